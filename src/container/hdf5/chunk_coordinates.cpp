@@ -1,3 +1,5 @@
+// Correcting the coordinates of chunks in an extensible array; the header explains the error of the library.
+
 #include "container/hdf5/chunk_coordinates.hpp"
 
 #include <array>
@@ -23,29 +25,29 @@ ChunkCoordinates::ChunkCoordinates(const Library& hdf5, hid_t id, const HdfDatas
   }
 }
 
-std::int64_t ChunkCoordinates::number(const hsize_t* first) const {
-  std::array<hsize_t, kMaxDimensions> at{};
-  for (std::size_t d = 0; d < stored_dimensions_; ++d) at[d] = first[d] / static_cast<hsize_t>(chunk_[d]);
+std::int64_t ChunkCoordinates::to_number(const hsize_t* reported_first) const {
+  std::array<hsize_t, kMaxDimensions> index{};  // of the chunk in the grid
+  for (std::size_t d = 0; d < stored_dimensions_; ++d) index[d] = reported_first[d] / static_cast<hsize_t>(chunk_[d]);
   if (are_corrected()) {
     // The library reports 0 for each dimension before the unlimited one, so they do not contribute to k.
-    hsize_t element = at[unlimited_];
-    for (std::size_t d = unlimited_ + 1; d < grid_.size(); ++d) element = element * max_grid_[d] + at[d];
-    at[unlimited_] = element / elements_per_row_;
+    hsize_t element = index[unlimited_];  // k, the number of the chunk's element in the extensible array
+    for (std::size_t d = unlimited_ + 1; d < grid_.size(); ++d) element = element * max_grid_[d] + index[d];
+    index[unlimited_] = element / elements_per_row_;
     for (std::size_t d = grid_.size(); d-- > 0;) {
       if (d == unlimited_) continue;
-      at[d] = element % max_grid_[d];
+      index[d] = element % max_grid_[d];
       element /= max_grid_[d];
     }
   }
   std::int64_t number = 0;
   for (std::size_t d = 0; d < grid_.size(); ++d) {
-    if (at[d] >= static_cast<hsize_t>(grid_[d])) return -1;
-    number = number * grid_[d] + static_cast<std::int64_t>(at[d]);
+    if (index[d] >= static_cast<hsize_t>(grid_[d])) return -1;
+    number = number * grid_[d] + static_cast<std::int64_t>(index[d]);
   }
   return number;
 }
 
-std::vector<hsize_t> ChunkCoordinates::first(std::int64_t number) const {
+std::vector<hsize_t> ChunkCoordinates::to_first_element(std::int64_t number) const {
   std::vector<hsize_t> first(grid_.size());
   for (std::size_t d = grid_.size(); d-- > 0; number /= grid_[d])
     first[d] = static_cast<hsize_t>(number % grid_[d] * chunk_[d]);

@@ -27,17 +27,18 @@ class ChunkCoordinates {
  public:
   ChunkCoordinates(const Library& hdf5, hid_t id, const HdfDataset& dataset);
 
-  /// Returns the number of the chunk whose first element is reported at `first`. The number is negative if the chunk is
-  /// outside the array.
-  std::int64_t number(const hsize_t* first) const;
+  /// Converts the reported coordinates of a chunk's first element to the number of the chunk, which is negative if the
+  /// chunk is outside the array.
+  std::int64_t to_number(const hsize_t* reported_first) const;
   /// Returns the coordinates of the first element of a chunk.
-  std::vector<hsize_t> first(std::int64_t number) const;
-  /// Returns true if reported coordinates are corrected.
+  std::vector<hsize_t> to_first_element(std::int64_t number) const;
+  /// Returns true if the coordinates that the library reports for this dataset are wrong, so that to_number() corrects
+  /// them.
   bool are_corrected() const { return is_extensible_array_ && unlimited_ > 0; }
 
  private:
-  const Extents chunk_;
-  const Extents grid_;
+  const Extents chunk_;                  ///< shape of a chunk
+  const Extents grid_;                   ///< number of chunks along each dimension
   const std::size_t stored_dimensions_;  ///< number of dimensions without those of elements that are arrays
   bool is_extensible_array_ = false;
   // The following members are set for extensible arrays only.

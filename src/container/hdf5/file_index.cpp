@@ -35,29 +35,31 @@ using base::text;
 /// call, so that the time is quadratic: 100,000 chunks take a minute.
 constexpr hsize_t kMaxLookups = 50'000;
 
-/// Converts the chunks that the library lists into those of a dataset.
-class Listing {
+/// Adds the chunks that the library lists to the description of a dataset.
+class ChunkCollector {
  public:
-  /// short_sizes: only 32 bits of a reported size are valid.
-  Listing(HdfDataset& dataset, const ChunkCoordinates& coordinates, bool short_sizes)
-      : dataset_(dataset), coordinates_(coordinates), short_sizes_(short_sizes) {}
+  /// has_short_sizes: true if only the lower 32 bits of a reported size are valid.
+  ChunkCollector(HdfDataset& dataset, const ChunkCoordinates& coordinates, bool has_short_sizes)
+      : dataset_(dataset), coordinates_(coordinates), has_short_sizes_(has_short_sizes) {}
 
+  /// Adds a chunk, unless it is outside the array. first: the reported coordinates of its first element.
   void add(const hsize_t* first, unsigned filter_mask, haddr_t address, hsize_t bytes) {
-    const std::int64_t number = coordinates_.number(first);
+    const std::int64_t number = coordinates_.to_number(first);
     if (number < 0) return;
-    if (short_sizes_) bytes &= 0xffffffffU;
+    if (has_short_sizes_) bytes &= 0xffffffffU;
     dataset_.chunks.push_back(
         {number, static_cast<std::int64_t>(address), static_cast<std::int64_t>(bytes), filter_mask});
   }
-  static int visit(const hsize_t* first, unsigned filter_mask, haddr_t address, hsize_t bytes, void* listing) {
-    static_cast<Listing*>(listing)->add(first, filter_mask, address, bytes);
+  /// The callback of H5Dchunk_iter().
+  static int add_listed(const hsize_t* first, unsigned filter_mask, haddr_t address, hsize_t bytes, void* collector) {
+    static_cast<ChunkCollector*>(collector)->add(first, filter_mask, address, bytes);
     return 0;
   }
 
  private:
   HdfDataset& dataset_;
   const ChunkCoordinates& coordinates_;
-  const bool short_sizes_;
+  const bool has_short_sizes_;
 };
 
 }  // namespace
@@ -68,17 +70,17 @@ void HdfFile::describe_file(HdfDataset& description) const {
   H5F_fspace_strategy_t strategy = H5F_FSPACE_STRATEGY_FSM_AGGR;
   bool persistent = false;
   hsize_t threshold = 0;
-  unsigned half = 0;
+  unsigned half_children = 0;  // HDF5 states half of the maximum number of children of a node
   if (!creation || hdf5_->H5Pget_userblock(creation.id(), &user_block) < 0 ||
       hdf5_->H5Pget_file_space_strategy(creation.id(), &strategy, &persistent, &threshold) < 0 ||
-      hdf5_->H5Pget_istore_k(creation.id(), &half) < 0)
+      hdf5_->H5Pget_istore_k(creation.id(), &half_children) < 0)
     throw_damaged("the properties of the file");
   if (user_block > 0)
     description.relocation =
         base::Rejection::because("its file begins with a block of ", user_block, " bytes of a user's own");
   if (persistent || strategy == H5F_FSPACE_STRATEGY_PAGE)
     description.relocation = base::Rejection("its file is organized in pages, or says which parts of it are free");
-  description.tree_children = 2 * std::int64_t{half};
+  description.tree_children = 2 * std::int64_t{half_children};
 }
 
 void HdfFile::describe_texts(hid_t type, hid_t properties, HdfDataset& description) const {
@@ -119,7 +121,7 @@ void HdfFile::read_fill(hid_t type, hid_t properties, HdfDataset& description) c
 
 void HdfFile::read_index(hid_t dataset, HdfDataset& description, const std::string& display_name) const {
   const ChunkCoordinates coordinates(hdf5_, dataset, description);
-  Listing listing(description, coordinates, !hdf5_.is_at_least(2, 0, 0));
+  ChunkCollector collector(description, coordinates, /*has_short_sizes=*/!hdf5_.is_at_least(2, 0, 0));
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
   hsize_t user_block = 0;
   hdf5_->H5Pget_userblock(creation.id(), &user_block);
@@ -128,13 +130,13 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& description, const std::stri
                                " bytes of a user's own, and ", hdf5_.describe(),
                                " does not say where chunks of such files lie; name HDF5 2.0 or later in PLAIT_HDF5");
   if (hdf5_->H5Dchunk_iter != nullptr) {
-    if (hdf5_->H5Dchunk_iter(dataset, 0, Listing::visit, &listing) < 0)
+    if (hdf5_->H5Dchunk_iter(dataset, 0, ChunkCollector::add_listed, &collector) < 0)
       throw_damaged(text("the index of chunks of ", display_name));
   } else {
     // The releases that need these functions do not accept H5S_ALL.
-    const Handle all(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
+    const Handle whole_space(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
     hsize_t count = 0;
-    if (hdf5_->H5Dget_num_chunks(dataset, all.id(), &count) < 0)
+    if (hdf5_->H5Dget_num_chunks(dataset, whole_space.id(), &count) < 0)
       throw_damaged(text("the index of chunks of ", display_name));
     if (count > kMaxLookups)
       base::throw_argument_error(display_name, ": ", hdf5_.describe(), " takes too long to list its ", count,
@@ -144,22 +146,22 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& description, const std::stri
       unsigned filter_mask = 0;
       haddr_t address = 0;
       hsize_t bytes = 0;
-      if (hdf5_->H5Dget_chunk_info(dataset, all.id(), i, first.data(), &filter_mask, &address, &bytes) < 0)
+      if (hdf5_->H5Dget_chunk_info(dataset, whole_space.id(), i, first.data(), &filter_mask, &address, &bytes) < 0)
         throw_damaged(text("the index of chunks of ", display_name));
-      listing.add(first.data(), filter_mask, address, bytes);
+      collector.add(first.data(), filter_mask, address, bytes);
     }
   }
   std::ranges::sort(description.chunks, {}, &Chunk::number);
-  const std::int64_t whole = description.chunk_bytes();
+  const std::int64_t chunk_bytes = description.chunk_bytes();
   for (std::size_t i = 0; i < description.chunks.size(); ++i) {
     const Chunk& chunk = description.chunks[i];
     std::string problem;
-    if (chunk.offset < 0 || chunk.bytes < 0 || chunk.offset > bytes_ || chunk.bytes > bytes_ - chunk.offset)
-      problem = text("the file ends at ", bytes_, "; it has been truncated");
+    if (chunk.offset < 0 || chunk.bytes < 0 || chunk.offset > file_bytes_ || chunk.bytes > file_bytes_ - chunk.offset)
+      problem = text("the file ends at ", file_bytes_, "; it has been truncated");
     else if (i > 0 && description.chunks[i - 1].number == chunk.number)
       problem = "another one has the same elements";
-    else if (description.filters.empty() && chunk.bytes != whole)
-      problem = text("it should have ", whole, " bytes");
+    else if (description.filters.empty() && chunk.bytes != chunk_bytes)
+      problem = text("it should have ", chunk_bytes, " bytes");
     if (!problem.empty())
       base::throw_system_error(EIO, display_name, ": ", describe_chunk(description, chunk.number), " is at offset ",
                                chunk.offset, " with ", chunk.bytes, " bytes, but ", problem,
@@ -170,28 +172,29 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& description, const std::stri
 
 void HdfFile::check_offsets(hid_t dataset, const HdfDataset& description, const ChunkCoordinates& coordinates,
                             const std::string& display_name) const {
-  constexpr std::size_t kSamples = 3;
+  constexpr std::size_t kMaxSamples = 3;
   constexpr std::int64_t kMaxSampleBytes = std::int64_t{1} << 20U;  // larger chunks are compared by size only
   if (hdf5_->H5Dread_chunk2 == nullptr && hdf5_->H5Dread_chunk == nullptr) return;
   const std::size_t count = description.chunks.size();
-  for (std::size_t i = 1; i <= std::min(kSamples, count); ++i) {
-    const Chunk& chunk = description.chunks[count * i / std::min(kSamples, count) - 1];
+  const std::size_t samples = std::min(kMaxSamples, count);
+  for (std::size_t i = 1; i <= samples; ++i) {
+    const Chunk& chunk = description.chunks[count * i / samples - 1];
     auto bytes = static_cast<std::size_t>(chunk.bytes);
-    const bool compares = chunk.bytes <= kMaxSampleBytes;
-    std::vector<std::byte> plait_bytes(compares ? bytes : 0);
+    const bool compares_bytes = chunk.bytes <= kMaxSampleBytes;
+    std::vector<std::byte> plait_bytes(compares_bytes ? bytes : 0);
     std::vector<std::byte> library_bytes(plait_bytes.size());
-    if (compares) store_.read({{chunk.offset, plait_bytes.data(), chunk.bytes}});
-    const std::vector<hsize_t> first = coordinates.first(chunk.number);
-    hsize_t stored = 0;
+    if (compares_bytes) store_.read({{chunk.offset, plait_bytes.data(), chunk.bytes}});
+    const std::vector<hsize_t> first = coordinates.to_first_element(chunk.number);
+    hsize_t stored_size = 0;
     std::uint32_t filter_mask = chunk.filter_mask;
-    const bool same_size =
-        hdf5_->H5Dget_chunk_storage_size(dataset, first.data(), &stored) >= 0 && stored == hsize_t{bytes};
-    if (same_size && compares &&
+    const bool has_same_size =
+        hdf5_->H5Dget_chunk_storage_size(dataset, first.data(), &stored_size) >= 0 && stored_size == hsize_t{bytes};
+    if (has_same_size && compares_bytes &&
         (hdf5_->H5Dread_chunk2 != nullptr
              ? hdf5_->H5Dread_chunk2(dataset, 0, first.data(), &filter_mask, library_bytes.data(), &bytes)
              : hdf5_->H5Dread_chunk(dataset, 0, first.data(), &filter_mask, library_bytes.data())) < 0)
       throw_damaged(text(describe_chunk(description, chunk.number), " of ", display_name));
-    if (!same_size || filter_mask != chunk.filter_mask || plait_bytes != library_bytes)
+    if (!has_same_size || filter_mask != chunk.filter_mask || plait_bytes != library_bytes)
       base::throw_system_error(
           EIO, display_name, ": ", hdf5_.describe(), " lists ", describe_chunk(description, chunk.number),
           " at offset ", chunk.offset,

@@ -93,7 +93,7 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
       if (!at) throw_damaged("an object");
       // If another link has led to this object, it has been visited.
       if (!seen.insert(*at).second) continue;
-      if (at->file == number_)
+      if (at->file == file_number_)
         address = at->address;
       else if (!open_files.contains(at->file))  // stays open, because reopening a file changes its number
         open_files.emplace(at->file, Handle(hdf5_->H5Iget_file_id(object.id()), hdf5_->H5Fclose));
@@ -212,7 +212,7 @@ HdfDataset HdfFile::find_dataset(std::string_view name) {
   if (kind != H5I_DATASET) throw_missing(display_name, kind);
   const std::optional<Library::Location> at = hdf5_.location(object.id());
   if (!at) throw_damaged("an object");
-  const bool is_outside = at->file != number_;
+  const bool is_outside = at->file != file_number_;
   HdfDataset dataset = describe(object.id(), is_outside, display_name);
   if (!dataset.unlimited.empty() && !is_outside) {
     ScaleTable scales(hdf5_, file_.id(), record_counts());

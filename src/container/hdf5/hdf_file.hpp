@@ -110,7 +110,7 @@ class HdfFile {
   store::Store& store_;
   std::string path_;
   Library hdf5_;
-  std::int64_t bytes_ = 0;             ///< size of the file
+  std::int64_t file_bytes_ = 0;        ///< size of the file
   std::unique_ptr<RangeFile> ranges_;  ///< for a file in an object store
   Handle file_;
   int descriptor_ = -1;  ///< descriptor of an ordinary file, owned by the library
@@ -118,7 +118,7 @@ class HdfFile {
   bool is_listing_ = false;
   std::vector<GroupAttributes> groups_;
   std::unique_ptr<ExternalLinks> links_;  ///< how links to other files are followed
-  unsigned long number_ = 0;              ///< the library's number of the file
+  unsigned long file_number_ = 0;         ///< the library's number of the file
 };
 
 }  // namespace plait::container::hdf5

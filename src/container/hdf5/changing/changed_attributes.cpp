@@ -22,7 +22,7 @@ constexpr const char* kTemporaryAttribute = ".plait-new";
 }  // namespace
 
 HdfFile::HdfFile(store::Store& store, const std::string& path, PrivateImage& image)
-    : store_(store), path_(path), bytes_(store.size()) {
+    : store_(store), path_(path), file_bytes_(store.size()) {
   const Handle access = image.access(hdf5_);
   // The core driver requires a name, which must not be that of an existing file.
   if (access) file_ = Handle(hdf5_->H5Fopen((path + "/image").c_str(), kReadWrite, access.id()), hdf5_->H5Fclose);

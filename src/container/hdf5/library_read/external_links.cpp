@@ -1,3 +1,5 @@
+// The callback by which the HDF5 library asks before it follows an external link.
+
 #include "container/hdf5/library_read/external_links.hpp"
 
 #include <string_view>
@@ -18,14 +20,15 @@ herr_t ExternalLinks::check(const char* from, const char* /*group*/, const char*
                             unsigned* /*flags*/, hid_t /*access*/, void* links) {
   auto& self = *static_cast<ExternalLinks*>(links);
   const OtherFile file = find_other_file(from, to, Naming::kLink, self.rule_);
-  constexpr std::string_view kBegin = "its name is a link into another file, ";
+  constexpr std::string_view kReasonBegin = "its name is a link into another file, ";
   if (file.rejection)
-    self.rejection_ = base::Rejection::because(kBegin, file.rejection.reason());
+    self.rejection_ = base::Rejection::because(kReasonBegin, file.rejection.reason());
   else if (!file.exists)
-    self.rejection_ = base::Rejection::because(kBegin, to, ", which is missing; copy it there");
+    self.rejection_ = base::Rejection::because(kReasonBegin, to, ", which is missing; copy it there");
   else if (!Handle(self.hdf5_->H5Fopen(file.path.c_str(), kReadOnly, 0), self.hdf5_->H5Fclose))
     // Fail here: if the library cannot open this file, it searches other folders for a file of this name.
-    self.rejection_ = base::Rejection::because(kBegin, to, ", which cannot be opened as an HDF5 file; copy it again");
+    self.rejection_ =
+        base::Rejection::because(kReasonBegin, to, ", which cannot be opened as an HDF5 file; copy it again");
   self.is_missing_ = !file.rejection && !file.exists;
   return self.rejection_ ? -1 : 0;
 }

@@ -15,6 +15,7 @@ class ExternalLinks {
   ExternalLinks(const ExternalLinks&) = delete;
   ExternalLinks& operator=(const ExternalLinks&) = delete;
 
+  /// Returns false if the library has failed to make the properties.
   explicit operator bool() const { return static_cast<bool>(properties_); }
   hid_t id() const { return properties_.id(); }
   FollowRule rule() const { return rule_; }
@@ -26,6 +27,8 @@ class ExternalLinks {
   bool is_missing() const { return is_missing_; }
 
  private:
+  /// The library calls it for each external link. Returns a negative value if the link must not be followed, and
+  /// records the reason.
   static herr_t check(const char* from, const char* group, const char* to, const char* object, unsigned* flags,
                       hid_t access, void* links);
 

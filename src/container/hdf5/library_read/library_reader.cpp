@@ -1,3 +1,5 @@
+// Reading boxes of elements by the HDF5 library.
+
 #include "container/hdf5/library_read/library_reader.hpp"
 
 #include <algorithm>
@@ -40,7 +42,7 @@ void LibraryReader::fail(const Library& hdf5, const std::string& what) const {
 
 void LibraryReader::open(const Library& hdf5) {
   hdf5.add_plugins();
-  auto opened = std::make_unique<OpenHandles>();
+  auto opened = std::make_unique<OpenHandles>();  // stored only once all of it has been opened
   if (file_->object_identity()) {
     opened->ranges = std::make_unique<RangeFile>(*file_);
     opened->file = opened->ranges->open(hdf5, name_);
@@ -55,6 +57,7 @@ void LibraryReader::open(const Library& hdf5) {
   const Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_DATASET_ACCESS_ID_g), hdf5->H5Pclose);
   // Each chunk is read once, as a whole, so that a chunk cache would only cost memory.
   if (in_chunks_) hdf5->H5Pset_chunk_cache(access.id(), 1, 0, 1.0);
+  // Relative names of files in external storage are relative to the folder of this file.
   hdf5->H5Pset_efile_prefix(access.id(), "${ORIGIN}");
   opened->dataset = Handle(hdf5->H5Dopen2(opened->file.id(), ("/" + path_).c_str(), access.id()), hdf5->H5Dclose);
   check_requests(ranges);
@@ -83,26 +86,30 @@ void LibraryReader::read(const LibraryBox& box, std::byte* into) {
                              " when it was opened; open it again");
   std::vector<hsize_t> first;
   std::vector<hsize_t> count;
-  std::vector<hsize_t> memory;
+  std::vector<hsize_t> memory_extents;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const std::int64_t length = std::min(box.count[d], shape[d] - box.first[d]);
-    if (length <= 0) return;
+    if (length <= 0) return;  // the box is outside the shape in the file
     first.push_back(static_cast<hsize_t>(box.first[d]));
     count.push_back(static_cast<hsize_t>(length));
-    memory.push_back(static_cast<hsize_t>(box.extents[d]));
+    memory_extents.push_back(static_cast<hsize_t>(box.extents[d]));
   }
-  const hid_t whole = handles_->space.id();
-  bool ok = true;
-  Handle target(hdf5->H5Screate_simple(static_cast<int>(memory.size()), memory.data(), nullptr), hdf5->H5Sclose);
+  const hid_t file_space = handles_->space.id();
+  const Handle memory_space(
+      hdf5->H5Screate_simple(static_cast<int>(memory_extents.size()), memory_extents.data(), nullptr), hdf5->H5Sclose);
+  bool is_selected = true;
   if (!shape.empty()) {
     const std::vector<hsize_t> origin(shape.size());
-    ok = hdf5->H5Sselect_hyperslab(whole, H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr) >= 0 &&
-         hdf5->H5Sselect_hyperslab(target.id(), H5S_SELECT_SET, origin.data(), nullptr, count.data(), nullptr) >= 0;
+    is_selected =
+        hdf5->H5Sselect_hyperslab(file_space, H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr) >= 0 &&
+        hdf5->H5Sselect_hyperslab(memory_space.id(), H5S_SELECT_SET, origin.data(), nullptr, count.data(), nullptr) >=
+            0;
   }
   // A scalar dataset has one element: both selections are H5S_ALL, which is 0.
-  const hid_t from = shape.empty() ? 0 : whole;
-  const hid_t to = shape.empty() ? 0 : target.id();
-  const bool is_read = ok && hdf5->H5Dread(handles_->dataset.id(), handles_->type.id(), to, from, 0, into) >= 0;
+  const hid_t from = shape.empty() ? 0 : file_space;
+  const hid_t to = shape.empty() ? 0 : memory_space.id();
+  const bool is_read =
+      is_selected && hdf5->H5Dread(handles_->dataset.id(), handles_->type.id(), to, from, 0, into) >= 0;
   check_requests(handles_->ranges.get());
   if (!is_read) fail(hdf5, base::text("the elements from ", base::tuple_text(box.first), " on"));
 }

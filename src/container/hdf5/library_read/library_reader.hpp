@@ -12,12 +12,12 @@
 
 namespace plait::container::hdf5 {
 
-/// A box of elements, and the shape `extents` of the array in memory that receives it, in C order. The box is stored at
-/// the beginning of each dimension of that array.
+/// A box of elements, and the array in memory that receives it, in C order. The box is stored at the beginning of each
+/// dimension of that array.
 struct LibraryBox {
-  Extents first;
-  Extents count;
-  Extents extents;
+  Extents first;    ///< index of the first element
+  Extents count;    ///< number of elements along each dimension
+  Extents extents;  ///< shape of the array in memory
 };
 
 /// A dataset that the library opens at the first read. One thread of a process reads at a time.
@@ -39,6 +39,7 @@ class LibraryReader {
     Handle file, dataset, space, type;
     Extents shape;
   };
+  /// Opens the file and the dataset.  errors  Those of read().
   void open(const Library& hdf5);
   [[noreturn]] void fail(const Library& hdf5, const std::string& what) const;
 

@@ -19,23 +19,22 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// Returns the box that begins at element `first` and has at most `count` elements.
+/// Returns the largest box that begins at element `first`, numbered in C order, and has at most `count` elements.
 LibraryBox first_box(const Extents& shape, std::int64_t first, std::int64_t count) {
   LibraryBox box;
   box.first.resize(shape.size());
   box.count.assign(shape.size(), 1);
-  std::int64_t rest = first;
-  for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) box.first[d] = rest % shape[d];
-  std::int64_t row = 1;  // elements of the dimensions after d
-  for (std::size_t d = shape.size(); d-- > 0; row *= shape[d]) {
-    box.count[d] = std::min(count / row, shape[d] - box.first[d]);
+  for (std::size_t d = shape.size(); d-- > 0; first /= shape[d]) box.first[d] = first % shape[d];
+  std::int64_t row_elements = 1;  // elements of the dimensions after d
+  for (std::size_t d = shape.size(); d-- > 0; row_elements *= shape[d]) {
+    box.count[d] = std::min(count / row_elements, shape[d] - box.first[d]);
     if (box.count[d] < shape[d]) break;
   }
   box.extents = box.count;
   return box;
 }
 
-std::int64_t elements(const LibraryBox& box) {
+std::int64_t count_elements(const LibraryBox& box) {
   std::int64_t count = 1;
   for (const std::int64_t extent : box.count) count *= extent;
   return count;
@@ -69,7 +68,7 @@ void LibraryStore::read_whole(std::int64_t offset, std::span<std::byte> into) co
   for (std::int64_t at = begin; at < end;) {
     const LibraryBox box = first_box(dataset().type.shape, at, end - at);
     reader_->read(box, into.data() + (at - begin) * element_bytes);
-    at += elements(box);
+    at += count_elements(box);
   }
 }
 

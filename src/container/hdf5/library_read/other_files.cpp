@@ -46,7 +46,7 @@ fs::path folder_path(const std::string& from) {
 }
 
 /// Returns the paths that the library tries, in its order.
-std::vector<fs::path> candidates(const std::string& from, const std::string& named, Naming naming) {
+std::vector<fs::path> list_candidates(const std::string& from, const std::string& named, Naming naming) {
   std::vector<fs::path> paths;
   fs::path name(named);
   if (name.is_absolute()) {
@@ -62,19 +62,21 @@ std::vector<fs::path> candidates(const std::string& from, const std::string& nam
   return paths;
 }
 
+/// Returns true if a path is in a folder or below it. Both must be canonical.
 bool is_below(const fs::path& path, const fs::path& folder) {
-  const auto [stop, rest] = std::ranges::mismatch(folder, path);
-  return stop == folder.end();
+  return std::ranges::mismatch(folder, path).in1 == folder.end();
 }
 
+/// Returns the reason why an existing file must not be read under FollowRule::kFolder; empty if it may be read.
 base::Rejection location_rejection(const std::string& from, const std::string& named, const fs::path& path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
   if (error || !fs::is_regular_file(real, error))
     return base::Rejection::because(named, ", which is no ordinary file; replace it by one");
   const fs::path folder = fs::canonical(folder_path(from), error);
-  const fs::path own_folder = fs::canonical(from, error).parent_path();
-  if (!error && (is_below(real, folder) || is_below(real, own_folder))) return {};
+  // If `from` is a symbolic link, the folder of its target counts as well.
+  const fs::path target_folder = fs::canonical(from, error).parent_path();
+  if (!error && (is_below(real, folder) || is_below(real, target_folder))) return {};
   return base::Rejection::because(named, ", which is outside the folder of ", from, " (", real.string(), "); set ",
                                   kSetting, "=any to read files of other folders");
 }
@@ -106,7 +108,7 @@ OtherFile find_other_file(const std::string& from, const std::string& named, Nam
     return {named, false,
             base::Rejection::because(named, ", and ", variable, " names another folder; unset it, or set ", kSetting,
                                      "=any to read files of other folders")};
-  const std::vector<fs::path> paths = candidates(from, named, naming);
+  const std::vector<fs::path> paths = list_candidates(from, named, naming);
   std::error_code error;
   const auto found = std::ranges::find_if(paths, [&](const fs::path& path) { return fs::exists(path, error); });
   if (found == paths.end()) return {paths.front().string(), false, {}};

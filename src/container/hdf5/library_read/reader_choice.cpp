@@ -7,8 +7,8 @@
 // datasets get the chunks of their first source, so that a window contains whole chunks of the sources.
 //
 // Example: a virtual dataset of shape (365, 721, 1440) whose sources, one a day, have shape (721, 1440) and chunks
-// (103, 180) of 4-byte elements. The chunk (1, 103, 180) has 74,160 bytes, which is less than kMinBytes; doubling the
-// last dimension twice makes it (1, 103, 720) with 296,640 bytes, so that a call of the library reads enough.
+// (103, 180) of 4-byte elements. The chunk (1, 103, 180) has 74,160 bytes, which is less than kMinChunkBytes; doubling
+// the last dimension twice makes it (1, 103, 720) with 296,640 bytes, so that a call of the library reads enough.
 
 #include <algorithm>
 #include <cstdint>
@@ -25,23 +25,24 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-constexpr std::int64_t kMinBytes = std::int64_t{256} << 10U;
+constexpr std::int64_t kMinChunkBytes = std::int64_t{256} << 10U;
 
-/// Divides a dataset that has no chunks into chunks for windows: those of a source, enlarged to at least kMinBytes if
-/// the dataset has so many.
-void divide(HdfDataset& description, const Extents& source) {
+/// Divides a dataset that has no chunks into chunks for windows: those of a source, enlarged to at least kMinChunkBytes
+/// if the dataset has so many.
+void divide_into_chunks(HdfDataset& description, const Extents& source_chunk) {
   const Extents& shape = description.type.shape;
-  if (source.empty() || shape.empty()) return;
+  if (source_chunk.empty() || shape.empty()) return;
   Extents chunk(shape.size(), 1);
-  for (std::size_t i = 1; i <= std::min(source.size(), shape.size()); ++i)
-    chunk[chunk.size() - i] = source[source.size() - i];
+  // A source may have fewer dimensions: its chunk gives the last extents.
+  for (std::size_t i = 1; i <= std::min(source_chunk.size(), shape.size()); ++i)
+    chunk[chunk.size() - i] = source_chunk[source_chunk.size() - i];
   for (std::size_t d = 0; d < chunk.size(); ++d)
     chunk[d] = std::clamp<std::int64_t>(chunk[d], 1, std::max<std::int64_t>(shape[d], 1));
   const auto bytes = [&] {
     return array_bytes(chunk, description.type.element_bytes).value_or(kMaxFilteredChunkBytes + 1);
   };
   for (std::size_t d = chunk.size(); d-- > 0;)
-    while (bytes() < kMinBytes && chunk[d] < shape[d]) chunk[d] = std::min(2 * chunk[d], shape[d]);
+    while (bytes() < kMinChunkBytes && chunk[d] < shape[d]) chunk[d] = std::min(2 * chunk[d], shape[d]);
   if (bytes() > kMaxFilteredChunkBytes) return;
   HdfDataset divided;
   divided.type = description.type;
@@ -66,11 +67,12 @@ void HdfFile::choose_reader(hid_t dataset, hid_t properties, bool is_outside, Hd
     description.rejection = files.rejection;
     if (!files.rejection) add_library_reason(description, files.description);
     description.storage = Storage::kLibrary;
-    divide(description, files.chunk);
+    divide_into_chunks(description, files.chunk);
   }
   if (is_outside)
     add_library_reason(description,
                        base::text("external link to ", std::filesystem::path(file_name()).filename().string()));
+  // describe() reads compact elements by the library anyway, and unwritten ones are all equal to the fill value.
   if (description.storage == Storage::kCompact || description.storage == Storage::kNone)
     description.library_reason.clear();
   if (description.storage == Storage::kContiguous && !description.library_reason.empty())

@@ -33,12 +33,12 @@ namespace {
 
 using base::text;
 
-constexpr std::string_view kBegin = "its elements are in the file ";
+constexpr std::string_view kReasonBegin = "its elements are in the file ";
 constexpr int kMaxSourceDepth = 16;
 constexpr std::size_t kMaxSources = 1'000'000;
 
 /// Replaces %b by a block number and %% by %, as the library does.
-std::string expanded(const std::string& name, std::size_t block) {
+std::string expand_name(const std::string& name, std::size_t block) {
   std::string result;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (name[i] != '%' || i + 1 == name.size()) {
@@ -54,17 +54,20 @@ std::string expanded(const std::string& name, std::size_t block) {
   return result;
 }
 
-/// A name of a source: the file, which is `.` for the file of the virtual dataset itself, and the dataset.
+/// The name of a source: the file, which is `.` for the file of the virtual dataset itself, and the dataset.
 struct SourceName {
   std::string file;
   std::string dataset;
   auto operator<=>(const SourceName&) const = default;
 };
 
+/// Opens the sources of a virtual dataset one by one, and records the first reason why one of them must not be read.
 class SourceCheck {
  public:
   SourceCheck(const Library& hdf5, FollowRule rule) : hdf5_(hdf5), rule_(rule), links_(hdf5, rule) {}
 
+  /// Checks the sources of a virtual dataset. file: the name of its file. depth: the number of virtual datasets above
+  /// it.
   void check_virtual(hid_t dataset, hid_t properties, const std::string& file, int depth) {
     std::size_t count = 0;
     if (hdf5_->H5Pget_virtual_count(properties, &count) < 0)
@@ -73,18 +76,19 @@ class SourceCheck {
       const SourceName pattern{
           read_text([&](char* into, std::size_t n) { return hdf5_->H5Pget_virtual_filename(properties, i, into, n); }),
           read_text([&](char* into, std::size_t n) { return hdf5_->H5Pget_virtual_dsetname(properties, i, into, n); })};
-      const bool is_series = expanded(pattern.file, 0) != expanded(pattern.file, 1) ||
-                             expanded(pattern.dataset, 0) != expanded(pattern.dataset, 1);
+      const bool is_series = expand_name(pattern.file, 0) != expand_name(pattern.file, 1) ||
+                             expand_name(pattern.dataset, 0) != expand_name(pattern.dataset, 1);
       for (std::size_t block = 0; !rejection_; ++block) {
-        const bool exists = check_source(dataset, {expanded(pattern.file, block), expanded(pattern.dataset, block)},
-                                         file, {depth, is_series});
+        const bool exists = check_source(
+            dataset, {expand_name(pattern.file, block), expand_name(pattern.dataset, block)}, file, {depth, is_series});
         if (!is_series || !exists) break;
       }
     }
   }
 
   SourceFiles result() const {
-    std::string description = text("virtual dataset of ", seen_.size(), seen_.size() == 1 ? " source" : " sources");
+    std::string description =
+        text("virtual dataset of ", checked_.size(), checked_.size() == 1 ? " source" : " sources");
     if (missing_ > 0) base::append_parts(description, ", ", missing_, " of them missing");
     return {std::move(description), rejection_, chunk_.value_or(Extents())};
   }
@@ -104,17 +108,17 @@ class SourceCheck {
     std::string path = from;
     Handle file;
     if (name.file == ".") {
-      if (seen_.contains({path, name.dataset})) return true;
+      if (checked_.contains({path, name.dataset})) return true;
       file = Handle(hdf5_->H5Iget_file_id(dataset), hdf5_->H5Fclose);
     } else {
       const OtherFile other = find_other_file(from, name.file, Naming::kVirtual, rule_);
-      if (other.rejection) return reject(base::Rejection::because(kBegin, other.rejection.reason())), false;
+      if (other.rejection) return reject(base::Rejection::because(kReasonBegin, other.rejection.reason())), false;
       path = other.path;
-      if (seen_.contains({path, name.dataset})) return true;
+      if (checked_.contains({path, name.dataset})) return true;
       if (other.exists) file = Handle(hdf5_->H5Fopen(path.c_str(), kReadOnly, 0), hdf5_->H5Fclose);
       // Fail here: if the library cannot open this file, it searches other folders for a file of this name.
       if (other.exists && !file)
-        return reject(base::Rejection::because(kBegin, name.file, ", which cannot be opened as an HDF5 file",
+        return reject(base::Rejection::because(kReasonBegin, name.file, ", which cannot be opened as an HDF5 file",
                                                hdf5_.last_error(), "; copy it again")),
                false;
     }
@@ -122,15 +126,15 @@ class SourceCheck {
     links_.clear();
     if (file) source = Handle(hdf5_->H5Oopen(file.id(), name.dataset.c_str(), links_.id()), hdf5_->H5Oclose);
     if (links_.rejection() && !links_.is_missing())
-      return reject(base::Rejection::because(kBegin, name.file, ", in which ", name.dataset,
+      return reject(base::Rejection::because(kReasonBegin, name.file, ", in which ", name.dataset,
                                              " is not there: ", links_.rejection().reason())),
              false;
     if (!source && context.is_series) return false;
-    if (context.depth >= kMaxSourceDepth || seen_.size() >= kMaxSources)
+    if (context.depth >= kMaxSourceDepth || checked_.size() >= kMaxSources)
       return reject(base::Rejection::because("its sources are virtual datasets in more than ", kMaxSourceDepth,
                                              " levels, or more than ", kMaxSources, "; open one of them")),
              false;
-    seen_.insert({path, name.dataset});
+    checked_.insert({path, name.dataset});
     if (source && hdf5_->H5Iget_type(source.id()) == H5I_DATASET)
       check_dataset(source.id(), path, context.depth);
     else
@@ -138,6 +142,7 @@ class SourceCheck {
     return static_cast<bool>(source);
   }
 
+  /// Checks a source that has been opened. path: the file that has been opened to find it.
   void check_dataset(hid_t dataset, const std::string& path, int depth) {
     // An external link may have led to another file than the one of `path`.
     const std::string file = read_text([&](char* into, std::size_t n) { return hdf5_->H5Fget_name(dataset, into, n); });
@@ -148,7 +153,8 @@ class SourceCheck {
     if (layout == H5D_VIRTUAL) return check_virtual(dataset, properties.id(), file, depth + 1);
     // Reject these: the library would search for the files of external storage in the working directory.
     if (hdf5_->H5Pget_external_count(properties.id()) > 0)
-      return reject(base::Rejection::because(kBegin, path, ", in which they are in external storage; open that file"));
+      return reject(
+          base::Rejection::because(kReasonBegin, path, ", in which they are in external storage; open that file"));
     if (layout != H5D_CHUNKED) return;
     if (!chunk_) {
       std::array<hsize_t, H5S_MAX_RANK> extents{};
@@ -159,11 +165,11 @@ class SourceCheck {
     for (int i = 0; i < filters; ++i) {
       Filter filter;
       std::array<char, 128> name{};
-      std::size_t none = 0;
+      std::size_t value_count = 0;
       unsigned flags = 0;
       unsigned config = 0;
-      filter.id = static_cast<std::uint32_t>(hdf5_->H5Pget_filter2(properties.id(), static_cast<unsigned>(i), &flags,
-                                                                   &none, nullptr, name.size(), name.data(), &config));
+      filter.id = static_cast<std::uint32_t>(hdf5_->H5Pget_filter2(
+          properties.id(), static_cast<unsigned>(i), &flags, &value_count, nullptr, name.size(), name.data(), &config));
       name.back() = '\0';
       filter.name = name.data();
       reject(library_filter_rejection(hdf5_, filter.id, describe_filter(filter)));
@@ -173,9 +179,9 @@ class SourceCheck {
   const Library& hdf5_;
   FollowRule rule_;
   ExternalLinks links_;
-  std::set<SourceName> seen_;
-  std::size_t missing_ = 0;
-  std::optional<Extents> chunk_;
+  std::set<SourceName> checked_;  // the sources that have been opened, with the paths of their files
+  std::size_t missing_ = 0;       // number of missing sources
+  std::optional<Extents> chunk_;  // chunk shape of the first source that has chunks
   base::Rejection rejection_;
 };
 
@@ -183,7 +189,7 @@ class SourceCheck {
 
 SourceFiles find_virtual_sources(const Library& hdf5, hid_t dataset, hid_t properties, const std::string& file) {
   SourceCheck check(hdf5, follow_rule());
-  check.check_virtual(dataset, properties, file, 0);
+  check.check_virtual(dataset, properties, file, /*depth=*/0);
   return check.result();
 }
 
@@ -199,9 +205,9 @@ SourceFiles find_storage_files(const Library& hdf5, hid_t properties, const std:
       return {{}, base::Rejection("the names of its external files cannot be read; copy the file again"), {}};
     name.back() = '\0';
     const OtherFile other = find_other_file(file, name.data(), Naming::kStorage, rule);
-    if (other.rejection) return {{}, base::Rejection::because(kBegin, other.rejection.reason()), {}};
+    if (other.rejection) return {{}, base::Rejection::because(kReasonBegin, other.rejection.reason()), {}};
     if (!other.exists)
-      return {{}, base::Rejection::because(kBegin, other.path, ", which is missing; copy it there"), {}};
+      return {{}, base::Rejection::because(kReasonBegin, other.path, ", which is missing; copy it there"), {}};
     if (i == 0) result.description = text("external storage in ", name.data());
   }
   if (count > 1)

@@ -13,7 +13,7 @@ namespace plait::container::hdf5 {
 struct SourceFiles {
   std::string description;    ///< as in `virtual dataset of 12 sources, 1 of them missing`
   base::Rejection rejection;  ///< the reason why the library must not, or cannot, read them
-  /// The shape of a piece that the library decodes as a whole: the chunk of the first source. Empty if it has none.
+  /// The chunk shape of the first source that has chunks, which the library decodes as a whole; empty if none has.
   Extents chunk;
 };
 

@@ -39,6 +39,7 @@ void BlockCache::read_blocks(store::Store& file, std::int64_t first, std::int64_
   const std::int64_t begin = first * kBlockBytes;
   Bytes bytes(static_cast<std::size_t>(std::min(count * kBlockBytes, file.size() - begin)));
   file.read({{begin, bytes.data(), std::ssize(bytes)}});
+  // Insert the last block first, so that the first one, which is needed now, is the most recently used.
   for (std::int64_t i = count; i-- > 0;) {
     const std::int64_t from = i * kBlockBytes;
     const std::int64_t to = std::min(from + kBlockBytes, std::ssize(bytes));
@@ -52,26 +53,28 @@ void BlockCache::read_blocks(store::Store& file, std::int64_t first, std::int64_
   }
 }
 
-const BlockCache::Bytes& BlockCache::block(store::Store& file, std::int64_t number) {
+const BlockCache::Bytes& BlockCache::find_or_read_block(store::Store& file, std::int64_t number) {
   auto found = positions_.find(number);
   if (found == positions_.end()) {
-    ahead_ = number == next_ && number > 0 ? std::min(2 * ahead_, kMaxAhead / kBlockBytes) : 1;
+    const bool continues_last = number == next_block_ && number > 0;
+    blocks_at_once_ = continues_last ? std::min(2 * blocks_at_once_, kMaxAhead / kBlockBytes) : 1;
     std::int64_t count = 1;
-    while (count < ahead_ && !positions_.contains(number + count)) ++count;
+    while (count < blocks_at_once_ && !positions_.contains(number + count)) ++count;
     read_blocks(file, number, count);
-    next_ = number + count;
+    next_block_ = number + count;
     found = positions_.find(number);
   }
-  blocks_.splice(blocks_.begin(), blocks_, found->second);
+  blocks_.splice(blocks_.begin(), blocks_, found->second);  // it is the most recently used one
   return blocks_.front().bytes;
 }
 
 void BlockCache::read(store::Store& file, std::int64_t offset, std::span<std::byte> into) {
   const std::int64_t bytes = std::ssize(into);
+  constexpr std::int64_t kMaxCachedRead = kMaxAhead / 4;
   const bool is_inside = offset >= 0 && bytes <= file.size() - offset;
   // Pass on long reads, which are elements that the library reads once, and ranges outside the file, which the store
   // reports as errors.
-  if (!is_inside || bytes > kMaxAhead / 4) return file.read({{offset, into.data(), bytes}});
+  if (!is_inside || bytes > kMaxCachedRead) return file.read({{offset, into.data(), bytes}});
   if (const std::byte* const range = find_range(offset, bytes); range != nullptr) {
     std::copy_n(range, bytes, into.data());
     return;
@@ -79,7 +82,7 @@ void BlockCache::read(store::Store& file, std::int64_t offset, std::span<std::by
   for (std::int64_t done = 0; done < bytes;) {
     const std::int64_t within = (offset + done) % kBlockBytes;
     const std::int64_t length = std::min(kBlockBytes - within, bytes - done);
-    std::copy_n(block(file, (offset + done) / kBlockBytes).begin() + within, length, into.begin() + done);
+    std::copy_n(find_or_read_block(file, (offset + done) / kBlockBytes).begin() + within, length, into.begin() + done);
     done += length;
   }
 }

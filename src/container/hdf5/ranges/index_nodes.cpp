@@ -40,12 +40,13 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-constexpr std::int64_t kMaxLevels = 40;
+constexpr std::int64_t kMaxLevels = 40;  // more than any tree in a file can have; protects from damaged trees
+constexpr std::int64_t kAddressBytes = 8;
 // Kinds of index in a layout message of version 4, and the bytes of their parameters.
-constexpr std::uint64_t kArrayIndex = 4;
-constexpr std::size_t kArrayParameters = 5;
-constexpr std::uint64_t kTreeIndex = 5;
-constexpr std::size_t kTreeParameters = 6;
+constexpr std::uint64_t kExtensibleArrayIndex = 4;
+constexpr std::size_t kExtensibleArrayParameterBytes = 5;
+constexpr std::uint64_t kBtreeV2Index = 5;
+constexpr std::size_t kBtreeV2ParameterBytes = 6;
 
 bool begins_with(std::span<const std::byte> bytes, std::string_view signature) {
   return bytes.size() >= signature.size() && std::memcmp(bytes.data(), signature.data(), signature.size()) == 0;
@@ -55,8 +56,8 @@ std::int64_t signed_number(std::span<const std::byte> bytes, std::size_t at, std
   return static_cast<std::int64_t>(number_in(bytes, at, count));
 }
 
-/// Returns the number of bytes in which the file stores numbers up to `max`.
-std::int64_t number_bytes(std::int64_t max) {
+/// Returns the number of bytes in which a B-tree of version 2 stores numbers up to `max`.
+std::int64_t number_width(std::int64_t max) {
   return max <= 0 ? 1 : (std::bit_width(static_cast<std::uint64_t>(max)) - 1) / 8 + 1;
 }
 
@@ -69,38 +70,38 @@ std::vector<std::byte> IndexNodes::read(std::int64_t offset, std::int64_t bytes)
   return found;
 }
 
-bool IndexNodes::fit(std::size_t count, std::int64_t node_bytes) const {
+bool IndexNodes::fits_in_file(std::size_t count, std::int64_t node_bytes) const {
   return std::cmp_less_equal(count, file_.size() / node_bytes);
 }
 
-void IndexNodes::visit(const Take& take) {
+void IndexNodes::visit(const Report& report) {
   const ChangedFields fields = find_fields(file_, index_.header);
   if (fields.layout_bytes == 0) return;
   const std::vector<std::byte> layout = read(fields.layout, fields.layout_bytes);
   const std::uint64_t version = layout.empty() ? 0 : number_in(layout, 0, 1);
   if (version >= 1 && version <= 3) {
     const std::size_t at = static_cast<std::size_t>(fields.index.offset - fields.layout);
-    if (at + 8 <= layout.size()) visit_tree1(signed_number(layout, at, 8), take);
+    if (at + 8 <= layout.size()) visit_btree_v1(signed_number(layout, at, 8), report);
   } else if (version == 4 && layout.size() > 5) {
-    // Version, class, flags, number of dimensions, bytes of an extent, extents, kind, parameters, address.
+    // The message has the version, class, flags, number of dimensions and bytes of an extent (1 byte each), the
+    // extents, the kind of index (1 byte), its parameters, and its address.
     const std::size_t at = 5 + number_in(layout, 3, 1) * number_in(layout, 4, 1);
     const std::uint64_t kind = at < layout.size() ? number_in(layout, at, 1) : 0;
-    if (kind == kTreeIndex && at + 1 + kTreeParameters + 8 <= layout.size())
-      visit_tree2(signed_number(layout, at + 1 + kTreeParameters, 8), take);
-    if (kind == kArrayIndex && at + 1 + kArrayParameters + 8 <= layout.size())
-      visit_array(signed_number(layout, at + 1 + kArrayParameters, 8), take);
+    if (kind == kBtreeV2Index && at + 1 + kBtreeV2ParameterBytes + kAddressBytes <= layout.size())
+      visit_btree_v2(signed_number(layout, at + 1 + kBtreeV2ParameterBytes, 8), report);
+    if (kind == kExtensibleArrayIndex && at + 1 + kExtensibleArrayParameterBytes + kAddressBytes <= layout.size())
+      visit_extensible_array(signed_number(layout, at + 1 + kExtensibleArrayParameterBytes, 8), report);
   }
 }
 
-void IndexNodes::visit_tree1(std::int64_t root, const Take& take) {
-  constexpr std::int64_t kHead = 24;
-  constexpr std::int64_t kAddress = 8;
-  const std::int64_t key = 8 + 8 * (index_.dimensions + 1);
+void IndexNodes::visit_btree_v1(std::int64_t root, const Report& report) {
+  constexpr std::int64_t kNodeHeaderBytes = 24;
+  const std::int64_t key_bytes = 8 + 8 * (index_.dimensions + 1);
   const std::int64_t max_children = index_.tree_children;
-  const std::int64_t node_bytes = kHead + (max_children + 1) * key + max_children * kAddress;
+  const std::int64_t node_bytes = kNodeHeaderBytes + (max_children + 1) * key_bytes + max_children * kAddressBytes;
   std::vector<FileRange> nodes{{root, node_bytes}};
   for (std::int64_t level = kMaxLevels; level > 0 && !nodes.empty();) {
-    take(nodes);
+    report(nodes);
     std::vector<FileRange> children;
     for (const FileRange& node : nodes) {
       const std::vector<std::byte> bytes = read(node.offset, node.bytes);
@@ -111,53 +112,56 @@ void IndexNodes::visit_tree1(std::int64_t root, const Take& take) {
       if (&node == &nodes.back()) level = node_level;
       if (node_level == 0) return;  // leaves: all nodes in `nodes` are on the same level
       for (std::int64_t i = 0; i < count; ++i) {
-        const auto at = static_cast<std::size_t>(kHead + i * (key + kAddress) + key);
-        children.push_back({signed_number(bytes, at, kAddress), node_bytes});
+        const auto at = static_cast<std::size_t>(kNodeHeaderBytes + i * (key_bytes + kAddressBytes) + key_bytes);
+        children.push_back({signed_number(bytes, at, kAddressBytes), node_bytes});
       }
-      if (!fit(children.size(), node_bytes)) return;
+      if (!fits_in_file(children.size(), node_bytes)) return;
     }
     nodes = std::move(children);
   }
 }
 
-struct IndexNodes::Tree2 {
+struct IndexNodes::BtreeV2 {
   std::int64_t node_bytes = 0;
   std::int64_t record_bytes = 0;
-  std::int64_t count_bytes = 0;           ///< bytes of the number of records of a child
+  std::int64_t count_bytes = 0;           ///< bytes of the number of records of a child, in its parent
   std::vector<std::int64_t> max_below{};  ///< for each level, maximum number of records of a node and all nodes below
 };
 
-bool IndexNodes::add_children(const Node& node, const Tree2& tree, std::int64_t level, std::vector<Node>& children) {
+bool IndexNodes::add_children(const Node& node, const BtreeV2& tree, std::int64_t level, std::vector<Node>& children) {
   const std::vector<std::byte> bytes = read(node.offset, tree.node_bytes);
   if (!begins_with(bytes, "BTIN")) return false;
-  constexpr std::int64_t kHead = 6;
-  const std::int64_t total = level > 1 ? number_bytes(tree.max_below[static_cast<std::size_t>(level - 1)]) : 0;
-  const std::int64_t pointer = 8 + tree.count_bytes + total;
-  const std::int64_t begin = kHead + node.records * tree.record_bytes;
-  if (begin + (node.records + 1) * pointer > tree.node_bytes) return false;
+  constexpr std::int64_t kNodeHeaderBytes = 6;
+  const std::int64_t total_bytes = level > 1 ? number_width(tree.max_below[static_cast<std::size_t>(level - 1)]) : 0;
+  const std::int64_t pointer_bytes = kAddressBytes + tree.count_bytes + total_bytes;
+  const std::int64_t pointers = kNodeHeaderBytes + node.records * tree.record_bytes;
+  if (pointers + (node.records + 1) * pointer_bytes > tree.node_bytes) return false;
   for (std::int64_t i = 0; i <= node.records; ++i) {
-    const auto at = static_cast<std::size_t>(begin + i * pointer);
+    const auto at = static_cast<std::size_t>(pointers + i * pointer_bytes);
     children.push_back(
         {signed_number(bytes, at, 8), signed_number(bytes, at + 8, static_cast<std::size_t>(tree.count_bytes))});
   }
   return true;
 }
 
-void IndexNodes::visit_tree2(std::int64_t header, const Take& take) {
+void IndexNodes::visit_btree_v2(std::int64_t header, const Report& report) {
   constexpr std::int64_t kHeaderBytes = 38;
-  constexpr std::int64_t kOverhead = 10;
-  take(std::vector<FileRange>{{header, kHeaderBytes}});
+  constexpr std::int64_t kOverhead = 10;  // bytes of a node's header and checksum
+  report(std::vector<FileRange>{{header, kHeaderBytes}});
   const std::vector<std::byte> head = read(header, kHeaderBytes);
   if (!begins_with(head, "BTHD")) return;
-  Tree2 tree{signed_number(head, 6, 4), signed_number(head, 10, 2)};
+  // The header states the sizes of nodes and records, the depth, and the address of the root and its number of records.
+  BtreeV2 tree{signed_number(head, 6, 4), signed_number(head, 10, 2)};
   const std::int64_t depth = signed_number(head, 12, 2);
   if (tree.record_bytes == 0 || tree.node_bytes <= kOverhead || depth > kMaxLevels) return;
-  const std::int64_t in_leaf = (tree.node_bytes - kOverhead) / tree.record_bytes;
-  tree.count_bytes = number_bytes(in_leaf);
-  tree.max_below.push_back(in_leaf);
+  const std::int64_t max_leaf_records = (tree.node_bytes - kOverhead) / tree.record_bytes;
+  tree.count_bytes = number_width(max_leaf_records);
+  tree.max_below.push_back(max_leaf_records);
   for (std::int64_t level = 1; level <= depth; ++level) {
-    const std::int64_t pointer = 8 + tree.count_bytes + (level > 1 ? number_bytes(tree.max_below.back()) : 0);
-    const std::int64_t max_records = (tree.node_bytes - kOverhead - pointer) / (tree.record_bytes + pointer);
+    const std::int64_t total_bytes = level > 1 ? number_width(tree.max_below.back()) : 0;
+    const std::int64_t pointer_bytes = kAddressBytes + tree.count_bytes + total_bytes;
+    const std::int64_t max_records =
+        (tree.node_bytes - kOverhead - pointer_bytes) / (tree.record_bytes + pointer_bytes);
     std::int64_t below = 0;
     if (max_records <= 0 || __builtin_mul_overflow(max_records + 1, tree.max_below.back(), &below)) return;
     tree.max_below.push_back(below + max_records);
@@ -166,82 +170,91 @@ void IndexNodes::visit_tree2(std::int64_t header, const Take& take) {
   for (std::int64_t level = depth; !nodes.empty(); --level) {
     std::vector<FileRange> ranges;
     for (const Node& node : nodes) ranges.push_back({node.offset, tree.node_bytes});
-    take(ranges);
+    report(ranges);
     if (level == 0) return;
     std::vector<Node> children;
     for (const Node& node : nodes)
-      if (!add_children(node, tree, level, children) || !fit(children.size(), tree.node_bytes)) return;
+      if (!add_children(node, tree, level, children) || !fits_in_file(children.size(), tree.node_bytes)) return;
     nodes = std::move(children);
   }
 }
 
 /// The parameters of an extensible array, and the sizes that follow from them.
-struct IndexNodes::Array {
+struct IndexNodes::ExtensibleArray {
   std::int64_t element_bytes = 0;
   std::int64_t min_elements = 0;   ///< minimum number of elements of a data block
   std::int64_t page_elements = 0;  ///< data blocks with more elements are divided into pages, each with a checksum
   std::int64_t prefix = 0;         ///< bytes of a data block or super block before its content
 
+  /// Returns the number of data blocks of a group.
   std::int64_t blocks(std::int64_t group) const { return std::int64_t{1} << (group / 2); }
+  /// Returns the number of elements of each data block of a group.
+  std::int64_t elements(std::int64_t group) const { return (std::int64_t{1} << ((group + 1) / 2)) * min_elements; }
+  /// Returns the number of pages of each data block of a group; 0 if the blocks are not divided into pages.
   std::int64_t pages(std::int64_t group) const {
-    const std::int64_t elements = (std::int64_t{1} << ((group + 1) / 2)) * min_elements;
-    return elements > page_elements ? elements / page_elements : 0;
+    return elements(group) > page_elements ? elements(group) / page_elements : 0;
   }
+  /// Returns the size of each data block of a group.
   std::int64_t data_bytes(std::int64_t group) const {
-    const std::int64_t elements = (std::int64_t{1} << ((group + 1) / 2)) * min_elements;
-    return prefix + kSum + elements * element_bytes + pages(group) * kSum;
+    return prefix + kChecksumBytes + elements(group) * element_bytes + pages(group) * kChecksumBytes;
   }
-  /// Offset of the addresses in a super block, after the bits of initialized pages.
-  std::int64_t addresses(std::int64_t group) const { return prefix + blocks(group) * ((pages(group) + 7) / 8); }
+  /// Returns the offset of the addresses in a super block, after the bits of initialized pages.
+  std::int64_t addresses_offset(std::int64_t group) const { return prefix + blocks(group) * ((pages(group) + 7) / 8); }
 
-  static constexpr std::int64_t kSum = 4;
+  static constexpr std::int64_t kChecksumBytes = 4;
 };
 
-void IndexNodes::visit_array(std::int64_t header, const Take& take) {
+void IndexNodes::visit_extensible_array(std::int64_t header, const Report& report) {
   constexpr std::int64_t kHeaderBytes = 72;
-  constexpr std::int64_t kBlockHead = 14;
+  constexpr std::int64_t kBlockHeaderBytes = 14;
   constexpr std::int64_t kMaxBits = 32;  // the index of an array with more elements does not fit into memory
-  take(std::vector<FileRange>{{header, kHeaderBytes}});
+  report(std::vector<FileRange>{{header, kHeaderBytes}});
   const std::vector<std::byte> head = read(header, kHeaderBytes);
   if (!begins_with(head, "EAHD")) return;
-  const std::int64_t bits = signed_number(head, 7, 1);
-  Array array{signed_number(head, 6, 1), signed_number(head, 9, 1), std::int64_t{1} << (number_in(head, 11, 1) & 31U),
-              kBlockHead + (bits + 7) / 8};
+  const std::int64_t element_bytes = signed_number(head, 6, 1);
+  const std::int64_t bits = signed_number(head, 7, 1);  // the array has at most 2^bits elements
+  const std::int64_t index_elements = signed_number(head, 8, 1);
+  const std::int64_t min_elements = signed_number(head, 9, 1);
   const auto min_addresses = static_cast<unsigned>(number_in(head, 10, 1));
-  if (array.min_elements == 0 || !std::has_single_bit(min_addresses) || bits > kMaxBits) return;
-  const auto min_bits = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(array.min_elements)));
-  const std::int64_t groups = 1 + bits - (min_bits - 1);
-  const std::int64_t first_super = std::int64_t{2} * (std::bit_width(min_addresses) - 1);
-  const std::int64_t first_address = kBlockHead + signed_number(head, 8, 1) * array.element_bytes;
-  const std::int64_t count = 2 * (std::int64_t{min_addresses} - 1) + std::max<std::int64_t>(groups - first_super, 0);
-  const FileRange index{signed_number(head, 60, 8), first_address + count * 8 + Array::kSum};
-  take({&index, 1});
+  const std::int64_t page_elements = std::int64_t{1} << (number_in(head, 11, 1) & 31U);
+  const ExtensibleArray array{element_bytes, min_elements, page_elements, kBlockHeaderBytes + (bits + 7) / 8};
+  if (min_elements == 0 || !std::has_single_bit(min_addresses) || bits > kMaxBits) return;
+  const auto min_bits = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(min_elements)));
+  const std::int64_t group_count = 1 + bits - (min_bits - 1);
+  const std::int64_t first_super_group = std::int64_t{2} * (std::bit_width(min_addresses) - 1);
+  const std::int64_t first_address = kBlockHeaderBytes + index_elements * element_bytes;
+  const std::int64_t address_count =
+      2 * (std::int64_t{min_addresses} - 1) + std::max<std::int64_t>(group_count - first_super_group, 0);
+  const FileRange index{signed_number(head, 60, 8),
+                        first_address + address_count * kAddressBytes + ExtensibleArray::kChecksumBytes};
+  report({&index, 1});
   const std::vector<std::byte> block = read(index.offset, index.bytes);
   if (!begins_with(block, "EAIB")) return;
-  std::vector<FileRange> parts;
-  std::vector<std::int64_t> super_groups;  // groups of the super blocks, which are the last entries of `parts`
+  std::vector<FileRange> blocks;           // to which the index block refers: data blocks, then super blocks
+  std::vector<std::int64_t> super_groups;  // groups of the super blocks, which are the last entries of `blocks`
   auto at = static_cast<std::size_t>(first_address);
-  for (std::int64_t group = 0; group < first_super; ++group)
+  for (std::int64_t group = 0; group < first_super_group; ++group)
     for (std::int64_t i = 0; i < array.blocks(group); ++i, at += 8)
-      parts.push_back({signed_number(block, at, 8), array.data_bytes(group)});
-  for (std::int64_t group = first_super; group < groups; ++group, at += 8) {
+      blocks.push_back({signed_number(block, at, 8), array.data_bytes(group)});
+  for (std::int64_t group = first_super_group; group < group_count; ++group, at += 8) {
     const std::int64_t offset = signed_number(block, at, 8);
     if (offset < 0) continue;  // undefined address: the super block has not been allocated
-    parts.push_back({offset, array.addresses(group) + array.blocks(group) * 8 + Array::kSum});
+    blocks.push_back(
+        {offset, array.addresses_offset(group) + array.blocks(group) * 8 + ExtensibleArray::kChecksumBytes});
     super_groups.push_back(group);
   }
-  take(parts);
-  std::vector<FileRange> further;
+  report(blocks);
+  std::vector<FileRange> further_blocks;  // to which super blocks refer
   for (std::size_t i = 0; i < super_groups.size(); ++i) {
     const std::int64_t group = super_groups[i];
-    const FileRange& part = parts[parts.size() - super_groups.size() + i];
-    const std::vector<std::byte> super_block = read(part.offset, part.bytes);
+    const FileRange& range = blocks[blocks.size() - super_groups.size() + i];
+    const std::vector<std::byte> super_block = read(range.offset, range.bytes);
     if (!begins_with(super_block, "EASB")) return;
-    at = static_cast<std::size_t>(array.addresses(group));
+    at = static_cast<std::size_t>(array.addresses_offset(group));
     for (std::int64_t block_number = 0; block_number < array.blocks(group); ++block_number, at += 8)
-      further.push_back({signed_number(super_block, at, 8), array.data_bytes(group)});
+      further_blocks.push_back({signed_number(super_block, at, 8), array.data_bytes(group)});
   }
-  take(further);
+  report(further_blocks);
 }
 
 }  // namespace plait::container::hdf5

@@ -1,4 +1,4 @@
-/// Offsets of the parts of the chunk index of a dataset.
+/// Finds the nodes and blocks of the chunk index of a dataset in the file.
 #pragma once
 
 #include <cstddef>
@@ -25,30 +25,32 @@ class IndexNodes {
   /// file: must outlive the object.
   IndexNodes(store::Store& file, const IndexLocation& index) : file_(file), index_(index) {}
 
-  /// For each level from the root on, calls `take` with the ranges of all its parts before it reads them. Ends at the
-  /// first damaged node. Does not call `take` if it does not know the kind of index or the version of the file.
+  /// For each level of the index, from the root on, calls `report` with the ranges of all its nodes or blocks, and
+  /// reads them after that to find the next level. Ends at the first damaged node. Does not call `report` if it does
+  /// not know the kind of index or the version of the file.
   /// errors  Those of the store.  kSystem, EIO: the header of the dataset is damaged.
-  void visit(const std::function<void(std::span<const FileRange>)>& take);
+  void visit(const std::function<void(std::span<const FileRange>)>& report);
 
  private:
-  using Take = std::function<void(std::span<const FileRange>)>;
+  using Report = std::function<void(std::span<const FileRange>)>;
   /// A node of a tree of version 2.
   struct Node {
     std::int64_t offset = 0;
-    std::int64_t records = 0;
+    std::int64_t records = 0;  ///< number of its records, which its parent states
   };
-  struct Tree2;
+  struct BtreeV2;
+  struct ExtensibleArray;
 
-  struct Array;
-
-  void visit_tree1(std::int64_t root, const Take& take);
-  void visit_tree2(std::int64_t header, const Take& take);
-  bool add_children(const Node& node, const Tree2& tree, std::int64_t level, std::vector<Node>& children);
-  void visit_array(std::int64_t header, const Take& take);
+  void visit_btree_v1(std::int64_t root, const Report& report);
+  void visit_btree_v2(std::int64_t header, const Report& report);
+  /// Appends the children of a node, which is on that level. Returns false if the node is damaged.
+  bool add_children(const Node& node, const BtreeV2& tree, std::int64_t level, std::vector<Node>& children);
+  void visit_extensible_array(std::int64_t header, const Report& report);
+  /// Reads a range; returns no bytes if it is not inside the file.
   std::vector<std::byte> read(std::int64_t offset, std::int64_t bytes);
   /// Returns true if the file is large enough for so many nodes. If it is not, damaged nodes share children, and the
   /// search might never end.
-  bool fit(std::size_t count, std::int64_t node_bytes) const;
+  bool fits_in_file(std::size_t count, std::int64_t node_bytes) const;
 
   store::Store& file_;
   const IndexLocation index_;

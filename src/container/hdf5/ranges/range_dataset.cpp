@@ -24,13 +24,13 @@ namespace plait::container::hdf5 {
 using store::ReadSegment;
 
 std::unique_ptr<store::Pending> RangeDataset::submit_read(std::vector<ReadSegment> segments) {
-  const bool in_batches = dataset().storage == Storage::kChunks && !is_as_stored();
-  if (!in_batches) return DatasetStore::submit_read(std::move(segments));
+  const bool needs_decoding = dataset().storage == Storage::kChunks && !is_as_stored();
+  if (!needs_decoding) return DatasetStore::submit_read(std::move(segments));
   for (const ReadSegment& segment : segments) check(segment.offset, segment.bytes);
   return std::make_unique<store::PendingCall>([this, segments = std::move(segments)] { read_batch(segments); });
 }
 
-std::vector<RangeDataset::PiecesOfChunk> RangeDataset::find_pieces(const std::vector<ReadSegment>& segments) {
+std::vector<RangeDataset::PiecesOfChunk> RangeDataset::copy_cached_pieces(const std::vector<ReadSegment>& segments) {
   std::map<std::int64_t, std::vector<ReadSegment>> by_number;
   for (const ReadSegment& segment : segments)
     for_each_chunk(chunk_bytes(), segment.offset, segment.bytes,
@@ -53,7 +53,7 @@ std::vector<RangeDataset::PiecesOfChunk> RangeDataset::find_pieces(const std::ve
 }
 
 void RangeDataset::read_batch(const std::vector<ReadSegment>& segments) {
-  const std::vector<PiecesOfChunk> chunks = find_pieces(segments);
+  const std::vector<PiecesOfChunk> chunks = copy_cached_pieces(segments);
   for (std::size_t begin = 0; begin < chunks.size();) {
     std::int64_t bytes = 0;
     std::size_t end = begin;
@@ -69,36 +69,36 @@ void RangeDataset::read_batch(const std::vector<ReadSegment>& segments) {
 
 void RangeDataset::read_chunks(std::span<const PiecesOfChunk> chunks) {
   std::size_t bytes = 0;
-  for (const PiecesOfChunk& chunk : chunks) bytes += static_cast<std::size_t>(chunk.chunk.bytes);
+  for (const PiecesOfChunk& pieces_of_chunk : chunks) bytes += static_cast<std::size_t>(pieces_of_chunk.chunk.bytes);
   static thread_local codec::Buffer buffer;
   const std::span<std::byte> encoded = buffer.acquire(bytes);
   std::vector<ReadSegment> requests;
   std::size_t at = 0;
-  for (const PiecesOfChunk& chunk : chunks) {
-    requests.push_back({chunk.chunk.offset, encoded.data() + at, chunk.chunk.bytes});
-    at += static_cast<std::size_t>(chunk.chunk.bytes);
+  for (const PiecesOfChunk& pieces_of_chunk : chunks) {
+    requests.push_back({pieces_of_chunk.chunk.offset, encoded.data() + at, pieces_of_chunk.chunk.bytes});
+    at += static_cast<std::size_t>(pieces_of_chunk.chunk.bytes);
   }
   file().read(std::move(requests));
   at = 0;
-  for (const PiecesOfChunk& chunk : chunks) {
-    copy_pieces(chunk, encoded.subspan(at, static_cast<std::size_t>(chunk.chunk.bytes)));
-    at += static_cast<std::size_t>(chunk.chunk.bytes);
+  for (const PiecesOfChunk& pieces_of_chunk : chunks) {
+    copy_pieces(pieces_of_chunk, encoded.subspan(at, static_cast<std::size_t>(pieces_of_chunk.chunk.bytes)));
+    at += static_cast<std::size_t>(pieces_of_chunk.chunk.bytes);
   }
 }
 
-void RangeDataset::copy_pieces(const PiecesOfChunk& chunk, std::span<const std::byte> encoded) {
+void RangeDataset::copy_pieces(const PiecesOfChunk& pieces_of_chunk, std::span<const std::byte> encoded) {
   const auto decode_into = [&](std::span<std::byte> into) {
-    decode(chunk.chunk, encoded, into);
-    if (dataset().has_missing(chunk.chunk.number)) dataset().fill_missing(chunk.chunk.number, into);
+    decode(pieces_of_chunk.chunk, encoded, into);
+    if (dataset().has_missing(pieces_of_chunk.chunk.number)) dataset().fill_missing(pieces_of_chunk.chunk.number, into);
   };
-  if (chunk.pieces.size() == 1 && chunk.pieces[0].bytes == chunk_bytes())
-    return decode_into({chunk.pieces[0].data, static_cast<std::size_t>(chunk_bytes())});
+  if (pieces_of_chunk.pieces.size() == 1 && pieces_of_chunk.pieces[0].bytes == chunk_bytes())
+    return decode_into({pieces_of_chunk.pieces[0].data, static_cast<std::size_t>(chunk_bytes())});
   auto decoded = std::make_shared<DecodedChunk>();
-  decoded->number = chunk.chunk.number;
-  decoded->offset = chunk.chunk.offset;
+  decoded->number = pieces_of_chunk.chunk.number;
+  decoded->offset = pieces_of_chunk.chunk.offset;
   decoded->bytes.resize(static_cast<std::size_t>(chunk_bytes()));
   decode_into(decoded->bytes);
-  for (const ReadSegment& piece : chunk.pieces)
+  for (const ReadSegment& piece : pieces_of_chunk.pieces)
     std::memcpy(piece.data, decoded->bytes.data() + piece.offset, static_cast<std::size_t>(piece.bytes));
   cache_decoded(std::move(decoded));
 }

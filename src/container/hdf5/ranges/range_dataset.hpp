@@ -29,13 +29,15 @@ class RangeDataset : public DatasetStore {
     Chunk chunk;
     std::vector<store::ReadSegment> pieces;
   };
+  /// Reads a batch in parts whose encoded chunks fit into kMaxEncodedBytes.
   void read_batch(const std::vector<store::ReadSegment>& segments);
   /// Copies the pieces of a batch that need no request. Returns the pieces of all other chunks, sorted by the offset of
   /// the chunk.
-  std::vector<PiecesOfChunk> find_pieces(const std::vector<store::ReadSegment>& segments);
-  /// Reads and decodes chunks whose bytes fit into memory.
+  std::vector<PiecesOfChunk> copy_cached_pieces(const std::vector<store::ReadSegment>& segments);
+  /// Reads and decodes chunks, whose encoded bytes are in memory at the same time.
   void read_chunks(std::span<const PiecesOfChunk> chunks);
-  void copy_pieces(const PiecesOfChunk& chunk, std::span<const std::byte> encoded);
+  /// Decodes a chunk, and copies its pieces. encoded: the bytes of the chunk in the file.
+  void copy_pieces(const PiecesOfChunk& pieces_of_chunk, std::span<const std::byte> encoded);
 };
 
 }  // namespace plait::container::hdf5

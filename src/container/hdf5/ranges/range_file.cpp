@@ -35,7 +35,7 @@ struct NamedCache {
   std::shared_ptr<BlockCache> cache;
 };
 
-/// Returns the cache of a content; a new one if the content has no identity.
+/// Returns the cache for a content of an object; a new one if the content has no identity.
 /// threads  The caller holds the Library.
 std::shared_ptr<BlockCache> find_cache(const std::string& identity) {
   static std::vector<NamedCache> caches;  // the most recently used one last
@@ -50,13 +50,14 @@ std::shared_ptr<BlockCache> find_cache(const std::string& identity) {
 
 /// An open file of the driver. The first bytes belong to the library.
 struct alignas(std::max_align_t) RangeDriverFile {
-  std::array<std::byte, kLibraryBytes> of_library{};
+  std::array<std::byte, kLibraryBytes> library_part{};
   RangeFile* file = nullptr;
   haddr_t end_of_space = 0;
 };
 
-/// The file that open_ranges() opens. It is global, because the library passes nothing else to it; the lock of Library
-/// lets one thread at a time use it. It is null while the library opens other files with the same properties.
+/// The file that open_ranges() opens next. It is global, because the library passes no other data to open(); the lock
+/// of Library lets one thread at a time use it. It is null while the library opens other files with the same
+/// properties.
 RangeFile*& next_file() {
   static RangeFile* next = nullptr;
   return next;
@@ -97,9 +98,10 @@ herr_t write_ranges(H5FD_t* /*file*/, H5FD_mem_t /*type*/, hid_t /*transfer*/, h
   return -1;
 }
 
-/// Returns the library's number of the driver; negative if the library does not accept it.
+/// Returns the library's identifier of the driver, which the first call registers; negative if the library does not
+/// accept it.
 hid_t range_driver(const Library& hdf5) {
-  static const hid_t kNumber = [&] {
+  static const hid_t kDriver = [&] {
     DriverFunctions functions;
     functions.name = "plait_ranges";
     functions.open = open_ranges;
@@ -110,9 +112,9 @@ hid_t range_driver(const Library& hdf5) {
     functions.end_of_file = end_of_ranges;
     functions.read = read_ranges;
     functions.write = write_ranges;
-    return register_driver(hdf5, functions, 1);
+    return register_driver(hdf5, functions, /*number=*/1);
   }();
-  return kNumber;
+  return kDriver;
 }
 
 }  // namespace
