@@ -26,10 +26,10 @@ namespace plait::container::hdf5 {
 namespace {
 
 // Both functions compute modulo 2^64: damaged input may encode any number, and signed overflow would be undefined.
-std::int64_t sum(std::int64_t left, std::int64_t right) {
+std::int64_t add_modulo(std::int64_t left, std::int64_t right) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(left) + static_cast<std::uint64_t>(right));
 }
-std::uint64_t difference(std::int64_t left, std::int64_t right) {
+std::uint64_t subtract_modulo(std::int64_t left, std::int64_t right) {
   return static_cast<std::uint64_t>(left) - static_cast<std::uint64_t>(right);
 }
 
@@ -43,9 +43,9 @@ Extents HdfDataset::grid() const {
 
 std::int64_t HdfDataset::bytes_inside(std::int64_t number) const {
   std::int64_t bytes = type.element_bytes;
-  const Extents all = grid();
-  for (std::size_t d = all.size(); d-- > 0; number /= all[d])
-    bytes *= std::min(chunk[d], type.shape[d] - number % all[d] * chunk[d]);
+  const Extents chunk_grid = grid();
+  for (std::size_t d = chunk_grid.size(); d-- > 0; number /= chunk_grid[d])
+    bytes *= std::min(chunk[d], type.shape[d] - number % chunk_grid[d] * chunk[d]);
   return bytes;
 }
 
@@ -57,23 +57,24 @@ std::int64_t HdfDataset::chunk_bytes() const {
 
 bool HdfDataset::chunks_fit() const {
   const std::optional<std::int64_t> bytes = array_bytes(chunk, type.element_bytes);
-  std::int64_t all = bytes.value_or(0);
+  std::int64_t all_bytes = bytes.value_or(0);
   bool fits = bytes.has_value();
-  for (const std::int64_t chunks_along : grid()) fits = fits && !__builtin_mul_overflow(all, chunks_along, &all);
+  for (const std::int64_t chunks_along : grid())
+    fits = fits && !__builtin_mul_overflow(all_bytes, chunks_along, &all_bytes);
   return fits;
 }
 
 void append_dimensions(HdfDataset& dataset, const Extents& shape) {
   if (dataset.is_null) return;
-  Extents& all = dataset.type.shape;
-  if (all.size() + shape.size() > kMaxDimensions) {
+  Extents& all_extents = dataset.type.shape;
+  if (all_extents.size() + shape.size() > kMaxDimensions) {
     if (!dataset.rejection)
       dataset.rejection =
-          base::Rejection::because("its elements are arrays, so that it has ", all.size() + shape.size(),
+          base::Rejection::because("its elements are arrays, so that it has ", all_extents.size() + shape.size(),
                                    " dimensions, and Plait reads at most ", kMaxDimensions);
     return;
   }
-  all.insert(all.end(), shape.begin(), shape.end());
+  all_extents.insert(all_extents.end(), shape.begin(), shape.end());
   dataset.max_shape.insert(dataset.max_shape.end(), shape.begin(), shape.end());
   dataset.element_dimensions = static_cast<std::uint32_t>(shape.size());
 }
@@ -102,28 +103,28 @@ void HdfDataset::pad_with_null(std::span<std::byte> elements) const {
 
 bool HdfDataset::has_missing(std::int64_t number) const {
   if (stored_shape.empty()) return false;
-  const Extents all = grid();
-  for (std::size_t d = stored_shape.size(); d-- > 0; number /= all[d])
-    if (stored_shape[d] < type.shape[d] && (number % all[d] + 1) * chunk[d] > stored_shape[d]) return true;
+  const Extents chunk_grid = grid();
+  for (std::size_t d = stored_shape.size(); d-- > 0; number /= chunk_grid[d])
+    if (stored_shape[d] < type.shape[d] && (number % chunk_grid[d] + 1) * chunk[d] > stored_shape[d]) return true;
   return false;
 }
 
 void HdfDataset::fill_missing(std::int64_t number, std::span<std::byte> into) const {
   const std::vector<std::byte>& value = missing.empty() ? fill : missing;
-  const Extents all = grid();
+  const Extents chunk_grid = grid();
   Extents limit(chunk.size());  // number of the chunk's elements along each dimension that are in the file
-  for (std::size_t d = chunk.size(); d-- > 0; number /= all[d]) {
-    limit[d] = std::clamp<std::int64_t>(stored_shape[d] - number % all[d] * chunk[d], 0, chunk[d]);
+  for (std::size_t d = chunk.size(); d-- > 0; number /= chunk_grid[d]) {
+    limit[d] = std::clamp<std::int64_t>(stored_shape[d] - number % chunk_grid[d] * chunk[d], 0, chunk[d]);
     if (stored_shape[d] == type.shape[d]) limit[d] = chunk[d];
   }
-  Extents at(chunk.size());
+  Extents index(chunk.size());  // in the chunk, of the element at `begin`
   for (std::size_t begin = 0; begin < into.size(); begin += value.size()) {
     bool is_stored = true;
-    for (std::size_t d = 0; d < at.size(); ++d) is_stored = is_stored && at[d] < limit[d];
+    for (std::size_t d = 0; d < index.size(); ++d) is_stored = is_stored && index[d] < limit[d];
     if (!is_stored) std::ranges::copy(value, into.begin() + static_cast<std::ptrdiff_t>(begin));
-    for (std::size_t d = at.size(); d-- > 0;) {
-      if (++at[d] < chunk[d]) break;
-      at[d] = 0;
+    for (std::size_t d = index.size(); d-- > 0;) {
+      if (++index[d] < chunk[d]) break;
+      index[d] = 0;
     }
   }
 }
@@ -132,9 +133,9 @@ bool HdfDataset::relocates_on_write() const {
   if (!library_reason.empty()) return false;
   if (type.has_texts()) return storage == Storage::kChunks || storage == Storage::kContiguous;
   if (storage != Storage::kChunks) return false;
-  std::int64_t all = 1;
-  for (const std::int64_t count : grid()) all *= count;  // cannot overflow: chunks_fit() has been checked
-  return !filters.empty() || static_cast<std::int64_t>(chunks.size()) != all;
+  std::int64_t grid_chunks = 1;
+  for (const std::int64_t count : grid()) grid_chunks *= count;  // cannot overflow: chunks_fit() has been checked
+  return !filters.empty() || static_cast<std::int64_t>(chunks.size()) != grid_chunks;
 }
 
 void add_library_reason(HdfDataset& dataset, const std::string& reason) {
@@ -157,9 +158,9 @@ std::string HdfDataset::describe_storage() const {
 
 namespace {
 
-/// The difference between a chunk and the one before it. Most chunks follow each other in the array and in the file and
-/// have nearly the same size, so that a chunk needs 3 to 5 bytes. A million chunks need 4 MB, and encoding them 5 to
-/// 9 ms; as plain structures they need 32 MB and 4 ms.
+/// The difference between a chunk and the one before it, as encode_dataset() writes it. Most chunks follow each other
+/// in the array and in the file and have nearly the same size, so that a chunk needs 3 to 5 bytes. A million chunks
+/// need 4 MB, and encoding them 5 to 9 ms; as plain structures they need 32 MB and 4 ms.
 struct ChunkDelta {
   std::uint64_t skipped = 0;      ///< twice the number of absent chunks between the two, plus 1 if filter_mask differs
   std::uint32_t filter_mask = 0;  ///< filter mask, encoded only if it differs
@@ -176,24 +177,25 @@ void fields(Codec& codec, base::Record<Codec, ChunkDelta>& delta) {
 }
 
 /// Minimum number of bytes of an encoded ChunkDelta.
-constexpr std::size_t kDeltaBytes = 3;
+constexpr std::size_t kMinDeltaBytes = 3;
 
 ChunkDelta make_delta(const Chunk& chunk, const Chunk& before) {
-  const bool differs = chunk.filter_mask != before.filter_mask;
-  return {difference(chunk.number, sum(before.number, 1)) * 2 + (differs ? 1 : 0), chunk.filter_mask,
-          static_cast<std::int64_t>(difference(chunk.offset, sum(before.offset, before.bytes))),
-          static_cast<std::int64_t>(difference(chunk.bytes, before.bytes))};
+  const bool mask_differs = chunk.filter_mask != before.filter_mask;
+  return {subtract_modulo(chunk.number, add_modulo(before.number, 1)) * 2 + (mask_differs ? 1 : 0), chunk.filter_mask,
+          static_cast<std::int64_t>(subtract_modulo(chunk.offset, add_modulo(before.offset, before.bytes))),
+          static_cast<std::int64_t>(subtract_modulo(chunk.bytes, before.bytes))};
 }
 
 Chunk apply_delta(const ChunkDelta& delta, const Chunk& before) {
-  return {sum(sum(before.number, 1), static_cast<std::int64_t>(delta.skipped / 2)),
-          sum(sum(before.offset, before.bytes), delta.gap), sum(before.bytes, delta.growth),
+  return {add_modulo(add_modulo(before.number, 1), static_cast<std::int64_t>(delta.skipped / 2)),
+          add_modulo(add_modulo(before.offset, before.bytes), delta.gap), add_modulo(before.bytes, delta.growth),
           delta.skipped % 2 != 0 ? delta.filter_mask : before.filter_mask};
 }
 
+/// Encodes or decodes the list of chunks.
 template <class Codec>
 void chunk_fields(Codec& codec, base::Record<Codec, std::vector<Chunk>>& chunks) {
-  const std::size_t count = codec.length(chunks.size(), kDeltaBytes);
+  const std::size_t count = codec.length(chunks.size(), kMinDeltaBytes);
   if constexpr (Codec::kDecodes) chunks.resize(count);
   Chunk before;
   before.number = -1;

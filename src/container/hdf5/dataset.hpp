@@ -1,4 +1,4 @@
-/// Descriptions of datasets, from which Plait finds their bytes without the HDF5 library.
+/// Descriptions of datasets, from which Plait finds the elements in the file without the HDF5 library.
 #pragma once
 
 #include <cstddef>
@@ -46,14 +46,14 @@ enum class Storage : std::uint8_t {
 constexpr Storage last_value(Storage /*any*/) { return Storage::kChunks; }
 
 /// The log of changes that are appended to the file but not committed yet (ChunkLog).
-struct Changes {
+struct UncommittedChanges {
   std::int64_t begin = 0;  ///< offset of the log in the file
   std::uint64_t mark = 0;  ///< first 8 bytes of each header in the log
   bool grows = false;      ///< true if the shape may change as well
 };
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, Changes>& changes) {
+void fields(Codec& codec, base::Record<Codec, UncommittedChanges>& changes) {
   codec(changes.begin, changes.mark, changes.grows);
 }
 
@@ -78,23 +78,24 @@ void fields(Codec& codec, base::Record<Codec, TextField>& field) {
   codec(field.offset, field.bytes, field.padding);
 }
 
-/// A dataset as its file describes it.
+/// A dataset as its file describes it. Members that are "not encoded" exist only on the rank that has read the file:
+/// encode_dataset() does not pass them to the other ranks.
 struct HdfDataset {
   ArrayType type;
   /// Number of trailing dimensions that the file stores in the element type: each of its elements is an array.
   std::uint32_t element_dimensions = 0;
   std::vector<TextField> padded_texts;  ///< texts in each element whose padding is not NUL
-  std::string type_name;                ///< the name of the element type in h5dump, without `H5T_`
-  base::Rejection rejection;            ///< the reason why the dataset cannot be opened
+  std::string type_name;                ///< the name of the element type in h5dump, without `H5T_`; not encoded
+  base::Rejection rejection;            ///< the reason why the dataset cannot be opened; not encoded
   /// The reason why the HDF5 library reads the elements, as in `filter bitshuffle`; empty if Plait reads them.
   std::string library_reason;
-  bool is_null = false;  ///< true if the dataspace is null: the dataset has no shape and no elements
+  bool is_null = false;  ///< true if the dataspace is null: no shape and no elements; not encoded
   /// The reason why only the HDF5 library copies the dataset, into another HDF5 file, as in `its elements are
-  /// references to other objects`; empty if Plait copies it, or nothing can. encode_dataset() does not encode it.
+  /// references to other objects`; empty if Plait copies it, or nothing can. Not encoded.
   std::string copy_reason;
-  std::int64_t stored_bytes = 0;  ///< bytes that the elements occupy in the file; -1 if that is too costly to find out
+  std::int64_t stored_bytes = 0;  ///< see HdfFile::stored_bytes(); not encoded
   std::vector<std::byte> fill;    ///< the fill value: one element of the file, which may be an array
-  bool has_own_fill = false;      ///< true if the file states a fill value; not encoded by encode_dataset()
+  bool has_own_fill = false;      ///< true if the file states a fill value; not encoded
   /// The extents in the file if records are missing: an unlimited dimension of netCDF is as long as the longest
   /// variable that has it. Set only for chunked datasets.
   Extents stored_shape;
@@ -102,23 +103,23 @@ struct HdfDataset {
   Storage storage = Storage::kNone;
   std::int64_t offset = 0;              ///< offset of the elements (kContiguous)
   std::vector<std::byte> compact_data;  ///< the elements (kCompact)
-  std::int64_t heap_base = 0;           ///< the file offset that corresponds to address 0 of texts
-  std::string missing_text;             ///< the fill value of texts
+  std::int64_t heap_base = 0;           ///< the offset in the file of address 0 of the heap: the size of the user block
+  std::string missing_text;             ///< the fill value of texts of any length
   Extents chunk;                        ///< shape of a chunk (kChunks)
   std::vector<Filter> filters;
   bool filters_edge_chunks = true;  ///< true if the filters also apply to chunks that are partly outside the array
   std::vector<Chunk> chunks;        ///< all chunks in the file, by ascending number
-  /// The name of each dimension, empty for a dimension without one; no entries if no dimension has a name. It
-  /// is not encoded by encode_dataset().
+  /// The name of each dimension, empty for a dimension without one; no entries if no dimension has a name. Not
+  /// encoded.
   std::vector<std::string> dimension_names;
-  std::vector<std::int64_t> unlimited;  ///< numbers of the dimensions that may grow; not encoded by encode_dataset()
-  Extents max_shape;                    ///< the largest shape; INT64_MAX for unlimited dimensions
-  ArrayAttributes attributes;           ///< the attributes; not encoded by encode_dataset()
-  std::string path;                     ///< the path in the file
-  std::int64_t header = 0;              ///< offset of the object header in the file; not encoded by encode_dataset()
-  base::Rejection relocation;           ///< the reason why chunks cannot be moved; not encoded by encode_dataset()
-  std::int64_t tree_children = 64;  ///< maximum children of a node of the chunk index; not encoded by encode_dataset()
-  std::optional<Changes> changes;   ///< the appended changes, if the dataset is being changed
+  std::vector<std::int64_t> unlimited;        ///< numbers of the dimensions that may grow; not encoded
+  Extents max_shape;                          ///< the largest shape; INT64_MAX for unlimited dimensions
+  ArrayAttributes attributes;                 ///< the attributes; not encoded
+  std::string path;                           ///< the path in the file
+  std::int64_t header = 0;                    ///< offset of the object header in the file; not encoded
+  base::Rejection relocation;                 ///< the reason why elements cannot get new offsets; not encoded
+  std::int64_t tree_children = 64;            ///< maximum children of a node of the chunk index; not encoded
+  std::optional<UncommittedChanges> changes;  ///< set while the dataset is being changed
 
   /// Returns true if a write may store elements at new offsets: if chunks are compressed or not all allocated, or if
   /// elements refer to texts, which are stored anew with each write.
@@ -132,6 +133,7 @@ struct HdfDataset {
   bool decodes_chunks() const { return !filters.empty() || !library_reason.empty(); }
   /// Returns the number of chunks along each dimension.
   Extents grid() const;
+  /// Returns the size of a decoded chunk.
   std::int64_t chunk_bytes() const;
   /// Returns true if all chunks together have less than 2^63 bytes.
   bool chunks_fit() const;

@@ -32,6 +32,7 @@ using base::text;
 using store::ReadSegment;
 using store::WriteSegment;
 
+/// Describes a chunk for errors.
 std::string describe(const Chunk& chunk, const DatasetStore& store) {
   return text(describe_chunk(store.dataset(), chunk.number), " of ", store.name(), " at offset ", chunk.offset);
 }
@@ -70,35 +71,35 @@ DatasetStore::DatasetStore(std::shared_ptr<store::Store> file, HdfDataset datase
 
 std::string DatasetStore::description() const { return text("HDF5, ", dataset_.describe_storage()); }
 
-void DatasetStore::check(std::int64_t offset, std::int64_t bytes) const {
+void DatasetStore::check_range(std::int64_t offset, std::int64_t bytes) const {
   if (offset >= 0 && offset <= size_ && bytes <= size_ - offset) return;
   base::throw_system_error(EINVAL, "cannot access ", bytes, " bytes at offset ", offset, " of ", name_, ", which has ",
                            size_);
 }
 
-std::optional<Chunk> DatasetStore::find(std::int64_t number) const {
+std::optional<Chunk> DatasetStore::find_chunk(std::int64_t number) const {
   // If no chunk before it is missing, its index in the list equals its number, and no search is needed.
   const std::vector<Chunk>& chunks = dataset_.chunks;
-  const auto at = static_cast<std::size_t>(number);
-  if (at < chunks.size() && chunks[at].number == number) return chunks[at];
+  const auto index = static_cast<std::size_t>(number);
+  if (index < chunks.size() && chunks[index].number == number) return chunks[index];
   const auto found = std::ranges::lower_bound(chunks, number, {}, &Chunk::number);
   return found != chunks.end() && found->number == number ? std::optional(*found) : std::nullopt;
 }
 
 std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegment> segments) {
-  for (const ReadSegment& segment : segments) check(segment.offset, segment.bytes);
-  const bool as_stored = dataset_.padded_texts.empty();
-  if (dataset_.storage == Storage::kContiguous && as_stored) {
+  for (const ReadSegment& segment : segments) check_range(segment.offset, segment.bytes);
+  const bool needs_padding = !dataset_.padded_texts.empty();
+  if (dataset_.storage == Storage::kContiguous && !needs_padding) {
     for (ReadSegment& segment : segments) segment.offset += dataset_.offset;
     return file_->submit_read(std::move(segments));
   }
-  std::vector<ReadSegment> plain;
-  std::vector<ReadSegment> decoded;
-  if (dataset_.storage == Storage::kChunks && !dataset_.decodes_chunks() && as_stored) {
+  std::vector<ReadSegment> plain;    // those that are read from the file as they are
+  std::vector<ReadSegment> decoded;  // those that are decoded or filled in; see PendingPieces
+  if (dataset_.storage == Storage::kChunks && !dataset_.decodes_chunks() && !needs_padding) {
     for (const ReadSegment& segment : segments)
       for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
                      [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
-                       const std::optional<Chunk> chunk = find(number);
+                       const std::optional<Chunk> chunk = find_chunk(number);
                        if (chunk && !dataset_.has_missing(number))
                          plain.push_back({chunk->offset + within, segment.data + done, length});
                        else
@@ -133,13 +134,13 @@ std::unique_ptr<store::Pending> DatasetStore::submit_write(std::vector<WriteSegm
   check_writable();
   std::vector<WriteSegment> pieces;
   for (const WriteSegment& segment : segments) {
-    check(segment.offset, segment.bytes);
+    check_range(segment.offset, segment.bytes);
     if (dataset_.storage == Storage::kContiguous)
       pieces.push_back({dataset_.offset + segment.offset, segment.data, segment.bytes});
     else
       for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
                      [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
-                       pieces.push_back({find(number)->offset + within, segment.data + done, length});
+                       pieces.push_back({find_chunk(number)->offset + within, segment.data + done, length});
                      });
   }
   return file_->submit_write(std::move(pieces));
@@ -164,16 +165,16 @@ void DatasetStore::read_converted(const ReadSegment& segment, std::shared_ptr<co
 
 void DatasetStore::read_elements(const ReadSegment& segment) const {
   const std::int64_t element_bytes = dataset_.type.element_bytes;
-  const std::int64_t before = segment.offset % element_bytes;
-  const std::int64_t bytes = (before + segment.bytes + element_bytes - 1) / element_bytes * element_bytes;
+  const std::int64_t within_element = segment.offset % element_bytes;
+  const std::int64_t bytes = (within_element + segment.bytes + element_bytes - 1) / element_bytes * element_bytes;
   // Segments that begin or end within an element are read into memory of whole elements.
-  const bool is_whole = bytes == segment.bytes;
-  std::vector<std::byte> buffer(is_whole ? 0 : static_cast<std::size_t>(bytes));
-  std::byte* const data = is_whole ? segment.data : buffer.data();
+  const bool has_whole_elements = bytes == segment.bytes;
+  std::vector<std::byte> buffer(has_whole_elements ? 0 : static_cast<std::size_t>(bytes));
+  std::byte* const data = has_whole_elements ? segment.data : buffer.data();
   const std::span<std::byte> whole(data, static_cast<std::size_t>(bytes));
-  read_whole(segment.offset - before, whole);
+  read_whole(segment.offset - within_element, whole);
   dataset_.pad_with_null(whole);
-  if (!is_whole) std::memcpy(segment.data, data + before, static_cast<std::size_t>(segment.bytes));
+  if (!has_whole_elements) std::memcpy(segment.data, data + within_element, static_cast<std::size_t>(segment.bytes));
 }
 
 void DatasetStore::read_whole(std::int64_t offset, std::span<std::byte> into) const {
@@ -186,7 +187,7 @@ void DatasetStore::fill(const ReadSegment& piece) const {
     piece.data[i] = dataset_.fill[static_cast<std::size_t>((piece.offset + i) % size)];
 }
 
-codec::Chain DatasetStore::chain(const Chunk& chunk) const {
+codec::Chain DatasetStore::make_codecs(const Chunk& chunk) const {
   if (!dataset_.filters_edge_chunks) {
     std::int64_t number = chunk.number;
     const Extents grid = dataset_.grid();
@@ -197,13 +198,15 @@ codec::Chain DatasetStore::chain(const Chunk& chunk) const {
 }
 
 void DatasetStore::check_encoded_bytes(const Chunk& chunk) const {
-  // No codec enlarges data by more than this. A larger size means a damaged index; do not allocate memory for it.
+  // No codec enlarges data by more than an eighth and 4 KiB. A larger size means a damaged index; do not allocate
+  // memory for it.
   if (chunk.bytes > chunk_bytes_ + chunk_bytes_ / 8 + 4096)
     codec::damaged(describe(chunk, *this), "it has ", chunk.bytes, " bytes, more than what it holds, ", chunk_bytes_);
 }
 
-void DatasetStore::decode(const Chunk& chunk, std::span<const std::byte> encoded, std::span<std::byte> into) const {
-  chain(chunk).decode(encoded, into, describe(chunk, *this));
+void DatasetStore::decode_bytes(const Chunk& chunk, std::span<const std::byte> encoded,
+                                std::span<std::byte> into) const {
+  make_codecs(chunk).decode(encoded, into, describe(chunk, *this));
   dataset_.pad_with_null(into);
 }
 
@@ -212,7 +215,7 @@ void DatasetStore::decode_chunk(const Chunk& chunk, std::span<std::byte> into) c
   static thread_local codec::Buffer buffer;
   const std::span<std::byte> encoded = buffer.acquire(static_cast<std::size_t>(chunk.bytes));
   file_->read({{chunk.offset, encoded.data(), chunk.bytes}});
-  decode(chunk, encoded, into);
+  decode_bytes(chunk, encoded, into);
 }
 
 std::shared_ptr<const DecodedChunk> DatasetStore::find_decoded(const Chunk& chunk) {
@@ -222,10 +225,10 @@ std::shared_ptr<const DecodedChunk> DatasetStore::find_decoded(const Chunk& chun
 
 void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece,
                               std::shared_ptr<const DecodedChunk>& recent) {
-  const std::optional<Chunk> chunk = find(number);
+  const std::optional<Chunk> chunk = find_chunk(number);
   const bool has_missing = dataset_.has_missing(number);
   if (!chunk && !has_missing) return fill(piece);
-  const std::int64_t offset = chunk ? chunk->offset : -1;
+  const std::int64_t offset = chunk ? chunk->offset : -1;  // a chunk that has been rewritten has another offset
   const auto decode_into = [&](std::span<std::byte> into) {
     if (chunk)
       decode_chunk(*chunk, into);

@@ -1,3 +1,5 @@
+// Recognizing HDF5 files, and the entry points of the format.
+
 #include "container/hdf5/hdf5_format.hpp"
 
 #include <algorithm>
@@ -17,8 +19,9 @@ namespace plait::container::hdf5 {
 namespace {
 
 constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
-constexpr std::size_t kSmallestUserBlock = 512;
+constexpr std::size_t kSmallestUserBlock = 512;  // bytes; larger ones have twice, four times ... as many
 
+/// The format of HDF5 files with one suffix.
 class Hdf5 : public Format {
  public:
   Hdf5(std::string_view name, std::string_view suffix, std::string_view kind)
@@ -40,7 +43,7 @@ class Hdf5 : public Format {
   }
   std::unique_ptr<container::Dataset> attach(Content content, std::shared_ptr<store::Store> store,
                                              const std::string& name, std::string_view encoded) const override {
-    return opened(std::move(content), std::move(store), decode_dataset(encoded), name);
+    return make_opened_dataset(std::move(content), std::move(store), decode_dataset(encoded), name);
   }
   std::unique_ptr<container::NewFile> create(const std::string& name, const FileOptions& options) const override {
     return create_file(name, options);
@@ -75,14 +78,14 @@ bool is_hdf5(std::span<const std::byte> header) {
 }
 
 bool has_signature_after_header(store::Store& store) {
-  constexpr std::size_t kMaxPositions = 64;
+  constexpr std::size_t kMaxPositions = 64;  // positions double, so that there are fewer in a file of 2^63 bytes
   std::array<std::array<std::byte, kSignature.size()>, kMaxPositions> signatures{};
   std::vector<store::ReadSegment> segments;
-  constexpr auto kBytes = static_cast<std::int64_t>(kSignature.size());
+  constexpr auto kSignatureBytes = static_cast<std::int64_t>(kSignature.size());
   const std::int64_t size = store.size();
-  for (std::int64_t at = kHeaderBytes - kBytes; at <= (size - kBytes) / 2;) {
+  for (std::int64_t at = kHeaderBytes - kSignatureBytes; at <= (size - kSignatureBytes) / 2;) {
     at *= 2;
-    segments.push_back({at, signatures[segments.size()].data(), kBytes});
+    segments.push_back({at, signatures[segments.size()].data(), kSignatureBytes});
   }
   store.read(segments);
   return std::ranges::any_of(std::span(signatures).first(segments.size()),

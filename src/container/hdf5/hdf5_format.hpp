@@ -1,5 +1,4 @@
-/// HDF5 files. Datasets are read by their index, changed in place or by new chunks, and written contiguously or in
-/// chunks.
+/// The formats HDF5 and netCDF-4, as Plait's registry of formats knows them.
 #pragma once
 
 #include <span>

@@ -1,3 +1,5 @@
+// Describing the groups and datasets of a file by the HDF5 library.
+
 #include "container/hdf5/hdf_file.hpp"
 
 #include <algorithm>
@@ -27,7 +29,7 @@ namespace {
 using base::Rejection;
 using base::text;
 
-constexpr std::size_t kMaxDepth = 200;
+constexpr std::size_t kMaxDepth = 200;  // of groups within groups
 constexpr std::size_t kMaxObjects = 1'000'000;
 
 std::string make_display_name(const std::string& path, std::string_view name) { return text(path, "::", name); }
@@ -65,19 +67,20 @@ Handle HdfFile::open_object(const std::string& name, const std::string& display_
 
 void HdfFile::throw_missing(const std::string& display_name, int kind) {
   std::string names;
-  const std::vector<NamedDataset> all = find_datasets("");
-  for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 12); ++i)
-    base::append_parts(names, i == 0 ? "" : ", ", all[i].name);
+  constexpr std::size_t kMaxNames = 12;
+  const std::vector<NamedDataset> datasets = list_datasets_unchecked("");
+  for (std::size_t i = 0; i < std::min(datasets.size(), kMaxNames); ++i)
+    base::append_parts(names, i == 0 ? "" : ", ", datasets[i].name);
   base::throw_argument_error(display_name,
                              kind == H5I_GROUP ? " is a group"
                              : kind >= 0       ? " is no dataset"
                                                : " is not there",
-                             "; ", path_, all.empty() ? " holds no dataset" : " holds: ", names,
-                             all.size() > 12 ? ", ..." : "");
+                             "; ", path_, datasets.empty() ? " holds no dataset" : " holds: ", names,
+                             datasets.size() > kMaxNames ? ", ..." : "");
 }
 
-void HdfFile::visit(std::string_view top, const Visitor& visitor) {
-  std::set<Library::Location> seen;
+void HdfFile::visit_objects(std::string_view top, const Visitor& visitor) {
+  std::set<Library::Location> visited;
   std::map<unsigned long, Handle> open_files;
   std::vector<std::string> to_visit{std::string(top)};
   while (!to_visit.empty()) {
@@ -91,8 +94,8 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     if (object) {
       const std::optional<Library::Location> at = hdf5_.location(object.id());
       if (!at) throw_damaged("an object");
-      // If another link has led to this object, it has been visited.
-      if (!seen.insert(*at).second) continue;
+      // Skip an object that another link has led to.
+      if (!visited.insert(*at).second) continue;
       if (at->file == file_number_)
         address = at->address;
       else if (!open_files.contains(at->file))  // stays open, because reopening a file changes its number
@@ -101,7 +104,7 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
     visitor(name, object.id(), address, kind);
     if (kind != H5I_GROUP) continue;
-    if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kMaxDepth || seen.size() > kMaxObjects)
+    if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kMaxDepth || visited.size() > kMaxObjects)
       base::throw_system_error(0, path_, ": its groups are nested deeper than ", kMaxDepth, ", or hold more than ",
                                kMaxObjects, " objects; name one");
     const std::optional<std::vector<Link>> links = read_links(hdf5_, object.id());
@@ -117,7 +120,7 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
   }
 }
 
-std::vector<NamedDataset> HdfFile::find_datasets(std::string_view group) {
+std::vector<NamedDataset> HdfFile::list_datasets_unchecked(std::string_view group) {
   groups_.clear();
   is_listing_ = true;
   std::vector<NamedDataset> result;
@@ -132,8 +135,8 @@ std::vector<NamedDataset> HdfFile::find_datasets(std::string_view group) {
   }
   std::vector<Dimensions> dimensions;  // the dimensions of each dataset in `result`
   ScaleTable scales(hdf5_, file_.id(), record_counts());
-  GroupDimensions defined(hdf5_);
-  visit(top, [&](const std::string& name, hid_t object, haddr_t address, int kind) {
+  GroupDimensions group_dimensions(hdf5_);
+  visit_objects(top, [&](const std::string& name, hid_t object, haddr_t address, int kind) {
     if (kind == H5I_GROUP) groups_.push_back({name, read_attributes(hdf5_, object, is_netcdf_)});
     if (kind < 0) {
       result.emplace_back(name).dataset.rejection =
@@ -143,7 +146,7 @@ std::vector<NamedDataset> HdfFile::find_datasets(std::string_view group) {
     if (kind != H5I_DATASET) return;
     if (address != HADDR_UNDEF) {
       scales.add(object, address, name);
-      defined.add(object, address, name);
+      group_dimensions.add(object, address, name);
     }
     if (is_only_dimension(hdf5_, object)) return;
     NamedDataset& named = result.emplace_back(name);
@@ -163,7 +166,7 @@ std::vector<NamedDataset> HdfFile::find_datasets(std::string_view group) {
     if (!dataset.dimension_names.empty()) dataset.dimension_names.resize(dataset.type.shape.size());
     scales.extend_records(dimensions[i], dataset);
   }
-  if (top.empty()) defined.assign(groups_, scales);
+  if (top.empty()) group_dimensions.assign(groups_, scales);
   name_variables(result);
   return result;
 }
@@ -182,7 +185,7 @@ void HdfFile::name_variables(std::vector<NamedDataset>& datasets) const {
 }
 
 void HdfFile::add_all_scales(ScaleTable& scales) {
-  visit("", [&](const std::string& name, hid_t object, haddr_t address, int kind) {
+  visit_objects("", [&](const std::string& name, hid_t object, haddr_t address, int kind) {
     if (kind == H5I_DATASET && address != HADDR_UNDEF) scales.add(object, address, name);
   });
 }
@@ -203,7 +206,7 @@ std::pair<Handle, std::string> HdfFile::open_array(std::string_view name) const 
   return {std::move(object), std::move(path)};
 }
 
-HdfDataset HdfFile::find_dataset(std::string_view name) {
+HdfDataset HdfFile::describe_dataset_unchecked(std::string_view name) {
   is_listing_ = false;
   while (name.starts_with('/')) name.remove_prefix(1);
   const std::string display_name = make_display_name(path_, name);

@@ -27,7 +27,8 @@ struct NamedDataset {
   ArrayAttributes attributes;
 };
 
-/// An HDF5 file that is open for a short time only: callers copy plain values out of it and close it.
+/// An HDF5 file that is open in the HDF5 library. It is open for a short time only, because it locks the library:
+/// callers read descriptions from it and close it.
 class HdfFile {
  public:
   enum class Access : std::uint8_t { kReading, kChanging };
@@ -40,28 +41,30 @@ class HdfFile {
   /// Opens a private image of the file for changes.  errors  kSystem: the library fails.
   HdfFile(store::Store& store, const std::string& path, PrivateImage& image);
 
-  /// Returns all datasets of a group, or the one dataset of that name, in the order of the file. A dataset with several
-  /// links appears once. Links to other files are followed as follow_rule() permits. Named types are left out, and so
-  /// are datasets that only represent a dimension of netCDF.
+  /// Describes all datasets of a group, or the one dataset of that name, in the order of the file. A dataset with
+  /// several links appears once. Links to other files are followed as follow_rule() permits. Named types are left out,
+  /// and so are datasets that only represent a dimension of netCDF.
   /// errors  kArgument: no object has that name, or the name leads to another file. kSystem: the file is damaged, or
   ///         its groups are nested too deeply.
-  std::vector<NamedDataset> datasets(std::string_view group);
+  std::vector<NamedDataset> list_datasets(std::string_view group);
   /// Returns true for a netCDF file: its name has a suffix of netCDF, or its root group the attribute _NCProperties.
   bool is_netcdf() const { return is_netcdf_; }
   /// Returns true if the file has no object of this name.
   bool lacks(std::string_view name) const;
-  /// Returns the groups that the last call of datasets() visited, in its order.
+  /// Returns the groups that the last call of list_datasets() visited, in its order.
   const std::vector<GroupAttributes>& groups() const { return groups_; }
   /// Describes a dataset with all its chunks.
   /// errors  kArgument: no dataset has that name; a link leads to another file; the type, layout or filter is not
   ///         supported. kSystem: the file is damaged, or chunks are outside the file.
-  HdfDataset dataset(std::string_view name);
+  HdfDataset describe_dataset(std::string_view name);
   /// Changes attributes of a dataset, and closes the file.  errors  kSystem: the library fails.
   void change_attributes(const std::string& name, const AttributeChanges& changes);
 
  private:
-  std::vector<NamedDataset> find_datasets(std::string_view group);
-  HdfDataset find_dataset(std::string_view name);
+  // list_datasets() and describe_dataset() without the check for failed requests to an object store.
+  std::vector<NamedDataset> list_datasets_unchecked(std::string_view group);
+  HdfDataset describe_dataset_unchecked(std::string_view name);
+  /// Returns the cached lengths of the unlimited dimensions of this file.
   RecordCounts record_counts() const;
   /// Reads the properties that all calls need.  errors  kSystem: the file is damaged.
   void finish_opening(FollowRule rule);
@@ -81,12 +84,15 @@ class HdfFile {
   /// whole chunk index, which takes many requests to an object store. There, listings get -1 for such datasets, and
   /// other calls read the index in advance by a few requests.
   std::int64_t stored_bytes(hid_t dataset, hid_t properties, std::size_t dimensions) const;
+  /// Reads the chunk shape and the filters.
   void describe_chunks(hid_t properties, HdfDataset& description, const std::string& display_name) const;
   /// Reads the properties of the file that a change of chunks depends on.
   void describe_file(HdfDataset& description) const;
+  /// Reads the fill value of elements that are not texts of any length.
   void read_fill(hid_t type, hid_t properties, HdfDataset& description) const;
   /// Reads the fill value of texts, and the properties of the file that the addresses of texts depend on.
   void describe_texts(hid_t type, hid_t properties, HdfDataset& description) const;
+  /// Lists all chunks, and checks them.
   void read_index(hid_t dataset, HdfDataset& description, const std::string& display_name) const;
   /// Compares the bytes of a few chunks with the bytes that the library reads at their coordinates.
   /// errors  kSystem: they differ.
@@ -96,14 +102,17 @@ class HdfFile {
   /// Calls `visitor` for an object and, if it is a group, for all objects that its hard links lead to. Each object is
   /// visited once, in the order of read_links(). The address is HADDR_UNDEF for objects of other files.
   /// kind  An ObjectKind; negative if the object cannot be opened.
-  void visit(std::string_view top, const Visitor& visitor);
+  void visit_objects(std::string_view top, const Visitor& visitor);
   /// Renames variables to the names that netCDF's library shows, unless another object already has that name.
   void name_variables(std::vector<NamedDataset>& datasets) const;
+  /// Records all datasets of the file in a table, so that it knows all scales.
   void add_all_scales(ScaleTable& scales);
   /// Opens the array of that name. Returns it with its path, which differs from the name if netCDF's library has stored
   /// it under another name.
   /// errors  kArgument: the name is that of a netCDF dimension without a variable.
   std::pair<Handle, std::string> open_array(std::string_view name) const;
+  /// Throws an error that lists the datasets of the file. kind: the kind of the object that has the name; negative for
+  /// none.
   [[noreturn]] void throw_missing(const std::string& display_name, int kind);
   [[noreturn]] void throw_damaged(const std::string& what) const;
 

@@ -1,3 +1,5 @@
+// The parts of an existing file as the layers above see them: its arrays, and an array that is open.
+
 #include "container/hdf5/opened_file.hpp"
 
 #include <filesystem>
@@ -53,18 +55,18 @@ OpenedDataset::OpenedDataset(Content content, std::shared_ptr<DatasetStore> stor
     : container::Dataset(std::move(content), store),
       file_(std::filesystem::absolute(array_name(path).file).string()),
       dataset_(std::move(store)) {
-  const HdfDataset& found = dataset_->dataset();
-  if (found.type.has_texts())
-    set_texts(std::make_shared<HeapTexts>(dataset_->file(), path, found.heap_base, found.missing_text));
+  const HdfDataset& description = dataset_->dataset();
+  if (description.type.has_texts())
+    set_texts(std::make_shared<HeapTexts>(dataset_->file(), path, description.heap_base, description.missing_text));
 }
 
 OpenedDataset::OpenedDataset(Content content, const std::shared_ptr<ChangedDataset>& store, const std::string& path)
     : OpenedDataset(std::move(content), std::shared_ptr<DatasetStore>(store), path) {
   changed_ = store;
-  const HdfDataset& found = store->dataset();
-  if (found.type.has_texts())
+  const HdfDataset& description = store->dataset();
+  if (description.type.has_texts())
     set_texts(std::make_shared<HeapTexts>(
-        store->file(), path, found.heap_base, found.missing_text,
+        store->file(), path, description.heap_base, description.missing_text,
         [store](std::span<const std::byte> collection) { return store->append_heap(collection); }));
 }
 
@@ -102,9 +104,9 @@ void OpenedDataset::begin() {
                                "; copy it to a new file with an unlimited dimension (plait copy --unlimited)");
   changed_ = changed_->begin_growth();
   dataset_ = changed_;
-  Content found = content();
-  found.type.shape = changed_->dataset().type.shape;
-  replace(std::move(found), changed_);
+  Content stored = content();
+  stored.type.shape = changed_->dataset().type.shape;
+  replace(std::move(stored), changed_);
 }
 
 void OpenedDataset::clear_outside() { changed_->clear_outside(changed_->dataset().type.shape); }
@@ -119,8 +121,8 @@ std::unique_ptr<container::Dataset> OpenedDataset::with_shape(const Extents& sha
   return reshaped;
 }
 
-std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, HdfDataset dataset,
-                                           const std::string& path) {
+std::unique_ptr<container::Dataset> make_opened_dataset(Content content, std::shared_ptr<store::Store> file,
+                                                        HdfDataset dataset, const std::string& path) {
   if (!dataset.library_reason.empty()) {
     auto store = std::make_shared<LibraryStore>(std::move(file), dataset, path);
     return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
@@ -143,15 +145,15 @@ OpenedHdfFile::OpenedHdfFile(std::shared_ptr<store::Store> store, std::string na
 
 std::vector<Member> OpenedHdfFile::arrays() {
   const auto array = array_name(name_).array;
-  std::vector<Member> members = make_members(HdfFile(*store_, file_).datasets(array.value_or("")));
+  std::vector<Member> members = make_members(HdfFile(*store_, file_).list_datasets(array.value_or("")));
   if (array && members.size() == 1 && members.front().rejection) members.front().rejection.raise(name_, ": ");
   return members;
 }
 
 std::vector<GroupAttributes> OpenedHdfFile::groups() {
-  HdfFile found(*store_, file_);
-  (void)found.datasets("");
-  return found.groups();
+  HdfFile file(*store_, file_);
+  (void)file.list_datasets("");  // lists the groups
+  return file.groups();
 }
 
 bool OpenedHdfFile::lacks_array() const {
@@ -166,13 +168,14 @@ std::unique_ptr<container::Dataset> OpenedHdfFile::add(const FileOptions& option
 std::unique_ptr<container::Dataset> OpenedHdfFile::dataset(const FileOptions& /*stated*/) {
   const auto array = array_name(name_).array;
   HdfFile file(*store_, file_);
-  HdfDataset found = file.dataset(array ? std::string(*array) : chosen(make_members(file.datasets("")), name_).name);
-  Content content(found.type, 0);
-  if (!found.chunk.empty()) content.chunk = found.chunk;
-  content.whole_chunks = found.decodes_chunks();
-  content.fill = found.element_fill();
-  content.attributes = found.attributes;
-  return opened(std::move(content), store_, std::move(found), name_);
+  HdfDataset description =
+      file.describe_dataset(array ? std::string(*array) : chosen(make_members(file.list_datasets("")), name_).name);
+  Content content(description.type, 0);
+  if (!description.chunk.empty()) content.chunk = description.chunk;
+  content.whole_chunks = description.decodes_chunks();
+  content.fill = description.element_fill();
+  content.attributes = description.attributes;
+  return make_opened_dataset(std::move(content), store_, std::move(description), name_);
 }
 
 }  // namespace plait::container::hdf5

@@ -79,14 +79,14 @@ class PendingChange : public store::Pending {
 void ChangedDataset::adopt_locked_file(std::shared_ptr<ChangedFile> locked_file) {
   const HdfDataset& opened = dataset();
   // Another program may have changed the dataset between its description and the lock.
-  if (const HdfDataset current = HdfFile(file(), file().name()).dataset(opened.path);
+  if (const HdfDataset current = HdfFile(file(), file().name()).describe_dataset(opened.path);
       current.header != opened.header || encode_dataset(current) != encode_dataset(opened))
     base::throw_system_error(EBUSY, name(), " has been changed by another program while it was opened; open it again");
   changed_file_ = std::move(locked_file);
 }
 
 void ChangedDataset::begin_changes() {
-  HdfDataset& opened = changed_dataset();
+  HdfDataset& opened = mutable_dataset();
   check_changeable(opened.relocation);
   adopt_locked_file(std::make_shared<ChangedFile>(shared_file(), name()));
   ChangedState& state = changed_file_->state();
@@ -102,11 +102,11 @@ void ChangedDataset::begin_log(std::int64_t begin, bool grows) {
   std::random_device draw;
   const std::uint64_t mark = std::uint64_t{draw()} << 32 | draw();
   begin = align(begin);
-  if (HdfDataset& opened = changed_dataset(); opened.storage == Storage::kContiguous && !grows) {
+  if (HdfDataset& opened = mutable_dataset(); opened.storage == Storage::kContiguous && !grows) {
     copy_elements(begin);
     opened.offset = std::exchange(begin, align(begin + size()));
   }
-  changed_dataset().changes = Changes{begin, mark, grows};
+  mutable_dataset().changes = UncommittedChanges{begin, mark, grows};
 }
 
 void ChangedDataset::copy_elements(std::int64_t offset) {
@@ -120,7 +120,7 @@ void ChangedDataset::copy_elements(std::int64_t offset) {
 }
 
 void ChangedDataset::share(std::unique_ptr<transport::Counter> counter, bool is_only_writer) {
-  const Changes& changes = *dataset().changes;
+  const UncommittedChanges& changes = *dataset().changes;
   log_ = std::make_shared<ChunkLog>(shared_file(), changes.begin, changes.mark);
   log_->share(std::move(counter), is_only_writer);
 }
@@ -145,7 +145,7 @@ std::unique_ptr<store::Pending> ChangedDataset::submit_write(std::vector<WriteSe
     if (!is_growing()) std::call_once(first_write_, [this] { log_->append(0, {}); });
     return DatasetStore::submit_write(std::move(segments));
   }
-  for (const WriteSegment& segment : segments) check(segment.offset, segment.bytes);
+  for (const WriteSegment& segment : segments) check_range(segment.offset, segment.bytes);
   return std::make_unique<PendingChange>(*this, DatasetStore::chunk_bytes(), std::move(segments));
 }
 
@@ -154,7 +154,7 @@ void ChangedDataset::write_chunk(std::int64_t number, std::span<const WriteSegme
   // without filters can therefore be written in place.
   if (is_growing() && dataset().filters.empty()) {
     log_->read_new_headers();
-    if (const std::optional<Chunk> chunk = find(number)) {
+    if (const std::optional<Chunk> chunk = find_chunk(number)) {
       std::vector<WriteSegment> pieces;
       for (const WriteSegment& part : parts) pieces.push_back({chunk->offset + part.offset, part.data, part.bytes});
       return file().write(pieces);
@@ -163,10 +163,10 @@ void ChangedDataset::write_chunk(std::int64_t number, std::span<const WriteSegme
   open_.write(number, parts);
 }
 
-std::optional<Chunk> ChangedDataset::find(std::int64_t number) const {
+std::optional<Chunk> ChangedDataset::find_chunk(std::int64_t number) const {
   if (log_)
     if (const std::optional<Chunk> changed = log_->find_last(number)) return changed;
-  return DatasetStore::find(number);
+  return DatasetStore::find_chunk(number);
 }
 
 void ChangedDataset::fill_chunk(std::int64_t /*number*/, std::span<std::byte> chunk) const {
@@ -175,7 +175,7 @@ void ChangedDataset::fill_chunk(std::int64_t /*number*/, std::span<std::byte> ch
 
 void ChangedDataset::read_old(std::int64_t number, std::span<std::byte> chunk) {
   log_->read_new_headers();
-  const std::optional<Chunk> old = find(number);
+  const std::optional<Chunk> old = find_chunk(number);
   old ? decode_chunk(*old, chunk) : fill_chunk(number, chunk);
 }
 

@@ -93,7 +93,7 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   void write_chunk(std::int64_t number, std::span<const store::WriteSegment> parts);
 
  private:
-  std::optional<Chunk> find(std::int64_t number) const override;
+  std::optional<Chunk> find_chunk(std::int64_t number) const override;
   std::int64_t chunk_bytes(std::int64_t /*number*/) const override { return DatasetStore::chunk_bytes(); }
   std::int64_t inside(std::int64_t number) const override { return dataset().bytes_inside(number); }
   void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const override;

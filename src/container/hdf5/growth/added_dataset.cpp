@@ -83,7 +83,7 @@ std::unique_ptr<container::Dataset> add_dataset(const std::shared_ptr<store::Sto
     HdfFile hdf_file(*file, std::string(array_name(name).file));
     creation.is_netcdf = hdf_file.is_netcdf();
     if (creation.is_netcdf) {
-      (void)hdf_file.datasets("");  // lists the groups
+      (void)hdf_file.list_datasets("");  // lists the groups
       ArrayDescription array;
       static_cast<ArrayProperties&>(array) = options.properties();
       array.name = without_leading_slash(std::string(*array_name(name).array));

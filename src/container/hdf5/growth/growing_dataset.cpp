@@ -148,7 +148,7 @@ void ChangedDataset::begin_creation(DatasetCreation creation) {
   LockedFile locked = lock_file(shared_file(), name());
   changed_file_ = locked.file;
   std::int64_t begin = find_free_offset(*changed_file_, name(), "cannot be added");
-  HdfDataset& description = changed_dataset();
+  HdfDataset& description = mutable_dataset();
   const bool is_contiguous = description.storage == Storage::kContiguous;
   if (is_contiguous) {
     // Begin after the end of the file: a killed program may have left bytes after the end that the superblock states,
@@ -268,7 +268,7 @@ void ChangedDataset::commit_shape(const Extents& shape) {
     apply_exclusively(*changed_file_, name(), {&growth, 1});
     if (changed_file_->state().free_offset > free_offset) log_->skip_to(changed_file_->state().free_offset);
   }
-  if (in_chunks) update_index(changed_dataset(), chunks, shape);
+  if (in_chunks) update_index(mutable_dataset(), chunks, shape);
   file_state_->shape = shape;
   file_state_->creation = nullptr;
 }

@@ -45,7 +45,9 @@ std::int64_t count_elements(const LibraryBox& box) {
 LibraryStore::LibraryStore(std::shared_ptr<store::Store> file, const HdfDataset& dataset, const std::string& name)
     : DatasetStore(file, dataset, name), reader_(std::make_unique<LibraryReader>(file, dataset, name)) {}
 
-std::optional<Chunk> LibraryStore::find(std::int64_t number) const { return Chunk{number, number, chunk_bytes(), 0}; }
+std::optional<Chunk> LibraryStore::find_chunk(std::int64_t number) const {
+  return Chunk{number, number, chunk_bytes(), 0};
+}
 
 void LibraryStore::decode_chunk(const Chunk& chunk, std::span<std::byte> into) const {
   LibraryBox box;

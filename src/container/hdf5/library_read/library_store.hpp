@@ -19,7 +19,7 @@ class LibraryStore : public DatasetStore {
   LibraryStore(std::shared_ptr<store::Store> file, const HdfDataset& dataset, const std::string& name);
 
  protected:
-  std::optional<Chunk> find(std::int64_t number) const override;
+  std::optional<Chunk> find_chunk(std::int64_t number) const override;
   void decode_chunk(const Chunk& chunk, std::span<std::byte> into) const override;
   void read_whole(std::int64_t offset, std::span<std::byte> into) const override;
 

@@ -5,7 +5,7 @@
 // attribute that it could not read. All functions that read the file therefore end with the check of RangeFile.
 //
 // Example: the server answers the request for the attributes of x with status 403. The library reports that x has no
-// attributes, and datasets() fails with the server's answer.
+// attributes, and list_datasets() fails with the server's answer.
 
 #include <cerrno>
 #include <optional>
@@ -112,8 +112,8 @@ std::int64_t HdfFile::stored_bytes(hid_t dataset, hid_t properties, std::size_t 
   return static_cast<std::int64_t>(hdf5_->H5Dget_storage_size(dataset));
 }
 
-std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
-  return read_with_request_errors(ranges_.get(), [&] { return find_datasets(group); });
+std::vector<NamedDataset> HdfFile::list_datasets(std::string_view group) {
+  return read_with_request_errors(ranges_.get(), [&] { return list_datasets_unchecked(group); });
 }
 
 bool HdfFile::lacks(std::string_view name) const {
@@ -123,8 +123,8 @@ bool HdfFile::lacks(std::string_view name) const {
   });
 }
 
-HdfDataset HdfFile::dataset(std::string_view name) {
-  return read_with_request_errors(ranges_.get(), [&] { return find_dataset(name); });
+HdfDataset HdfFile::describe_dataset(std::string_view name) {
+  return read_with_request_errors(ranges_.get(), [&] { return describe_dataset_unchecked(name); });
 }
 
 }  // namespace plait::container::hdf5

@@ -24,9 +24,9 @@ namespace plait::container::hdf5 {
 using store::ReadSegment;
 
 std::unique_ptr<store::Pending> RangeDataset::submit_read(std::vector<ReadSegment> segments) {
-  const bool needs_decoding = dataset().storage == Storage::kChunks && !is_as_stored();
+  const bool needs_decoding = dataset().storage == Storage::kChunks && !needs_no_conversion();
   if (!needs_decoding) return DatasetStore::submit_read(std::move(segments));
-  for (const ReadSegment& segment : segments) check(segment.offset, segment.bytes);
+  for (const ReadSegment& segment : segments) check_range(segment.offset, segment.bytes);
   return std::make_unique<store::PendingCall>([this, segments = std::move(segments)] { read_batch(segments); });
 }
 
@@ -39,7 +39,7 @@ std::vector<RangeDataset::PiecesOfChunk> RangeDataset::copy_cached_pieces(const 
                    });
   std::vector<PiecesOfChunk> chunks;
   for (auto& [number, pieces] : by_number) {
-    const std::optional<Chunk> chunk = find(number);
+    const std::optional<Chunk> chunk = find_chunk(number);
     if (chunk && !find_decoded(*chunk)) {
       chunks.push_back({*chunk, std::move(pieces)});
       continue;
@@ -88,7 +88,7 @@ void RangeDataset::read_chunks(std::span<const PiecesOfChunk> chunks) {
 
 void RangeDataset::copy_pieces(const PiecesOfChunk& pieces_of_chunk, std::span<const std::byte> encoded) {
   const auto decode_into = [&](std::span<std::byte> into) {
-    decode(pieces_of_chunk.chunk, encoded, into);
+    decode_bytes(pieces_of_chunk.chunk, encoded, into);
     if (dataset().has_missing(pieces_of_chunk.chunk.number)) dataset().fill_missing(pieces_of_chunk.chunk.number, into);
   };
   if (pieces_of_chunk.pieces.size() == 1 && pieces_of_chunk.pieces[0].bytes == chunk_bytes())
