@@ -37,8 +37,10 @@ using base::text;
 
 /// Maximum depth of records within records. Readers of .npy files accept 16 levels of brackets, and a record needs two.
 constexpr int kMaxNesting = 6;
-constexpr std::size_t kMaxTexts = 4096;
+constexpr std::size_t kMaxTexts = 4096;  // padded texts in an element
+constexpr int kMaxShownNames = 4;        // names of members in the description of a record
 
+/// Returns the byte order in the notation of .npy files; `?` for an order that they do not have.
 char byte_order(const Library& hdf5, hid_t type, std::size_t bytes) {
   if (bytes == 1) return '|';
   const int order = hdf5->H5Tget_order(type);
@@ -47,35 +49,39 @@ char byte_order(const Library& hdf5, hid_t type, std::size_t bytes) {
 
 std::string_view order_suffix(char order) { return order == '<' ? "LE" : order == '>' ? "BE" : ""; }
 
-Element unsupported(std::string description, const std::string& why) {
+/// Returns a rejected element. reason: as in `its elements are references`.
+Element make_unsupported(std::string description, const std::string& reason) {
   Element element{
-      {}, std::move(description), 0, base::Rejection::because(why, ", which Plait does not read; use h5py for it")};
-  element.unread_reason = why;
+      {}, std::move(description), 0, base::Rejection::because(reason, ", which Plait does not read; use h5py for it")};
+  element.unread_reason = reason;
   return element;
 }
 
+/// kind: the beginning of the description, such as `STD_I`.
 Element make_integer(const Library& hdf5, hid_t type, bool is_signed, const char* kind) {
   const std::size_t bytes = hdf5->H5Tget_size(type);
   const char order = byte_order(hdf5, type, bytes);
   std::string description = text(kind, bytes * 8, order_suffix(order));
-  const bool whole = hdf5->H5Tget_precision(type) == bytes * 8 && hdf5->H5Tget_offset(type) == 0;
-  const std::size_t in_memory = std::bit_ceil(bytes);
+  const bool uses_all_bits = hdf5->H5Tget_precision(type) == bytes * 8 && hdf5->H5Tget_offset(type) == 0;
+  const std::size_t memory_bytes = std::bit_ceil(bytes);
   std::string stored =
       text("integers of ", hdf5->H5Tget_precision(type), " bits in ", bytes, bytes == 1 ? " byte" : " bytes");
-  if (order == '?' || in_memory > 8) return unsupported(std::move(description), text("its elements are ", stored));
-  if (whole && bytes == in_memory) stored.clear();
-  return {text(order, is_signed ? 'i' : 'u', in_memory),
+  if (order == '?' || memory_bytes > 8)
+    return make_unsupported(std::move(description), text("its elements are ", stored));
+  if (uses_all_bits && bytes == memory_bytes) stored.clear();  // no conversion is needed
+  return {text(order, is_signed ? 'i' : 'u', memory_bytes),
           std::move(description),
-          static_cast<std::int64_t>(in_memory),
+          static_cast<std::int64_t>(memory_bytes),
           {},
           std::move(stored)};
 }
 
 /// Returns true if a format can represent all numbers of another one, and has at least as many bytes.
-bool holds(const FloatFormat& format, const FloatFormat& other) {
-  if (other.exponent_bits >= 16 || other.exponent_bits == 0) return false;
-  const auto max_exponent = [](const FloatFormat& of) {
-    return (std::int64_t{1} << of.exponent_bits) - 1 - static_cast<std::int64_t>(of.bias);
+bool can_represent(const FloatFormat& format, const FloatFormat& other) {
+  constexpr std::size_t kMaxExponentBits = 15;
+  if (other.exponent_bits > kMaxExponentBits || other.exponent_bits == 0) return false;
+  const auto max_exponent = [](const FloatFormat& any) {
+    return (std::int64_t{1} << any.exponent_bits) - 1 - static_cast<std::int64_t>(any.bias);
   };
   return format.bytes >= other.bytes && format.mantissa_bits >= other.mantissa_bits && format.bias >= other.bias &&
          max_exponent(format) >= max_exponent(other);
@@ -96,10 +102,10 @@ Element make_float(const Library& hdf5, hid_t type) {
         known.mantissa_bits != mantissa_bits || known.bias != hdf5->H5Tget_ebias(type) ||
         known.norm != hdf5->H5Tget_norm(type) || hdf5->H5Tget_offset(type) != 0)
       continue;
-    const bool number = known.dtype[0] == 'f';
-    if ((number && order != '<' && order != '>') || (!number && order != '<')) continue;
-    return {text(number ? order : '|', known.dtype),
-            text(number ? "IEEE_F" : "BFLOAT", bytes * 8, order_suffix(order)),
+    const bool is_number = known.dtype[0] == 'f';  // bfloat16 is read as opaque bytes
+    if ((is_number && order != '<' && order != '>') || (!is_number && order != '<')) continue;
+    return {text(is_number ? order : '|', known.dtype),
+            text(is_number ? "IEEE_F" : "BFLOAT", bytes * 8, order_suffix(order)),
             static_cast<std::int64_t>(bytes),
             {}};
   }
@@ -116,13 +122,13 @@ Element make_float(const Library& hdf5, hid_t type) {
                                   .norm = H5T_NORM_IMPLIED,
                                   .dtype = ""};
   for (const FloatFormat& known : kFloatFormats)
-    if (known.dtype[0] == 'f' && known.bytes <= 8 && order != '?' && holds(known, stored_format))
+    if (known.dtype[0] == 'f' && known.bytes <= 8 && order != '?' && can_represent(known, stored_format))
       return {text(order == '|' ? '<' : order, known.dtype),
               std::move(description),
               static_cast<std::int64_t>(known.bytes),
               {},
               std::move(stored)};
-  return unsupported(std::move(description), text("its elements are ", stored));
+  return make_unsupported(std::move(description), text("its elements are ", stored));
 }
 
 std::string member_name(const Library& hdf5, hid_t type, unsigned number) {
@@ -133,17 +139,18 @@ std::string member_name(const Library& hdf5, hid_t type, unsigned number) {
   return result;
 }
 
+/// part: the type of the real and of the imaginary part.
 Element make_complex(const Element& part) {
   if (part.rejection) return part;
   const std::int64_t bytes = 2 * part.bytes;
   if (!part.conversion.empty() || part.dtype.size() < 3 || part.dtype[1] != 'f' || part.bytes < 4)
-    return unsupported(text("COMPLEX_", part.description),
-                       "its elements are complex numbers of parts that NumPy has not");
+    return make_unsupported(text("COMPLEX_", part.description),
+                            "its elements are complex numbers of parts that NumPy has not");
   return {text(part.dtype[0], 'c', bytes), text("COMPLEX_", part.description), bytes, {}};
 }
 
-/// Recognizes the pairs that h5py and other programs write for complex numbers. Other types get no dtype.
-Element make_pair(const Library& hdf5, hid_t type) {
+/// Makes the element of a pair that h5py and other programs write for a complex number. Other types get no dtype.
+Element make_complex_pair(const Library& hdf5, hid_t type) {
   if (hdf5->H5Tget_nmembers(type) != 2) return {};
   const std::string first = member_name(hdf5, type, 0);
   const std::string second = member_name(hdf5, type, 1);
@@ -162,6 +169,7 @@ Element make_pair(const Library& hdf5, hid_t type) {
   return is_pair ? make_complex(part) : Element{};
 }
 
+/// Makes the element of any type. depth: the number of types that contain this one.
 Element make_element(const Library& hdf5, hid_t type, int depth);
 
 /// Appends the texts of `count` elements, one after the other from `offset` on. Returns false if there are too many.
@@ -188,7 +196,7 @@ class RecordBuilder {
     const int count = hdf5_->H5Tget_nmembers(type_);
     for (int i = 0; i < count; ++i) {
       const std::string name = member_name(hdf5_, type_, static_cast<unsigned>(i));
-      if (i < 4) base::append_parts(names_, i == 0 ? "" : ", ", name);
+      if (i < kMaxShownNames) base::append_parts(names_, i == 0 ? "" : ", ", name);
       if (const std::string reason = add(static_cast<unsigned>(i), to_utf8(name), depth); !reason.empty())
         return reject(count, reason);
     }
@@ -217,7 +225,7 @@ class RecordBuilder {
       return text("its member ", element_.unread_member);
     }
     if (!part.conversion.empty()) return text("its member ", name, " has the type ", part.conversion);
-    if (name.empty() || !names_seen_.insert(name).second) return "its members have no names, or the same";
+    if (name.empty() || !used_names_.insert(name).second) return "its members have no names, or the same";
     const std::optional<std::int64_t> bytes = array_bytes(part.shape, part.bytes);
     const auto offset = static_cast<std::int64_t>(hdf5_->H5Tget_member_offset(type_, number));
     if (!bytes || !append_texts(element_.texts, part, offset, *bytes / std::max<std::int64_t>(part.bytes, 1)))
@@ -225,10 +233,10 @@ class RecordBuilder {
     fields_.push_back({name, std::move(part.dtype), std::move(part.shape), offset, *bytes});
     return {};
   }
-  std::string describe(int count) const { return text("COMPOUND (", names_, count > 4 ? ", ...)" : ")"); }
+  std::string describe(int count) const { return text("COMPOUND (", names_, count > kMaxShownNames ? ", ...)" : ")"); }
   Element reject(int count, const std::string& reason) const {
-    Element rejected = unsupported(
-        "COMPOUND", text("its elements are records (", names_, count > 4 ? ", ..." : "", "), and ", reason));
+    Element rejected = make_unsupported("COMPOUND", text("its elements are records (", names_,
+                                                         count > kMaxShownNames ? ", ..." : "", "), and ", reason));
     rejected.unread_member = element_.unread_member;
     return rejected;
   }
@@ -236,23 +244,25 @@ class RecordBuilder {
   const Library& hdf5_;
   const hid_t type_;
   Element element_;
-  std::string names_;
-  std::set<std::string> names_seen_;
+  std::string names_;                 // the first names, for descriptions
+  std::set<std::string> used_names_;  // all names
   std::vector<npy::RecordField> fields_;
 };
 
 Element make_compound(const Library& hdf5, hid_t type, int depth) {
-  if (Element pair = make_pair(hdf5, type); !pair.dtype.empty()) return pair;
+  if (Element pair = make_complex_pair(hdf5, type); !pair.dtype.empty()) return pair;
   if (depth >= kMaxNesting)
-    return unsupported(text("COMPOUND in more than ", kMaxNesting, " others"), "its elements are nested too deeply");
+    return make_unsupported(text("COMPOUND in more than ", kMaxNesting, " others"),
+                            "its elements are nested too deeply");
   return RecordBuilder(hdf5, type).build(depth);
 }
 
-/// The library does not convert bit fields with unused bits to integers.
+/// Makes the element of a bit field, which is read as an integer. Bit fields with unused bits are rejected, because the
+/// library does not convert them to integers.
 Element make_bit_field(const Library& hdf5, hid_t type) {
-  Element element = make_integer(hdf5, type, false, "STD_B");
+  Element element = make_integer(hdf5, type, /*is_signed=*/false, "STD_B");
   if (element.conversion.empty()) return element;
-  return unsupported(std::move(element.description), text("its elements are bit fields, ", element.conversion));
+  return make_unsupported(std::move(element.description), text("its elements are bit fields, ", element.conversion));
 }
 
 Element make_array(const Library& hdf5, hid_t type, int depth) {
@@ -261,7 +271,7 @@ Element make_array(const Library& hdf5, hid_t type, int depth) {
   const Handle base(hdf5->H5Tget_super(type), hdf5->H5Tclose);
   if (!base || count < 1 || count > kMaxDimensions || hdf5->H5Tget_array_dims2(type, extents.data()) < 0 ||
       depth >= kMaxNesting)
-    return unsupported("ARRAY", "its elements are arrays with too many dimensions");
+    return make_unsupported("ARRAY", "its elements are arrays with too many dimensions");
   const bool is_nested = hdf5->H5Tget_class(base.id()) == H5T_ARRAY;
   Element element = make_element(hdf5, base.id(), is_nested ? depth + 1 : depth);
   if (element.rejection) {
@@ -269,13 +279,13 @@ Element make_array(const Library& hdf5, hid_t type, int depth) {
     return element;
   }
   if (element.dtype == ArrayType::kTexts)
-    return unsupported("ARRAY of STRING VARIABLE", "its elements are arrays of texts of any length");
+    return make_unsupported("ARRAY of STRING VARIABLE", "its elements are arrays of texts of any length");
   Extents shape(extents.begin(), extents.begin() + count);
   std::string dimensions;
   for (const std::int64_t extent : shape) base::append_parts(dimensions, dimensions.empty() ? "" : "x", extent);
   shape.insert(shape.end(), element.shape.begin(), element.shape.end());
   if (shape.size() > kMaxDimensions || array_bytes(shape, element.bytes).value_or(0) < 1)
-    return unsupported("ARRAY", "its elements are arrays with too many dimensions or bytes");
+    return make_unsupported("ARRAY", "its elements are arrays with too many dimensions or bytes");
   element.shape = std::move(shape);
   element.description = text("ARRAY ", dimensions, " of ", element.description);
   return element;
@@ -294,7 +304,8 @@ Element make_enumeration(const Library& hdf5, hid_t type) {
   const Handle base(hdf5->H5Tget_super(type), hdf5->H5Tclose);
   Element result = make_integer(hdf5, base.id(), hdf5->H5Tget_sign(base.id()) != 0, "ENUM");
   if (!result.conversion.empty())
-    return unsupported(std::move(result.description), text("its elements are an enumeration of ", result.conversion));
+    return make_unsupported(std::move(result.description),
+                            text("its elements are an enumeration of ", result.conversion));
   signed char first = -1;
   signed char second = -1;
   if (result.bytes == 1 && hdf5->H5Tget_nmembers(type) == 2 && hdf5->H5Tget_member_value(type, 0, &first) >= 0 &&
@@ -306,13 +317,14 @@ Element make_enumeration(const Library& hdf5, hid_t type) {
   return result;
 }
 
-Element uninterpreted(const Library& hdf5, hid_t type, char kind, const char* description) {
+/// Makes the element of a type whose bytes are passed on as they are. kind: the letter of the dtype.
+Element make_bytes(const Library& hdf5, hid_t type, char kind, const char* description) {
   const std::size_t bytes = hdf5->H5Tget_size(type);
   return {text('|', kind, bytes), text(description, ' ', bytes), static_cast<std::int64_t>(bytes)};
 }
 
 Element make_text(const Library& hdf5, hid_t type) {
-  Element element = uninterpreted(hdf5, type, 'S', "STRING");
+  Element element = make_bytes(hdf5, type, 'S', "STRING");
   if (const TextPadding padding = text_padding(hdf5, type); padding != TextPadding::kNull)
     element.texts.push_back({0, element.bytes, padding});
   return element;
@@ -320,7 +332,7 @@ Element make_text(const Library& hdf5, hid_t type) {
 
 /// Reads opaque bytes. Those with a tag such as `NUMPY:<M8[ns]`, which h5py writes, are NumPy's dates and durations.
 Element make_opaque(const Library& hdf5, hid_t type) {
-  Element element = uninterpreted(hdf5, type, 'V', "OPAQUE");
+  Element element = make_bytes(hdf5, type, 'V', "OPAQUE");
   char* const stored = hdf5->H5Tget_tag(type);
   const std::string tag(stored == nullptr ? "" : stored);
   if (stored != nullptr) hdf5->H5free_memory(stored);
@@ -346,13 +358,13 @@ Element make_element(const Library& hdf5, hid_t type, int depth) {
     case H5T_OPAQUE: return make_opaque(hdf5, type);
     case H5T_STRING:
       if (hdf5->H5Tis_variable_str(type) <= 0) return make_text(hdf5, type);
-      if (depth > 0) return unsupported("STRING VARIABLE", "its elements contain texts of any length");
+      if (depth > 0) return make_unsupported("STRING VARIABLE", "its elements contain texts of any length");
       return {ArrayType::kTexts, "STRING VARIABLE", ArrayType::kTextBytes, {}};
-    case H5T_REFERENCE: return unsupported("REFERENCE", "its elements are references to other objects");
-    case H5T_VLEN: return unsupported("VLEN", "its elements are sequences of any length");
+    case H5T_REFERENCE: return make_unsupported("REFERENCE", "its elements are references to other objects");
+    case H5T_VLEN: return make_unsupported("VLEN", "its elements are sequences of any length");
     case H5T_ARRAY: return make_array(hdf5, type, depth);
-    case H5T_TIME: return unsupported("TIME", "its elements are times in HDF5's own format");
-    default: return unsupported("UNKNOWN", "its elements have a type that this version of HDF5 does not describe");
+    case H5T_TIME: return make_unsupported("TIME", "its elements are times in HDF5's own format");
+    default: return make_unsupported("UNKNOWN", "its elements have a type that this version of HDF5 does not describe");
   }
 }
 
@@ -366,7 +378,7 @@ bool is_date(std::string_view dtype) {
                              [](unsigned char c) { return std::isalnum(c) != 0 && c < 0x80; });
 }
 
-Element to_element(const Library& hdf5, hid_t type) { return make_element(hdf5, type, 0); }
+Element to_element(const Library& hdf5, hid_t type) { return make_element(hdf5, type, /*depth=*/0); }
 
 Handle make_memory_type(const Library& hdf5, hid_t type, const std::string& dtype, bool is_converted) {
   return is_converted ? make_hdf5_type(hdf5, dtype) : Handle(hdf5->H5Tcopy(type), hdf5->H5Tclose);

@@ -18,10 +18,11 @@ inline constexpr std::int64_t kDateBytes = 8;
 /// Returns true for the dtype of dates or durations with a unit, such as `<M8[ns]`.
 bool is_date(std::string_view dtype);
 
+/// A type of elements, described for Plait.
 struct Element {
-  std::string dtype;        ///< the type in the notation of .npy files
-  std::string description;  ///< the name of the type in h5dump, without `H5T_`
-  std::int64_t bytes = 0;
+  std::string dtype;            ///< the type in the notation of .npy files
+  std::string description;      ///< the name of the type in h5dump, without `H5T_`
+  std::int64_t bytes = 0;       ///< size of an element in memory
   base::Rejection rejection{};  ///< the reason why arrays of this type cannot be opened
   /// The type in the file, as in `integers of 12 bits in 2 bytes`, if the HDF5 library must convert elements to
   /// `dtype`; otherwise empty.

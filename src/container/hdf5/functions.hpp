@@ -161,6 +161,7 @@ namespace plait::container::hdf5 {
   ONE(H5T_IEEE_F64LE_g)            \
   ONE(H5T_C_S1_g)
 
+/// Pointers to the functions of the loaded library, under their own names.
 struct Functions : VersionedFunctions {
 #define PLAIT_HDF5_MEMBER(NAME) decltype(&::NAME) NAME = nullptr;
   PLAIT_HDF5_FUNCTIONS(PLAIT_HDF5_MEMBER)

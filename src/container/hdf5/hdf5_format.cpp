@@ -83,6 +83,7 @@ bool has_signature_after_header(store::Store& store) {
   std::vector<store::ReadSegment> segments;
   constexpr auto kSignatureBytes = static_cast<std::int64_t>(kSignature.size());
   const std::int64_t size = store.size();
+  // The header ends with the signature at offset 4,096, if there is one: the next position is twice that.
   for (std::int64_t at = kHeaderBytes - kSignatureBytes; at <= (size - kSignatureBytes) / 2;) {
     at *= 2;
     segments.push_back({at, signatures[segments.size()].data(), kSignatureBytes});

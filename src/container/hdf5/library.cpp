@@ -34,6 +34,7 @@ constexpr std::array kSystemNames{"libhdf5.so.320", "libhdf5.so.310", "libhdf5_s
                                   "libhdf5.so.200", "libhdf5.so.103", "libhdf5_serial.so.103",
                                   "libhdf5.so"};
 
+/// The library of this process.
 struct LoadedLibrary {
   Functions functions;
   std::string path;
@@ -51,38 +52,42 @@ LibraryHooks& library_hooks() {
   return library_hooks;
 }
 
+/// Stores the address of a function in `into`. Returns false if the library does not have it.
 template <typename Function>
-bool find(void* library, const char* name, Function& into) {
+bool find_function(void* library, const char* name, Function& into) {
   into = reinterpret_cast<Function>(::dlsym(library, name));
   return into != nullptr;
 }
 
-[[noreturn]] void unusable(const std::string& path, const std::string& why) {
+[[noreturn]] void throw_unusable(const std::string& path, const std::string& why) {
   base::throw_system_error(ELIBACC, "the HDF5 library ", path, " cannot be used: ", why,
                            "; name another one, of version 1.10.5 or later, in PLAIT_HDF5, or install h5py for Python");
 }
 
-LoadedLibrary loaded_from(void* library, const std::string& path) {
+/// Looks up all functions of a library, and initializes it.  errors  kSystem: it is too old, or does not start.
+LoadedLibrary initialize(void* library, const std::string& path) {
   LoadedLibrary loaded_library;
   loaded_library.path = path;
   Functions& functions = loaded_library.functions;
   const char* missing = nullptr;
 #define PLAIT_HDF5_FIND(NAME) \
-  if (!find(library, #NAME, functions.NAME) && missing == nullptr) missing = #NAME;
+  if (!find_function(library, #NAME, functions.NAME) && missing == nullptr) missing = #NAME;
   PLAIT_HDF5_FUNCTIONS(PLAIT_HDF5_FIND)
 #undef PLAIT_HDF5_FIND
-  if (missing != nullptr) unusable(path, base::text("it has no ", missing));
-#define PLAIT_HDF5_FIND(NAME) find(library, #NAME, functions.NAME);
+  if (missing != nullptr) throw_unusable(path, base::text("it has no ", missing));
+#define PLAIT_HDF5_FIND(NAME) find_function(library, #NAME, functions.NAME);
   PLAIT_HDF5_VERSIONED_FUNCTIONS(PLAIT_HDF5_FIND)
 #undef PLAIT_HDF5_FIND
-  if (functions.H5Literate == nullptr && functions.H5Literate2 == nullptr) unusable(path, "it has no H5Literate2");
-  if (functions.H5Oget_info2 == nullptr && functions.H5Oget_info3 == nullptr) unusable(path, "it has no H5Oget_info3");
-  if (functions.H5open() < 0) unusable(path, "it does not start");
+  if (functions.H5Literate == nullptr && functions.H5Literate2 == nullptr)
+    throw_unusable(path, "it has no H5Literate2");
+  if (functions.H5Oget_info2 == nullptr && functions.H5Oget_info3 == nullptr)
+    throw_unusable(path, "it has no H5Oget_info3");
+  if (functions.H5open() < 0) throw_unusable(path, "it does not start");
 #define PLAIT_HDF5_FIND(NAME)                        \
   if (const void* at = ::dlsym(library, #NAME))      \
     functions.NAME = *static_cast<const hid_t*>(at); \
   else                                               \
-    unusable(path, "it has no " #NAME);
+    throw_unusable(path, "it has no " #NAME);
   PLAIT_HDF5_CONSTANTS(PLAIT_HDF5_FIND)
 #undef PLAIT_HDF5_FIND
   auto& [major, minor, release] = loaded_library.version;
@@ -90,17 +95,18 @@ LoadedLibrary loaded_from(void* library, const std::string& path) {
   return loaded_library;
 }
 
+/// Loads the library that the setting or the hooks name, or the system's.
 LoadedLibrary load() {
   const char* setting = std::getenv("PLAIT_HDF5");
   const std::string path = setting != nullptr && *setting != '\0' ? std::string(setting) : library_hooks().library();
   if (!path.empty()) {
-    if (void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return loaded_from(library, path);
+    if (void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return initialize(library, path);
     const char* why = ::dlerror();
-    unusable(path, why == nullptr ? "it cannot be loaded" : why);
+    throw_unusable(path, why == nullptr ? "it cannot be loaded" : why);
   }
   std::string names;
   for (const char* name : kSystemNames) {
-    if (void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return loaded_from(library, name);
+    if (void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return initialize(library, name);
     base::append_parts(names, names.empty() ? "" : ", ", name);
   }
   base::throw_system_error(
@@ -109,6 +115,7 @@ LoadedLibrary load() {
       "PLAIT_HDF5");
 }
 
+/// Returns the library of this process; empty before the first use.
 std::optional<LoadedLibrary>& loaded() {
   static std::optional<LoadedLibrary> loaded;
   return loaded;
@@ -149,19 +156,19 @@ std::string Library::describe() const {
 }
 
 std::string Library::last_error() const {
-  std::string innermost;
+  std::string message;
   functions_->H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_UPWARD,
       // The first record is that of the innermost function, which states the cause. Reading its description is safe
       // with any release: it is the last member of the record in all of them.
       [](unsigned, const H5E_error2_t* record, void* out) {
         const char* description = record->desc;
-        auto& text = *static_cast<std::string*>(out);
-        if (text.empty() && description != nullptr) text = base::text(" (", description, ')');
+        auto& first_message = *static_cast<std::string*>(out);
+        if (first_message.empty() && description != nullptr) first_message = base::text(" (", description, ')');
         return 0;
       },
-      &innermost);
-  return innermost;
+      &message);
+  return message;
 }
 
 std::optional<Library::Location> Library::location(hid_t object) const {
@@ -172,7 +179,7 @@ std::optional<Library::Location> Library::location(hid_t object) const {
   }
   ObjectInfo2 info{};
   if (functions_->H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) return {};
-  std::uint64_t address = 0;
+  std::uint64_t address = 0;  // the token of an object in an HDF5 file begins with its address
   std::memcpy(&address, info.token, sizeof address);
   return Location{info.file, address};
 }

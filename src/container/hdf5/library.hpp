@@ -13,7 +13,9 @@
 
 namespace plait::container::hdf5 {
 
-/// Exclusive access to the library, held by one thread at a time. The library prints no errors while the object exists.
+/// Exclusive access to the library: while an object exists, other threads wait in the constructor. The library prints
+/// no
+/// errors during that time.
 class Library {
  public:
   /// Waits for other users of the library, and loads it on the first call.
@@ -28,7 +30,8 @@ class Library {
   bool is_at_least(unsigned major, unsigned minor, unsigned release) const;
   /// Describes the library, as in "HDF5 2.0.0 (/usr/lib/libhdf5.so)".
   std::string describe() const;
-  /// Returns the library's message about the call that failed last, in parentheses; empty if it has none.
+  /// Returns the library's message about the call that failed last, as in ` (unable to open file)`; empty if it has
+  /// none.
   std::string last_error() const;
   /// The location of an object.
   struct Location {
@@ -40,7 +43,7 @@ class Library {
   std::optional<Location> location(hid_t object) const;
   /// Returns the address of an open object in its file; empty if the library fails.
   std::optional<haddr_t> address(hid_t object) const;
-  /// Makes the library search for filters in the folder of plug-ins that the hooks name.
+  /// Makes the library search for filters in the folder of plug-ins that LibraryHooks::plugins names.
   void add_plugins() const;
   /// Returns true if the library, or a plug-in, has a filter.
   bool has_filter(unsigned id) const;
@@ -48,11 +51,12 @@ class Library {
  private:
   std::unique_lock<std::recursive_mutex> lock_;
   const Functions* functions_ = nullptr;
-  H5E_auto2_t printer_ = nullptr;
+  H5E_auto2_t printer_ = nullptr;  ///< the function that prints errors, which the destructor sets again
   void* printer_data_ = nullptr;
 };
 
-/// An identifier that the destructor closes. The Library must outlive it.
+/// An identifier of the library, which the destructor closes. It is invalid, and converts to false, if it is negative,
+/// as the library returns it after a failure. The Library must outlive it.
 class Handle {
  public:
   Handle() = default;

@@ -6,6 +6,7 @@
 
 namespace plait::container::hdf5 {
 
+/// The hooks. Their defaults are for a process in which only Plait uses the library.
 struct LibraryHooks {
   /// Returns the path of the library to load; an empty path selects the system's library.
   std::function<std::string()> library = [] { return std::string(); };

@@ -84,6 +84,7 @@ struct VersionedFunctions {
   OpenReference<ObjectReference>* H5Ropen_object = nullptr;       // since 1.12.0
   RegisterDriver* H5FDregister = nullptr;                         // declared by another header since 1.14
 };
+/// Expands ONE(name) for each of these functions.
 #define PLAIT_HDF5_VERSIONED_FUNCTIONS(ONE) \
   ONE(H5Literate)                           \
   ONE(H5Literate2)                          \

@@ -30,15 +30,17 @@ void gather_elements(const std::byte* planes, std::byte* elements, std::size_t c
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t b = 0; b < kBytes; ++b) elements[i * kBytes + b] = planes[b * count + i];
 }
+/// The inverse of gather_elements().
 template <std::size_t kBytes>
 void scatter_elements(const std::byte* elements, std::byte* planes, std::size_t count) {
   for (std::size_t b = 0; b < kBytes; ++b)
     for (std::size_t i = 0; i < count; ++i) planes[b * count + i] = elements[i * kBytes + b];
 }
 
+/// See shuffle().
 class Shuffle : public codec::Codec {
  public:
-  explicit Shuffle(std::size_t bytes) : bytes_(bytes) {}
+  explicit Shuffle(std::size_t element_bytes) : bytes_(element_bytes) {}
   std::string describe() const override { return "shuffle"; }
   std::size_t max_encoded(std::size_t bytes) const override { return bytes; }
   std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes; }
@@ -73,9 +75,10 @@ class Shuffle : public codec::Codec {
   }
 
  private:
-  std::size_t bytes_;
+  std::size_t bytes_;  // of an element
 };
 
+/// See fletcher32().
 class Fletcher32 : public codec::Codec {
  public:
   static constexpr std::size_t kSumBytes = 4;
@@ -104,6 +107,7 @@ class Fletcher32 : public codec::Codec {
   }
 };
 
+/// See lzf().
 class Lzf : public codec::Codec {
  public:
   std::string describe() const override { return "lzf"; }
@@ -118,12 +122,12 @@ class Lzf : public codec::Codec {
   std::size_t decode(Bytes encoded, Output output, const std::string& what) const override {
     std::size_t in = 0;
     std::size_t out = 0;
-    const auto next = [&] {
+    const auto next_byte = [&] {
       if (in >= encoded.size()) damaged(what, "it ends within a repetition, at byte ", in);
       return std::to_integer<std::size_t>(encoded[in++]);
     };
     while (in < encoded.size()) {
-      const std::size_t control = next();
+      const std::size_t control = next_byte();
       if (control < 32) {
         const std::size_t count = control + 1;
         if (count > encoded.size() - in || count > output.size() - out)
@@ -134,8 +138,8 @@ class Lzf : public codec::Codec {
         continue;
       }
       std::size_t count = (control >> 5) + 2;
-      if (count == 9) count += next();
-      const std::size_t distance = ((control & 31) << 8) + next() + 1;
+      if (count == 9) count += next_byte();
+      const std::size_t distance = ((control & 31) << 8) + next_byte() + 1;
       if (distance > out || count > output.size() - out)
         damaged(what, "byte ", in - 1, " repeats ", count, " bytes at a distance of ", distance, ", and ", out,
                 " bytes of ", output.size(), " are there");
@@ -150,6 +154,7 @@ class Lzf : public codec::Codec {
 std::uint32_t compute_fletcher32(std::span<const std::byte> bytes) {
   // Maximum number of words whose sums fit in 32 bits between two reductions.
   constexpr std::size_t kMaxWords = 360;
+  // Reduces a sum modulo 65,535, to at most 17 bits: 2^16 is 1 modulo 65,535.
   const auto fold = [](std::uint32_t sum) { return (sum & 0xffffU) + (sum >> 16); };
   std::uint32_t first_sum = 0;
   std::uint32_t second_sum = 0;

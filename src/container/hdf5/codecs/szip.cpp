@@ -1,3 +1,5 @@
+// Loading libsz, and decoding the data of HDF5's filter szip.
+
 #include "container/hdf5/codecs/szip.hpp"
 
 #include <dlfcn.h>
@@ -31,17 +33,19 @@ constexpr const char* kSzipMissing =
     "chunks that are packed by szip (filter 4) need its library, libsz.so.2, which is not there; install it (Debian: "
     "libsz2)";
 
-SzipDecompress* loaded_szip() {
-  static SzipDecompress* const found = []() -> SzipDecompress* {
+/// Returns the function of the system library; nullptr if there is none.
+SzipDecompress* load_szip() {
+  static SzipDecompress* const function = []() -> SzipDecompress* {
     void* const library = ::dlopen("libsz.so.2", RTLD_NOW | RTLD_LOCAL);
     return library == nullptr ? nullptr
                               : reinterpret_cast<SzipDecompress*>(::dlsym(library, "SZ_BufftoBuffDecompress"));
   }();
-  return found;
+  return function;
 }
 
-SzipDecompress& szip_decompress() {
-  if (SzipDecompress* const found = loaded_szip()) return *found;
+/// Returns the function of the system library.  errors  kSystem: there is none.
+SzipDecompress& find_szip_decompress() {
+  if (SzipDecompress* const function = load_szip()) return *function;
   base::throw_system_error(ENOENT, kSzipMissing);
 }
 
@@ -52,7 +56,7 @@ class Szip : public codec::Codec {
   }
   std::string describe() const override { return "szip"; }
   base::Rejection missing_library() const override {
-    return base::Rejection(loaded_szip() == nullptr ? kSzipMissing : "");
+    return base::Rejection(load_szip() == nullptr ? kSzipMissing : "");
   }
   std::size_t max_encoded(std::size_t bytes) const override { return bytes + bytes / 8 + 64; }
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*output*/) const override {
@@ -66,20 +70,21 @@ class Szip : public codec::Codec {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < kNumberBytes; ++i) bytes |= std::to_integer<std::size_t>(encoded[i]) << (8 * i);
     if (bytes > output.size()) codec::damaged(what, "it announces ", bytes, " bytes, but a chunk has ", output.size());
-    SzipParameters parameters = checked(what);
+    SzipParameters parameters = check_parameters(what);
     std::size_t decoded_bytes = bytes;
-    const int status = szip_decompress()(output.data(), &decoded_bytes, encoded.data() + kNumberBytes,
-                                         encoded.size() - kNumberBytes, &parameters);
+    const int status = find_szip_decompress()(output.data(), &decoded_bytes, encoded.data() + kNumberBytes,
+                                              encoded.size() - kNumberBytes, &parameters);
     if (status != 0 || decoded_bytes != bytes) codec::damaged(what, "it is no szip data of ", bytes, " bytes");
     return bytes;
   }
 
  private:
   /// Checks the filter's values, because the library divides by some of them without a check.
-  SzipParameters checked(const std::string& what) const {
+  SzipParameters check_parameters(const std::string& what) const {
     const auto [options, block, bits, line] = values_;
-    const bool known_bits = (bits >= 1 && bits <= 24) || bits == 32 || bits == 64;
-    if (!known_bits || block < 2 || block > 32 || block % 2 != 0 || line < 1 || line > 128 * block || options > 0xffff)
+    const bool has_known_bits = (bits >= 1 && bits <= 24) || bits == 32 || bits == 64;
+    if (!has_known_bits || block < 2 || block > 32 || block % 2 != 0 || line < 1 || line > 128 * block ||
+        options > 0xffff)
       codec::damaged(what, "its filter szip has options ", options, ", blocks of ", block, " pixels of ", bits,
                      " bits and lines of ", line, " pixels, which no library writes");
     return {static_cast<int>(options), static_cast<int>(bits), static_cast<int>(block), static_cast<int>(line)};

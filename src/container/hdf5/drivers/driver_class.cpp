@@ -31,18 +31,18 @@ using FreeLists = std::array<H5FD_mem_t, H5FD_MEM_NTYPES>;
 constexpr FreeLists kFreeLists{H5FD_MEM_SUPER, H5FD_MEM_SUPER, H5FD_MEM_SUPER, H5FD_MEM_DRAW,
                                H5FD_MEM_DRAW,  H5FD_MEM_SUPER, H5FD_MEM_SUPER};
 
-/// H5FD_class_t until 1.12.
+/// The layout of H5FD_class_t until 1.12.
 struct Driver110 {
   DriverFunctions functions;
-  std::array<void (*)(), 4> absent{};  // flush to unlock
+  std::array<void (*)(), 4> absent{};  // functions that Plait does not set: from flush to unlock
   FreeLists free_lists = kFreeLists;
 };
-/// H5FD_class_t since 1.14.
+/// The layout of H5FD_class_t since 1.14.
 struct Driver114 {
   unsigned version = 1;
   int number = kFirstNumber;
   DriverFunctions functions;
-  std::array<void (*)(), 10> absent{};  // read_vector to ctl
+  std::array<void (*)(), 10> absent{};  // functions that Plait does not set: from read_vector to ctl
   FreeLists free_lists = kFreeLists;
 };
 #if H5_VERSION_GE(1, 14, 0)
@@ -84,7 +84,7 @@ hid_t register_driver(const Library& hdf5, const DriverFunctions& functions, int
   return hdf5->H5FDregister(descriptions().old.emplace_back(std::move(driver)).get());
 }
 
-Handle driver_access(const Library& hdf5, hid_t driver) {
+Handle make_driver_access(const Library& hdf5, hid_t driver) {
   Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_FILE_ACCESS_ID_g), hdf5->H5Pclose);
   if (driver < 0 || !access || hdf5->H5Pset_driver(access.id(), driver, nullptr) < 0) return {};
   return access;

@@ -1,4 +1,5 @@
-/// Drivers of the HDF5 library's virtual file layer, whose functions are Plait's.
+/// File drivers for the HDF5 library: through a driver the library opens, reads and writes a file by functions of
+/// Plait.
 #pragma once
 
 #include <array>
@@ -39,12 +40,12 @@ struct DriverFunctions {
   herr_t (*write)(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) = nullptr;
 };
 
-/// Registers a driver. Returns the library's number of it; negative if the library has another layout of H5FD_class_t
-/// than those that Plait knows, or does not accept the driver.
-/// number: distinguishes the drivers of Plait.
+/// Registers a driver. Returns the library's identifier of it; negative if the library has a layout of H5FD_class_t
+/// that Plait does not know, or does not accept the driver.
+/// number: 0, 1, ...; another one for each driver of Plait.
 hid_t register_driver(const Library& hdf5, const DriverFunctions& functions, int number);
 
 /// Returns file access properties with a driver; empty if the library fails. driver: the result of register_driver().
-Handle driver_access(const Library& hdf5, hid_t driver);
+Handle make_driver_access(const Library& hdf5, hid_t driver);
 
 }  // namespace plait::container::hdf5

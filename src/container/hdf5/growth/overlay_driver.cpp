@@ -117,7 +117,7 @@ hid_t overlay_driver(const Library& hdf5) {
 }  // namespace
 
 OverlayFile::OverlayFile(const Library& hdf5, Overlay& overlay, const std::string& path) : hdf5_(hdf5), path_(path) {
-  const Handle access = driver_access(hdf5, overlay_driver(hdf5));
+  const Handle access = make_driver_access(hdf5, overlay_driver(hdf5));
   next_overlay() = &overlay;
   // The library requires a name, which must not be that of an existing file.
   if (access) file_ = Handle(hdf5->H5Fopen((path + "/overlay").c_str(), kReadWrite, access.id()), hdf5->H5Fclose);

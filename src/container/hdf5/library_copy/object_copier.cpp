@@ -52,7 +52,8 @@ herr_t append_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*
   return 0;
 }
 
-/// Elements in memory. The library allocates their sequences and texts, and the destructor frees them.
+/// Elements of a dataset or an attribute in memory. The library allocates their sequences and texts, and the destructor
+/// frees them.
 class ElementBuffer {
  public:
   ElementBuffer(const Library& hdf5, hid_t type, hid_t space)
@@ -83,6 +84,7 @@ class ElementBuffer {
   std::vector<std::byte> bytes_;
 };
 
+/// Copies datasets of one file into a new file. add() is called for each dataset, then finish().
 class DatasetCopier {
  public:
   DatasetCopier(const Library& hdf5, const LibraryCopies& copies, hid_t target, const std::string& target_name)
@@ -93,13 +95,13 @@ class DatasetCopier {
         ranges_(object_ ? std::make_unique<RangeFile>(*object_) : nullptr),
         source_(ranges_ ? ranges_->open(hdf5, copies.source) : open_source(hdf5, copies.source)),
         target_(target),
-        linked_(hdf5->H5Pcreate(hdf5->H5P_CLS_LINK_CREATE_ID_g), hdf5->H5Pclose),
-        copied_(hdf5->H5Pcreate(hdf5->H5P_CLS_OBJECT_COPY_ID_g), hdf5->H5Pclose),
-        translator_(hdf5, {source_.id(), target, source_name_, target_name_}, renamed(copies)) {
-    const bool is_set = hdf5->H5Pset_char_encoding(linked_.id(), H5T_CSET_UTF8) >= 0 &&
-                        hdf5->H5Pset_create_intermediate_group(linked_.id(), 1) >= 0 &&
-                        hdf5->H5Pset_copy_object(copied_.id(), H5O_COPY_WITHOUT_ATTR_FLAG) >= 0;
-    if (!is_set) failed(target_name);
+        link_creation_(hdf5->H5Pcreate(hdf5->H5P_CLS_LINK_CREATE_ID_g), hdf5->H5Pclose),
+        object_copy_(hdf5->H5Pcreate(hdf5->H5P_CLS_OBJECT_COPY_ID_g), hdf5->H5Pclose),
+        translator_(hdf5, {source_.id(), target, source_name_, target_name_}, renamed_arrays(copies)) {
+    const bool is_set = hdf5->H5Pset_char_encoding(link_creation_.id(), H5T_CSET_UTF8) >= 0 &&
+                        hdf5->H5Pset_create_intermediate_group(link_creation_.id(), 1) >= 0 &&
+                        hdf5->H5Pset_copy_object(object_copy_.id(), H5O_COPY_WITHOUT_ATTR_FLAG) >= 0;
+    if (!is_set) fail(target_name);
   }
 
   /// Opens a dataset of the source.
@@ -109,7 +111,7 @@ class DatasetCopier {
     copy.new_name = new_name;
     copy.display_name = text(source_name_, "::", name);
     copy.from = open_dataset(name);
-    if (!copy.from) failed(copy.display_name);
+    if (!copy.from) fail(copy.display_name);
     copy.type = Handle(hdf5_->H5Dget_type(copy.from.id()), hdf5_->H5Tclose);
     copy.references = find_references(hdf5_, copy.type.id());
   }
@@ -120,14 +122,14 @@ class DatasetCopier {
   void remove_incomplete() {
     std::vector<const Copy*> complete;
     for (const Copy& copy : copies_) complete.push_back(&copy);
-    for (std::size_t before = complete.size() + 1; before != complete.size();) {
-      before = complete.size();
+    for (std::size_t former_count = complete.size() + 1; former_count != complete.size();) {
+      former_count = complete.size();
       std::set<std::string> paths;
       for (const Copy* copy : complete) paths.insert(copy->name);
-      translator_.expect(std::move(paths));
+      translator_.set_expected(std::move(paths));
       std::erase_if(complete, [&](const Copy* copy) { return !is_complete(*copy); });
     }
-    translator_.expect({});
+    translator_.set_expected({});
     const Handle root(hdf5_->H5Oopen(target_, "/", 0), hdf5_->H5Oclose);
     const bool has_others = !read_links(hdf5_, root.id()).value_or(std::vector<Link>()).empty();
     if (complete.empty() && !has_others) return;
@@ -138,8 +140,9 @@ class DatasetCopier {
     copies_ = std::move(remaining);
   }
 
+  /// Copies the datasets.
   void finish() {
-    for (Copy& copy : copies_) make(copy);
+    for (Copy& copy : copies_) create(copy);
     for (const Copy& copy : copies_)
       if (copy.references) copy_elements(copy);
     for (const Copy& copy : copies_) copy_attributes(copy);
@@ -149,27 +152,30 @@ class DatasetCopier {
  private:
   using Unlinked = ReferenceTranslator::Unlinked;
   struct Copy {
-    std::string name, new_name, display_name;
-    Handle from, to, type;
+    std::string name;      // in the source
+    std::string new_name;  // in the new file
+    std::string display_name;
+    Handle from, to;  // the datasets
+    Handle type;      // of the elements in the source
     std::optional<ReferencePart> references;
   };
 
   /// Makes a dataset of the new file, with its elements unless these have references.
-  void make(Copy& copy) {
+  void create(Copy& copy) {
     const std::string path = text("/", copy.new_name);
     if (!copy.references) {
-      if (hdf5_->H5Ocopy(copy.from.id(), ".", target_, path.c_str(), copied_.id(), linked_.id()) < 0)
-        failed(copy.display_name);
+      if (hdf5_->H5Ocopy(copy.from.id(), ".", target_, path.c_str(), object_copy_.id(), link_creation_.id()) < 0)
+        fail(copy.display_name);
       copy.to = Handle(hdf5_->H5Oopen(target_, path.c_str(), 0), hdf5_->H5Oclose);
     } else {
       const Handle properties(hdf5_->H5Dget_create_plist(copy.from.id()), hdf5_->H5Pclose);
       const Handle space(hdf5_->H5Dget_space(copy.from.id()), hdf5_->H5Sclose);
       const Handle type(hdf5_->H5Tcopy(copy.type.id()), hdf5_->H5Tclose);  // a named type belongs to its file
-      copy.to =
-          Handle(hdf5_->H5Dcreate2(target_, path.c_str(), type.id(), space.id(), linked_.id(), properties.id(), 0),
-                 hdf5_->H5Dclose);
+      copy.to = Handle(
+          hdf5_->H5Dcreate2(target_, path.c_str(), type.id(), space.id(), link_creation_.id(), properties.id(), 0),
+          hdf5_->H5Dclose);
     }
-    if (!copy.to) failed(copy.display_name);
+    if (!copy.to) fail(copy.display_name);
   }
 
   /// Opens a source in an object store; returns nullptr for a path.
@@ -184,7 +190,8 @@ class DatasetCopier {
       base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5.describe(), hdf5.last_error());
     return file;
   }
-  static std::map<std::string, std::string> renamed(const LibraryCopies& copies) {
+  /// Returns the new names of the arrays that get another name.
+  static std::map<std::string, std::string> renamed_arrays(const LibraryCopies& copies) {
     std::map<std::string, std::string> names;
     for (const auto& [name, new_name] : copies.arrays)
       if (name != new_name) names[name] = new_name;
@@ -199,23 +206,26 @@ class DatasetCopier {
 
   void read_elements(const Copy& copy, ElementBuffer& elements) const {
     if (!elements.empty() && hdf5_->H5Dread(copy.from.id(), copy.type.id(), 0, 0, 0, elements.data()) < 0)
-      failed(copy.display_name);
+      fail(copy.display_name);
   }
 
-  bool has_all(const ReferencePart& references, ElementBuffer& elements, Unlinked unlinked) {
+  /// Returns true if the new file has, or will get, all objects to which elements refer.
+  bool has_all_targets(const ReferencePart& references, ElementBuffer& elements, Unlinked unlinked) {
     for (std::size_t i = 0; i < elements.count(); ++i)
-      if (!translator_.has_all(references, elements.element(i), unlinked)) return false;
+      if (!translator_.has_all_targets(references, elements.element(i), unlinked)) return false;
     return true;
   }
 
+  /// Returns true if the new file gets all objects to which a dataset refers.
   bool is_complete(const Copy& copy) {
     if (!copy.references) return true;
     const Handle space(hdf5_->H5Dget_space(copy.from.id()), hdf5_->H5Sclose);
     ElementBuffer elements(hdf5_, copy.type.id(), space.id());
     read_elements(copy, elements);
-    return has_all(*copy.references, elements, Unlinked::kAccepted);
+    return has_all_targets(*copy.references, elements, Unlinked::kAccepted);
   }
 
+  /// Copies the elements of a dataset that has references.
   void copy_elements(const Copy& copy) {
     const Handle space(hdf5_->H5Dget_space(copy.from.id()), hdf5_->H5Sclose);
     ElementBuffer elements(hdf5_, copy.type.id(), space.id());
@@ -223,14 +233,14 @@ class DatasetCopier {
     read_elements(copy, elements);
     for (std::size_t i = 0; i < elements.count(); ++i)
       translator_.translate(*copy.references, elements.element(i), copy.display_name);
-    if (hdf5_->H5Dwrite(copy.to.id(), copy.type.id(), 0, 0, 0, elements.data()) < 0) failed(copy.display_name);
+    if (hdf5_->H5Dwrite(copy.to.id(), copy.type.id(), 0, 0, 0, elements.data()) < 0) fail(copy.display_name);
   }
 
   void copy_attributes(const Copy& copy) {
     std::vector<std::string> names;
-    hsize_t at = 0;
-    if (hdf5_->H5Aiterate2(copy.from.id(), H5_INDEX_NAME, H5_ITER_INC, &at, append_name, &names) < 0)
-      failed(copy.display_name);
+    hsize_t position = 0;
+    if (hdf5_->H5Aiterate2(copy.from.id(), H5_INDEX_NAME, H5_ITER_INC, &position, append_name, &names) < 0)
+      fail(copy.display_name);
     const bool is_scale = hdf5_->H5Aexists(copy.from.id(), "REFERENCE_LIST") > 0;
     for (const std::string& name : names) {
       const bool names_dimensions = name == "DIMENSION_LIST" || name == "DIMENSION_LABELS";
@@ -244,23 +254,23 @@ class DatasetCopier {
     const Handle stored(hdf5_->H5Aget_type(from.id()), hdf5_->H5Tclose);
     const Handle type(hdf5_->H5Tcopy(stored.id()), hdf5_->H5Tclose);
     const Handle space(hdf5_->H5Aget_space(from.id()), hdf5_->H5Sclose);
-    if (!from || !type || !space) failed(display_name);
+    if (!from || !type || !space) fail(display_name);
     ElementBuffer values(hdf5_, type.id(), space.id());
-    if (!values.empty() && hdf5_->H5Aread(from.id(), type.id(), values.data()) < 0) failed(display_name);
+    if (!values.empty() && hdf5_->H5Aread(from.id(), type.id(), values.data()) < 0) fail(display_name);
     if (const std::optional<ReferencePart> references = find_references(hdf5_, type.id())) {
       // A dimension that only this dataset has is no object of the new file. The library cannot read a DIMENSION_LIST
       // with null references, so leave the attribute out.
       const auto unlinked = name == "DIMENSION_LIST" ? Unlinked::kMissing : Unlinked::kAccepted;
       // plait.copy compares the attributes of both files, and warns about those that are left out.
-      if (!are_translatable(hdf5_, type.id()) || !has_all(*references, values, unlinked)) return;
+      if (!are_translatable(hdf5_, type.id()) || !has_all_targets(*references, values, unlinked)) return;
       for (std::size_t i = 0; i < values.count(); ++i)
         translator_.translate(*references, values.element(i), display_name);
     }
     const Handle to(hdf5_->H5Acreate2(copy.to.id(), name.c_str(), type.id(), space.id(), 0, 0), hdf5_->H5Aclose);
-    if (!to || (!values.empty() && hdf5_->H5Awrite(to.id(), type.id(), values.data()) < 0)) failed(display_name);
+    if (!to || (!values.empty() && hdf5_->H5Awrite(to.id(), type.id(), values.data()) < 0)) fail(display_name);
   }
 
-  [[noreturn]] void failed(const std::string& what) const {
+  [[noreturn]] void fail(const std::string& what) const {
     check_requests(ranges_.get());
     base::throw_system_error(EIO, what, " cannot be copied to ", target_name_, " by ", hdf5_.describe(),
                              hdf5_.last_error(), "; leave it out, or copy the file by h5repack");
@@ -270,11 +280,11 @@ class DatasetCopier {
   const std::string& source_name_;
   const std::string& target_name_;
   const std::unique_ptr<store::ObjectRanges> object_;  // the source, if it is in an object store
-  const std::unique_ptr<RangeFile> ranges_;
+  const std::unique_ptr<RangeFile> ranges_;            // the library's access to object_
   const Handle source_;
   const hid_t target_;
-  const Handle linked_;
-  const Handle copied_;
+  const Handle link_creation_;  // properties: create missing groups
+  const Handle object_copy_;    // properties: copy without attributes
   ReferenceTranslator translator_;
   std::vector<Copy> copies_;
 };

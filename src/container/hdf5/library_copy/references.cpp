@@ -36,6 +36,7 @@ using Kind = ReferencePart::Kind;
 constexpr std::size_t kObjectBytes = sizeof(hobj_ref_t);
 constexpr std::size_t kRegionBytes = sizeof(hdset_reg_ref_t);
 
+/// Returns the number of elements of an array type; 0 if the library fails.
 std::size_t array_count(const Library& hdf5, hid_t type) {
   std::array<hsize_t, H5S_MAX_RANK> extents{};
   const int dimensions = hdf5->H5Tget_array_ndims(type);
@@ -45,6 +46,7 @@ std::size_t array_count(const Library& hdf5, hid_t type) {
   return count;
 }
 
+/// Finds the references in the members of a compound type.
 std::optional<ReferencePart> find_in_members(const Library& hdf5, hid_t type) {
   ReferencePart fields{.kind = Kind::kFields};
   const int count = hdf5->H5Tget_nmembers(type);
@@ -59,6 +61,7 @@ std::optional<ReferencePart> find_in_members(const Library& hdf5, hid_t type) {
   return fields.parts.empty() ? std::nullopt : std::optional(std::move(fields));
 }
 
+/// Finds the references in the elements of an array or a sequence.
 std::optional<ReferencePart> find_in_base(const Library& hdf5, hid_t type, Kind kind) {
   const Handle base(hdf5->H5Tget_super(type), hdf5->H5Tclose);
   std::optional<ReferencePart> part = find_references(hdf5, base.id());
@@ -136,14 +139,14 @@ void ReferenceTranslator::translate(const ReferencePart& part, std::byte* elemen
   });
 }
 
-bool ReferenceTranslator::has_all(const ReferencePart& part, std::byte* element, Unlinked unlinked) {
-  bool found = true;
+bool ReferenceTranslator::has_all_targets(const ReferencePart& part, std::byte* element, Unlinked unlinked) {
+  bool has_all = true;
   for_each_reference(part, element, [&](Kind kind, std::byte* reference) {
-    if (!found || is_null({reference, kind == Kind::kRegion ? kRegionBytes : kObjectBytes})) return;
+    if (!has_all || is_null({reference, kind == Kind::kRegion ? kRegionBytes : kObjectBytes})) return;
     const std::optional<std::string> path = referenced_path(kind, reference);
-    found = path ? can_find(*path) : unlinked == Unlinked::kAccepted;
+    has_all = path ? can_find_or_make(*path) : unlinked == Unlinked::kAccepted;
   });
-  return found;
+  return has_all;
 }
 
 std::optional<std::string> ReferenceTranslator::referenced_path(Kind kind, std::byte* reference) {
@@ -157,7 +160,7 @@ std::optional<std::string> ReferenceTranslator::referenced_path(Kind kind, std::
   return address ? source_path(*address) : std::nullopt;
 }
 
-bool ReferenceTranslator::can_find(const std::string& path) const {
+bool ReferenceTranslator::can_find_or_make(const std::string& path) const {
   if (expected_.contains(path) || expected_.contains(variable_path(path)) || open_target(path)) return true;
   const Handle object(hdf5_->H5Oopen(files_.source, text("/", path).c_str(), 0), hdf5_->H5Oclose);
   const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
@@ -215,8 +218,8 @@ void ReferenceTranslator::list_source() {
 }
 
 Handle ReferenceTranslator::open_target(const std::string& path) const {
-  const auto renamed = renamed_.find(path);
-  const std::string name = renamed == renamed_.end() ? path : renamed->second;
+  const auto new_name = new_names_.find(path);
+  const std::string name = new_name == new_names_.end() ? path : new_name->second;
   Handle object(hdf5_->H5Oopen(files_.target, text("/", name).c_str(), 0), hdf5_->H5Oclose);
   if (object || variable_path(name) == name) return object;
   return {hdf5_->H5Oopen(files_.target, text("/", variable_path(name)).c_str(), 0), hdf5_->H5Oclose};
@@ -226,10 +229,11 @@ Handle ReferenceTranslator::find_or_make(const std::string& path, const std::str
   if (Handle found = open_target(path)) return found;
   const Handle object(hdf5_->H5Oopen(files_.source, text("/", path).c_str(), 0), hdf5_->H5Oclose);
   const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
-  const Handle linked(hdf5_->H5Pcreate(hdf5_->H5P_CLS_LINK_CREATE_ID_g), hdf5_->H5Pclose);
-  hdf5_->H5Pset_create_intermediate_group(linked.id(), 1);
-  if (kind == H5I_GROUP) return {hdf5_->H5Gcreate2(files_.target, path.c_str(), linked.id(), 0, 0), hdf5_->H5Gclose};
-  if (kind == H5I_DATATYPE && hdf5_->H5Ocopy(object.id(), ".", files_.target, path.c_str(), 0, linked.id()) >= 0)
+  const Handle link_creation(hdf5_->H5Pcreate(hdf5_->H5P_CLS_LINK_CREATE_ID_g), hdf5_->H5Pclose);
+  hdf5_->H5Pset_create_intermediate_group(link_creation.id(), 1);
+  if (kind == H5I_GROUP)
+    return {hdf5_->H5Gcreate2(files_.target, path.c_str(), link_creation.id(), 0, 0), hdf5_->H5Gclose};
+  if (kind == H5I_DATATYPE && hdf5_->H5Ocopy(object.id(), ".", files_.target, path.c_str(), 0, link_creation.id()) >= 0)
     return open_target(path);
   base::throw_argument_error(what, " refers to ", files_.source_name, "::", path, ", which is not copied to ",
                              files_.target_name,

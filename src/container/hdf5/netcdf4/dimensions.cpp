@@ -42,21 +42,28 @@ haddr_t read_reference(const Library& hdf5, hid_t dataset, ObjectReference* refe
   return object ? hdf5.address(object.id()).value_or(0) : 0;
 }
 
-/// Reads an attribute with one sequence or text for each dimension, and calls `take` for each of them. Before that,
-/// `take` is called once with nullptr; it returns false if the type is not the expected one, and nothing is read.
-template <typename Element, typename Take>
-void read_each(const Library& hdf5, hid_t dataset, const char* name, std::size_t count, const Take& take) {
-  if (hdf5->H5Aexists(dataset, name) <= 0) return;
-  const Handle attribute(hdf5->H5Aopen(dataset, name, 0), hdf5->H5Aclose);
+/// An attribute with one sequence or text for each of `count` dimensions.
+struct PerDimension {
+  const char* name;
+  std::size_t count;
+};
+
+/// Reads an attribute, and calls `take` for each of its sequences or texts.
+/// is_expected: returns false for a type that `take` does not understand. The attribute is then not read.
+template <typename Element, typename IsExpected, typename Take>
+void read_each(const Library& hdf5, hid_t dataset, PerDimension source, const IsExpected& is_expected,
+               const Take& take) {
+  if (hdf5->H5Aexists(dataset, source.name) <= 0) return;
+  const Handle attribute(hdf5->H5Aopen(dataset, source.name, 0), hdf5->H5Aclose);
   if (!attribute) return;
   const Handle type(hdf5->H5Aget_type(attribute.id()), hdf5->H5Tclose);
   const Handle space(hdf5->H5Aget_space(attribute.id()), hdf5->H5Sclose);
   if (!type || !space || hdf5->H5Tget_size(type.id()) != sizeof(Element) ||
-      hdf5->H5Sget_simple_extent_npoints(space.id()) != static_cast<long long>(count))
+      hdf5->H5Sget_simple_extent_npoints(space.id()) != static_cast<long long>(source.count))
     return;
-  std::vector<Element> elements(count);
-  if (!take(type.id(), nullptr) || hdf5->H5Aread(attribute.id(), type.id(), elements.data()) < 0) return;
-  for (const Element& element : elements) take(type.id(), &element);
+  std::vector<Element> elements(source.count);
+  if (!is_expected(type.id()) || hdf5->H5Aread(attribute.id(), type.id(), elements.data()) < 0) return;
+  for (const Element& element : elements) take(element);
   hdf5->H5Dvlen_reclaim(type.id(), space.id(), 0, elements.data());
 }
 
@@ -98,47 +105,46 @@ std::int64_t dimension_length(const Library& hdf5, hid_t dataset, std::size_t di
   return static_cast<std::int64_t>(extents[dimension]);
 }
 
+/// Opens the object at an address.
 Handle dereference(const Library& hdf5, hid_t file, haddr_t object) {
   return {hdf5->H5Rdereference2(file, 0, H5R_OBJECT, &object), hdf5->H5Oclose};
 }
 
+/// Returns the part of a path after the last slash.
 std::string scale_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 }  // namespace
 
 Dimensions read_dimensions(const Library& hdf5, hid_t dataset, haddr_t address, std::size_t count) {
-  Dimensions found;
-  found.address = address;
-  if (count == 0) return found;
+  Dimensions result;
+  result.address = address;
+  if (count == 0) return result;
   const auto has = [&](const char* name) { return hdf5->H5Aexists(dataset, name) > 0; };
-  found.is_scale = has("REFERENCE_LIST") || has("_Netcdf4Dimid") || (has("CLASS") && has("NAME"));
+  result.is_scale = has("REFERENCE_LIST") || has("_Netcdf4Dimid") || (has("CLASS") && has("NAME"));
   std::size_t reference_bytes = 0;
-  read_each<hvl_t>(hdf5, dataset, "DIMENSION_LIST", count, [&](hid_t type, const hvl_t* element) {
-    if (element == nullptr) {
-      // References of the older kind are addresses; those of the newer kind must be opened.
-      if (hdf5->H5Tget_class(type) != H5T_VLEN) return false;
-      const Handle reference(hdf5->H5Tget_super(type), hdf5->H5Tclose);
-      reference_bytes = hdf5->H5Tget_size(reference.id());
-      return hdf5->H5Tget_class(reference.id()) == H5T_REFERENCE &&
-             (reference_bytes == sizeof(haddr_t) || reference_bytes == sizeof(ObjectReference));
-    }
+  // References of the older kind are addresses; those of the newer kind must be opened.
+  const auto is_reference_list = [&](hid_t type) {
+    if (hdf5->H5Tget_class(type) != H5T_VLEN) return false;
+    const Handle reference(hdf5->H5Tget_super(type), hdf5->H5Tclose);
+    reference_bytes = hdf5->H5Tget_size(reference.id());
+    return hdf5->H5Tget_class(reference.id()) == H5T_REFERENCE &&
+           (reference_bytes == sizeof(haddr_t) || reference_bytes == sizeof(ObjectReference));
+  };
+  read_each<hvl_t>(hdf5, dataset, {"DIMENSION_LIST", count}, is_reference_list, [&](const hvl_t& references) {
     haddr_t scale = 0;
-    if (element->len > 0 && reference_bytes == sizeof(ObjectReference))
-      scale = read_reference(hdf5, dataset, static_cast<ObjectReference*>(element->p));
-    else if (element->len > 0)
-      std::memcpy(&scale, element->p, sizeof(scale));
-    found.scales.push_back(scale);
-    return true;
+    if (references.len > 0 && reference_bytes == sizeof(ObjectReference))
+      scale = read_reference(hdf5, dataset, static_cast<ObjectReference*>(references.p));
+    else if (references.len > 0)
+      std::memcpy(&scale, references.p, sizeof(scale));
+    result.scales.push_back(scale);
   });
-  read_each<char*>(hdf5, dataset, "DIMENSION_LABELS", count, [&](hid_t type, char* const* element) {
-    if (element == nullptr) return hdf5->H5Tis_variable_str(type) > 0;
-    found.labels.emplace_back(*element == nullptr ? "" : *element);
-    return true;
-  });
+  const auto is_text = [&](hid_t type) { return hdf5->H5Tis_variable_str(type) > 0; };
+  read_each<char*>(hdf5, dataset, {"DIMENSION_LABELS", count}, is_text,
+                   [&](const char* label) { result.labels.emplace_back(label == nullptr ? "" : label); });
   // A coordinate variable of several dimensions is a scale and therefore has no DIMENSION_LIST.
-  found.numbers = read_numbers(hdf5, dataset, "_Netcdf4Coordinates");
-  if (found.numbers.size() != count) found.numbers.clear();
-  return found;
+  result.numbers = read_numbers(hdf5, dataset, "_Netcdf4Coordinates");
+  if (result.numbers.size() != count) result.numbers.clear();
+  return result;
 }
 
 bool Dimensions::needs_numbers() const {
@@ -172,7 +178,7 @@ void ScaleTable::add(hid_t dataset, haddr_t address, const std::string& path) {
   names_.emplace(address, scale_name(path));
   if (hdf5_->H5Aexists(dataset, "CLASS") <= 0) return;  // variables that are no scales may have a _Netcdf4Dimid, too
   const std::vector<std::int64_t> number = read_numbers(hdf5_, dataset, "_Netcdf4Dimid");
-  if (number.size() == 1) numbered_.emplace(number.front(), address);
+  if (number.size() == 1) scales_by_number_.emplace(number.front(), address);
   add_extents(dataset);
 }
 
@@ -180,7 +186,7 @@ void ScaleTable::add_extents(hid_t dataset) {
   const std::vector<std::int64_t> numbers = read_numbers(hdf5_, dataset, "_Netcdf4Coordinates");
   if (numbers.size() < 2) return;
   for (std::size_t d = 0; d < numbers.size(); ++d) {
-    std::int64_t& longest = longest_[numbers[d]];
+    std::int64_t& longest = longest_extents_[numbers[d]];
     longest = std::max(longest, dimension_length(hdf5_, dataset, d));
   }
 }
@@ -198,17 +204,17 @@ const std::string& ScaleTable::name(haddr_t scale) {
   return names_.emplace(scale, has_name ? scale_name(path.data()) : std::string()).first->second;
 }
 
-haddr_t ScaleTable::scale(const Dimensions& dimensions, std::size_t d) const {
+haddr_t ScaleTable::find_scale(const Dimensions& dimensions, std::size_t d) const {
   if (d < dimensions.scales.size() && dimensions.scales[d] != 0) return dimensions.scales[d];
   if (d >= dimensions.numbers.size()) return 0;
-  const auto known = numbered_.find(dimensions.numbers[d]);
-  return known == numbered_.end() ? 0 : known->second;
+  const auto known = scales_by_number_.find(dimensions.numbers[d]);
+  return known == scales_by_number_.end() ? 0 : known->second;
 }
 
 std::vector<std::string> ScaleTable::names(const Dimensions& dimensions, std::size_t count) {
   std::vector<std::string> result(count);
   for (std::size_t d = 0; d < count; ++d) {
-    if (const haddr_t scale_address = scale(dimensions, d); scale_address != 0)
+    if (const haddr_t scale_address = find_scale(dimensions, d); scale_address != 0)
       result[d] = name(scale_address);
     else if (d < dimensions.labels.size())
       result[d] = dimensions.labels[d];
@@ -219,8 +225,8 @@ std::vector<std::string> ScaleTable::names(const Dimensions& dimensions, std::si
   return result;
 }
 
-haddr_t ScaleTable::record_scale(const Dimensions& dimensions, std::size_t d) const {
-  const haddr_t scale_address = scale(dimensions, d);
+haddr_t ScaleTable::find_record_scale(const Dimensions& dimensions, std::size_t d) const {
+  const haddr_t scale_address = find_scale(dimensions, d);
   return scale_address == 0 && dimensions.is_scale && d == 0 ? dimensions.address : scale_address;
 }
 
@@ -228,8 +234,8 @@ bool ScaleTable::needs_all(const Dimensions& dimensions, const HdfDataset& datas
   if (dimensions.needs_numbers()) return true;
   if (!dimensions.is_scale && dimensions.scales.empty() && dimensions.numbers.empty()) return false;
   return !std::ranges::all_of(dataset.unlimited, [&](std::int64_t d) {
-    const haddr_t scale_address = record_scale(dimensions, static_cast<std::size_t>(d));
-    return scale_address != 0 && records_.find(scale_address).has_value();
+    const haddr_t scale_address = find_record_scale(dimensions, static_cast<std::size_t>(d));
+    return scale_address != 0 && cached_records_.find(scale_address).has_value();
   });
 }
 
@@ -239,7 +245,7 @@ void ScaleTable::extend_records(const Dimensions& dimensions, HdfDataset& datase
   const Extents stored = dataset.type.shape;
   for (const std::int64_t unlimited : dataset.unlimited) {
     const auto d = static_cast<std::size_t>(unlimited);
-    if (const haddr_t scale_address = record_scale(dimensions, d); scale_address != 0)
+    if (const haddr_t scale_address = find_record_scale(dimensions, d); scale_address != 0)
       dataset.type.shape[d] = std::max(stored[d], records(scale_address));
   }
   if (dataset.type.shape == stored) return;
@@ -250,24 +256,24 @@ void ScaleTable::extend_records(const Dimensions& dimensions, HdfDataset& datase
 }
 
 std::int64_t ScaleTable::records(haddr_t scale) {
-  const auto known = found_records_.find(scale);
-  if (known != found_records_.end()) return known->second;
-  std::optional<std::int64_t> longest = records_.find(scale);
+  const auto known = records_by_scale_.find(scale);
+  if (known != records_by_scale_.end()) return known->second;
+  std::optional<std::int64_t> longest = cached_records_.find(scale);
   if (!longest) {
     const Handle opened = dereference(hdf5_, file_, scale);
     longest = 0;
     if (opened && is_netcdf_scale(opened.id())) {
-      longest = std::max(dimension_length(hdf5_, opened.id(), 0), longest_user(opened.id()));
+      longest = std::max(dimension_length(hdf5_, opened.id(), 0), longest_referring_dataset(opened.id()));
       for (const std::int64_t number : read_numbers(hdf5_, opened.id(), "_Netcdf4Dimid"))
-        if (const auto found = longest_.find(number); found != longest_.end())
+        if (const auto found = longest_extents_.find(number); found != longest_extents_.end())
           longest = std::max(*longest, found->second);
     }
-    records_.add(scale, *longest);
+    cached_records_.add(scale, *longest);
   }
-  return found_records_.emplace(scale, *longest).first->second;
+  return records_by_scale_.emplace(scale, *longest).first->second;
 }
 
-std::int64_t ScaleTable::longest_user(hid_t scale) {
+std::int64_t ScaleTable::longest_referring_dataset(hid_t scale) {
   if (hdf5_->H5Aexists(scale, "REFERENCE_LIST") <= 0) return 0;
   struct Reference {
     haddr_t dataset;

@@ -55,9 +55,9 @@ std::string non_coordinate_path(std::string_view variable);
 /// The datasets of a file that may be scales.
 class ScaleTable {
  public:
-  /// records: the cached lengths of the file's unlimited dimensions.
+  /// records: the cached lengths of the file's unlimited dimensions (RecordCounts).
   ScaleTable(const Library& hdf5, hid_t file, RecordCounts records)
-      : hdf5_(hdf5), file_(file), records_(std::move(records)) {}
+      : hdf5_(hdf5), file_(file), cached_records_(std::move(records)) {}
 
   /// Records a dataset, so that its name need not be searched for.
   void add(hid_t dataset, haddr_t address, const std::string& path);
@@ -80,20 +80,22 @@ class ScaleTable {
   /// Returns true if netCDF's library has written the scale.
   bool is_netcdf_scale(hid_t scale) const;
   /// Returns the scale that gives an unlimited dimension its length; 0 if there is none.
-  haddr_t record_scale(const Dimensions& dimensions, std::size_t d) const;
+  haddr_t find_record_scale(const Dimensions& dimensions, std::size_t d) const;
   /// Returns the scale of dimension `d`; 0 if none is known.
-  haddr_t scale(const Dimensions& dimensions, std::size_t d) const;
+  haddr_t find_scale(const Dimensions& dimensions, std::size_t d) const;
+  /// Returns the name of a scale; empty if it has none.
   const std::string& name(haddr_t scale);
-  std::int64_t longest_user(hid_t scale);
+  /// Returns the length of the longest dataset in the REFERENCE_LIST of a scale; 0 if there is none.
+  std::int64_t longest_referring_dataset(hid_t scale);
 
   const Library& hdf5_;
   hid_t file_;
-  std::map<haddr_t, std::string> names_;
-  std::map<std::int64_t, haddr_t> numbered_;
+  std::map<haddr_t, std::string> names_;              // of datasets, by address
+  std::map<std::int64_t, haddr_t> scales_by_number_;  // by the netCDF number of the dimension
   // Longest extents of coordinate variables of several dimensions, by the number of the dimension.
-  std::map<std::int64_t, std::int64_t> longest_;
-  std::map<haddr_t, std::int64_t> found_records_;
-  RecordCounts records_;
+  std::map<std::int64_t, std::int64_t> longest_extents_;
+  std::map<haddr_t, std::int64_t> records_by_scale_;  // results of records()
+  RecordCounts cached_records_;                       // results of former openings of the file
 };
 
 }  // namespace plait::container::hdf5

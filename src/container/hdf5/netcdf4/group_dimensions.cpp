@@ -1,3 +1,5 @@
+// Collecting the dimensions that dimension scales define.
+
 #include "container/hdf5/netcdf4/group_dimensions.hpp"
 
 #include <algorithm>
@@ -19,25 +21,26 @@ void GroupDimensions::add(hid_t dataset, haddr_t address, const std::string& pat
       hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), max_extents.data()) < 0)
     return;
   const std::size_t slash = path.rfind('/');
-  DimensionDefinition defined;
-  if (slash != std::string::npos) defined.group = path.substr(0, slash);
-  defined.dimension = {path.substr(slash + 1), static_cast<std::int64_t>(extents[0]), max_extents[0] == H5S_UNLIMITED};
-  defined.scale = address;
-  defined.number = dimension_number(hdf5_, dataset).value_or(next_number_);
-  next_number_ = std::max(next_number_, defined.number + 1);
-  defined_.push_back(std::move(defined));
+  DimensionDefinition definition;
+  if (slash != std::string::npos) definition.group = path.substr(0, slash);
+  definition.dimension = {path.substr(slash + 1), static_cast<std::int64_t>(extents[0]),
+                          max_extents[0] == H5S_UNLIMITED};
+  definition.scale = address;
+  definition.number = dimension_number(hdf5_, dataset).value_or(next_number_);
+  next_number_ = std::max(next_number_, definition.number + 1);
+  definitions_.push_back(std::move(definition));
 }
 
 void GroupDimensions::assign(std::vector<GroupAttributes>& groups, ScaleTable& scales) {
-  std::map<std::string, GroupAttributes*> by_name;
-  for (GroupAttributes& group : groups) by_name.emplace(group.group, &group);
-  std::ranges::stable_sort(defined_, {}, &DimensionDefinition::number);
-  for (DimensionDefinition& defined : defined_) {
-    const auto found = by_name.find(defined.group);
-    if (found == by_name.end()) continue;
-    if (defined.dimension.unlimited)
-      defined.dimension.length = std::max(defined.dimension.length, scales.records(defined.scale));
-    found->second->dimensions.push_back(std::move(defined.dimension));
+  std::map<std::string, GroupAttributes*> groups_by_name;
+  for (GroupAttributes& group : groups) groups_by_name.emplace(group.group, &group);
+  std::ranges::stable_sort(definitions_, {}, &DimensionDefinition::number);
+  for (DimensionDefinition& definition : definitions_) {
+    const auto found = groups_by_name.find(definition.group);
+    if (found == groups_by_name.end()) continue;
+    if (definition.dimension.unlimited)
+      definition.dimension.length = std::max(definition.dimension.length, scales.records(definition.scale));
+    found->second->dimensions.push_back(std::move(definition.dimension));
   }
 }
 

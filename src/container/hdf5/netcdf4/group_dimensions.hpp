@@ -28,12 +28,12 @@ class GroupDimensions {
     std::string group;
     GroupDimension dimension;
     haddr_t scale = 0;
-    std::int64_t number = 0;
+    std::int64_t number = 0;  ///< the netCDF number of the dimension
   };
 
   const Library& hdf5_;
-  std::vector<DimensionDefinition> defined_;
-  std::int64_t next_number_ = 0;
+  std::vector<DimensionDefinition> definitions_;
+  std::int64_t next_number_ = 0;  ///< for a scale without a number: greater than all before
 };
 
 }  // namespace plait::container::hdf5

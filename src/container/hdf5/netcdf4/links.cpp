@@ -1,3 +1,5 @@
+// Listing links by the function that the loaded library has.
+
 #include "container/hdf5/netcdf4/links.hpp"
 
 namespace plait::container::hdf5 {

@@ -9,6 +9,7 @@
 
 namespace plait::container::hdf5 {
 
+/// A link in a group to an object.
 struct Link {
   std::string name;
   H5L_type_t kind;

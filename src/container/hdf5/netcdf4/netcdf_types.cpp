@@ -35,7 +35,7 @@ std::string complex_record(const std::string& dtype) {
 hid_t NetcdfTypes::find_or_add(hid_t file, const std::string& dtype) {
   if (const auto found = types_.find(dtype); found != types_.end()) return found->second.id();
   Handle type = make_record(file, dtype);
-  if (!type || hdf5_->H5Tcommit2(file, next_name().c_str(), type.id(), 0, 0, 0) < 0) return -1;
+  if (!type || hdf5_->H5Tcommit2(file, make_name().c_str(), type.id(), 0, 0, 0) < 0) return -1;
   return types_.emplace(dtype, std::move(type)).first->second.id();
 }
 
@@ -55,9 +55,9 @@ Handle NetcdfTypes::make_field(hid_t file, const std::string& dtype) {
   return type < 0 ? Handle() : Handle(hdf5_->H5Tcopy(type), hdf5_->H5Tclose);
 }
 
-std::string NetcdfTypes::next_name() {
+std::string NetcdfTypes::make_name() {
   for (int number = 1;; ++number)
-    if (std::string name = base::text("record_", number); taken_.insert(name).second) return name;
+    if (std::string name = base::text("record_", number); used_names_.insert(name).second) return name;
 }
 
 }  // namespace plait::container::hdf5

@@ -13,8 +13,9 @@ namespace plait::container::hdf5 {
 /// The named types of a new netCDF-4 file.
 class NetcdfTypes {
  public:
-  /// taken: the names of the objects in the root group, which types must not have.
-  NetcdfTypes(const Library& hdf5, std::set<std::string> taken) : hdf5_(hdf5), taken_(std::move(taken)) {}
+  /// used_names: the names of the objects in the root group, which types must not have.
+  NetcdfTypes(const Library& hdf5, std::set<std::string> used_names)
+      : hdf5_(hdf5), used_names_(std::move(used_names)) {}
 
   /// Returns the named type of a structured dtype. The first call with a dtype adds it to the file, after the types of
   /// the records that it contains. Returns an invalid identifier if the library fails.
@@ -23,13 +24,15 @@ class NetcdfTypes {
   void close() { types_.clear(); }
 
  private:
+  /// Makes the type of a record, without adding it to the file.
   Handle make_record(hid_t file, const std::string& dtype);
   /// Makes the type of a field, without the field's dimensions.
   Handle make_field(hid_t file, const std::string& dtype);
-  std::string next_name();
+  /// Returns an unused name of the form `record_1`.
+  std::string make_name();
 
   const Library& hdf5_;
-  std::set<std::string> taken_;
+  std::set<std::string> used_names_;
   std::map<std::string, Handle> types_;  ///< by dtype
 };
 

@@ -1,3 +1,5 @@
+// Recognizing unchanged files, and the cached lengths of their dimensions.
+
 #include "container/hdf5/netcdf4/record_counts.hpp"
 
 #include <algorithm>
@@ -8,7 +10,7 @@ namespace plait::container::hdf5 {
 namespace {
 
 constexpr std::size_t kMaxFiles = 8;
-constexpr std::time_t kStableSeconds = 2;
+constexpr std::time_t kStableSeconds = 2;  // the header explains why
 
 bool same_time(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 
@@ -31,7 +33,7 @@ std::vector<RecordCounts::File>& RecordCounts::files() {
   return files;
 }
 
-RecordCounts::File* RecordCounts::known() const {
+RecordCounts::File* RecordCounts::find_file() const {
   if (!is_stable_) return nullptr;
   std::vector<File>& all = files();
   const auto found = std::ranges::find_if(all, [&](const File& file) {
@@ -43,7 +45,7 @@ RecordCounts::File* RecordCounts::known() const {
 }
 
 std::optional<std::int64_t> RecordCounts::find(haddr_t scale) const {
-  const File* const file = known();
+  const File* const file = find_file();
   if (file == nullptr) return std::nullopt;
   const auto found = file->records.find(scale);
   return found == file->records.end() ? std::nullopt : std::optional(found->second);
@@ -51,7 +53,7 @@ std::optional<std::int64_t> RecordCounts::find(haddr_t scale) const {
 
 void RecordCounts::add(haddr_t scale, std::int64_t records) const {
   if (!is_stable_) return;
-  File* file = known();
+  File* file = find_file();
   if (file == nullptr) {
     if (files().size() == kMaxFiles) files().erase(files().begin());
     file = &files().emplace_back();

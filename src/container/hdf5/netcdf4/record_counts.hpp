@@ -31,7 +31,9 @@ class RecordCounts {
   /// object: the identity of the content of an object in an object store; empty if it has none.
   explicit RecordCounts(std::string object) : object_(std::move(object)), is_stable_(!object_.empty()) {}
 
+  /// Returns the length of the dimension of a scale; empty if it is not cached. scale: the address of the scale.
   std::optional<std::int64_t> find(haddr_t scale) const;
+  /// Caches a length, unless the file may still change.
   void add(haddr_t scale, std::int64_t records) const;
 
  private:
@@ -40,15 +42,15 @@ class RecordCounts {
     std::string object;
     std::map<haddr_t, std::int64_t> records;
   };
-  /// Returns all cached files, the most recently used one last.
+  /// Returns the cached files, the most recently used one last.
   /// threads  The caller holds the Library.
   static std::vector<File>& files();
   /// Returns the entry of this file, which becomes the most recently used one; nullptr if there is none.
-  File* known() const;
+  File* find_file() const;
 
-  struct stat state_{};
-  std::string object_;
-  bool is_stable_ = false;
+  struct stat state_{};     ///< of an ordinary file
+  std::string object_;      ///< identity of the content of an object; empty for an ordinary file
+  bool is_stable_ = false;  ///< true if the file may be cached
 };
 
 }  // namespace plait::container::hdf5

@@ -122,7 +122,7 @@ hid_t range_driver(const Library& hdf5) {
 RangeFile::RangeFile(store::Store& object) : object_(object), cache_(find_cache(*object.object_identity())) {}
 
 Handle RangeFile::open(const Library& hdf5, const std::string& path) {
-  const Handle access = driver_access(hdf5, range_driver(hdf5));
+  const Handle access = make_driver_access(hdf5, range_driver(hdf5));
   if (!access)
     base::throw_system_error(ELIBACC, path, " cannot be read from an object store by ", hdf5.describe(),
                              hdf5.last_error(),

@@ -1,4 +1,4 @@
-// Collections of the global heap.
+// Collections of the global heap, the part of an HDF5 file that stores texts of any length.
 //
 // A collection begins with a header of 16 bytes: the signature GCOL, version 1, three bytes of zero, and its size. Its
 // objects follow, each with a header of 16 bytes: its number, the number of references, four bytes of zero, and its
@@ -29,11 +29,12 @@ constexpr std::size_t kMinCollectionBytes = 4096;  ///< minimum size of a collec
 constexpr std::size_t kUsualCollectionBytes = std::size_t{64} << 10U;
 constexpr std::uint32_t kMaxHeapObjects = 65'000;  ///< numbers have 16 bits
 
-void put_at(std::vector<std::byte>& bytes, std::size_t at, std::size_t size, std::uint64_t value) {
+/// Writes a little-endian number of `size` bytes at an offset.
+void write_number(std::vector<std::byte>& bytes, std::size_t at, std::size_t size, std::uint64_t value) {
   for (std::size_t i = 0; i < size; ++i) bytes[at + i] = static_cast<std::byte>(value >> (8 * i) & 0xff);
 }
 
-std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
+std::size_t round_up_to_8(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
 }  // namespace
 
@@ -61,11 +62,12 @@ void HeapCollection::read(store::Store& file) {
   const std::uint64_t size = number_in(bytes_, kHeapSignature.size(), 8);
   if (size < kHeaderBytes || size > static_cast<std::uint64_t>(available))
     throw_damaged("states a size of ", size, " bytes, but the file has ", available, " from there on");
-  const std::size_t first = bytes_.size();
+  // Most collections have the minimum size, so that one request has read all of them.
+  const std::size_t already_read = bytes_.size();
   bytes_.resize(size);
-  if (size <= first) return;
-  const auto begin = static_cast<std::int64_t>(first);
-  file.read({{offset_ + begin, bytes_.data() + first, static_cast<std::int64_t>(size) - begin}});
+  if (size <= already_read) return;
+  const auto begin = static_cast<std::int64_t>(already_read);
+  file.read({{offset_ + begin, bytes_.data() + already_read, static_cast<std::int64_t>(size) - begin}});
 }
 
 void HeapCollection::list_objects() {
@@ -77,7 +79,7 @@ void HeapCollection::list_objects() {
     if (size > bytes_.size() - at) throw_damaged("has object ", number, " with ", size, " bytes, which exceed it");
     if (number >= objects_.size()) objects_.resize(number + 1);
     objects_[number] = {at, static_cast<std::size_t>(size)};
-    at += padded(static_cast<std::size_t>(size));
+    at += round_up_to_8(static_cast<std::size_t>(size));
   }
 }
 
@@ -101,10 +103,10 @@ bool NewHeapCollection::is_full() const { return bytes_.size() >= kUsualCollecti
 
 std::uint32_t NewHeapCollection::add(std::string_view object) {
   const std::size_t at = bytes_.size();
-  bytes_.resize(at + kHeaderBytes + padded(object.size()));
-  put_at(bytes_, at, 2, ++count_);
-  put_at(bytes_, at + 2, 2, 1);
-  put_at(bytes_, at + 8, 8, object.size());
+  bytes_.resize(at + kHeaderBytes + round_up_to_8(object.size()));
+  write_number(bytes_, at, 2, ++count_);
+  write_number(bytes_, at + 2, 2, 1);  // one reference
+  write_number(bytes_, at + 8, 8, object.size());
   std::memcpy(bytes_.data() + at + kHeaderBytes, object.data(), object.size());
   return count_;
 }
@@ -112,8 +114,8 @@ std::uint32_t NewHeapCollection::add(std::string_view object) {
 std::span<const std::byte> NewHeapCollection::finish() {
   const std::size_t used = bytes_.size();
   if (used < kMinCollectionBytes) bytes_.resize(kMinCollectionBytes);
-  if (bytes_.size() - used >= kHeaderBytes) put_at(bytes_, used + 8, 8, bytes_.size() - used);
-  put_at(bytes_, kHeapSignature.size(), 8, bytes_.size());
+  if (bytes_.size() - used >= kHeaderBytes) write_number(bytes_, used + 8, 8, bytes_.size() - used);
+  write_number(bytes_, kHeapSignature.size(), 8, bytes_.size());
   return bytes_;
 }
 

@@ -15,10 +15,11 @@ namespace plait::container::hdf5 {
 /// A collection that has been read.
 class HeapCollection {
  public:
+  /// Reads the collection at an offset. name: the name of the array, for errors.
   /// errors  kSystem: there is no collection at the offset, or it is damaged.
   HeapCollection(store::Store& file, std::int64_t offset, const std::string& name);
 
-  /// Returns the first bytes of an object.  errors  kSystem: there is no such object, or it is shorter.
+  /// Returns the first `bytes` bytes of an object.  errors  kSystem: there is no such object, or it is shorter.
   std::string_view object(std::uint32_t number, std::uint32_t bytes) const;
 
  private:
@@ -27,6 +28,7 @@ class HeapCollection {
     std::size_t bytes = 0;
   };
   void read(store::Store& file);
+  /// Finds the objects in the bytes of the collection.
   void list_objects();
   template <typename... Parts>
   [[noreturn]] void throw_damaged(const Parts&... why) const;
@@ -52,7 +54,7 @@ class NewHeapCollection {
 
  private:
   std::vector<std::byte> bytes_;
-  std::uint32_t count_ = 0;
+  std::uint32_t count_ = 0;  ///< number of objects
 };
 
 }  // namespace plait::container::hdf5

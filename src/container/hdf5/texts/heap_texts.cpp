@@ -27,17 +27,19 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-constexpr auto kBytes = static_cast<std::size_t>(ArrayType::kTextBytes);
-constexpr std::uint64_t kUndefined = ~std::uint64_t{0};
+constexpr auto kElementBytes = static_cast<std::size_t>(ArrayType::kTextBytes);
+constexpr std::uint64_t kUndefinedAddress = ~std::uint64_t{0};
 
 /// An element of an array of texts.
 struct TextElement {
-  std::uint32_t bytes = 0;
-  std::uint64_t address = 0;  ///< 0 or kUndefined if there is no text
-  std::uint32_t object = 0;
+  std::uint32_t bytes = 0;    ///< length of the text
+  std::uint64_t address = 0;  ///< 0 or kUndefinedAddress if there is no text
+  std::uint32_t object = 0;   ///< number of the object in the collection at `address`
 
-  bool is_null() const { return address == 0 || address == kUndefined || bytes == 0; }
-  bool is_missing() const { return address == kUndefined && bytes == UINT32_MAX; }
+  /// Returns true if the text is empty or missing.
+  bool is_null() const { return address == 0 || address == kUndefinedAddress || bytes == 0; }
+  /// Returns true for missing_text_element(), which stands for the fill value.
+  bool is_missing() const { return address == kUndefinedAddress && bytes == UINT32_MAX; }
 };
 
 TextElement decode(std::span<const std::byte> element) {
@@ -64,11 +66,12 @@ class CollectionReader {
     addresses_.erase(repeated.begin(), repeated.end());
   }
 
+  /// Reads a collection. The calls must be in the order of `addresses`.
   HeapCollection read(std::uint64_t address) {
     if (!file_.object_identity()) return {file_, offset(address), name_};
-    if (next_ < addresses_.size() && addresses_[next_] == address && next_ % kAtOnce == 0) {
+    if (next_ < addresses_.size() && addresses_[next_] == address && next_ % kMaxInFlight == 0) {
       std::vector<FileRange> ranges;
-      for (std::size_t i = next_; i < std::min(next_ + kAtOnce, addresses_.size()); ++i)
+      for (std::size_t i = next_; i < std::min(next_ + kMaxInFlight, addresses_.size()); ++i)
         ranges.push_back({offset(addresses_[i]), kCollectionBytes});
       cache_.drop_ranges();
       cache_.prefetch(file_, ranges);
@@ -79,8 +82,8 @@ class CollectionReader {
   }
 
  private:
-  static constexpr std::size_t kAtOnce = 1024;
-  static constexpr std::int64_t kCollectionBytes = 4096;  // most have this size
+  static constexpr std::size_t kMaxInFlight = 1024;
+  static constexpr std::int64_t kCollectionBytes = 4096;  // most collections of other programs have this size
   std::int64_t offset(std::uint64_t address) const { return static_cast<std::int64_t>(address) + base_; }
 
   store::Store& file_;
@@ -94,16 +97,16 @@ class CollectionReader {
 }  // namespace
 
 std::vector<std::byte> missing_text_element() {
-  std::vector<std::byte> element(kBytes);
-  encode({UINT32_MAX, kUndefined, 0}, element);
+  std::vector<std::byte> element(kElementBytes);
+  encode({UINT32_MAX, kUndefinedAddress, 0}, element);
   return element;
 }
 
 TextBlock HeapTexts::read_texts(std::span<const std::byte> elements) {
-  const std::size_t count = elements.size() / kBytes;
+  const std::size_t count = elements.size() / kElementBytes;
   TextBlock texts(count);
   std::vector<TextElement> decoded(count);
-  for (std::size_t i = 0; i < count; ++i) decoded[i] = decode(elements.subspan(i * kBytes, kBytes));
+  for (std::size_t i = 0; i < count; ++i) decoded[i] = decode(elements.subspan(i * kElementBytes, kElementBytes));
   // Visit elements by ascending address, to read each collection once. Most arrays are stored in this order already.
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -115,17 +118,17 @@ TextBlock HeapTexts::read_texts(std::span<const std::byte> elements) {
     if (!decoded[i].is_null() && decoded[i].address <= max_address) addresses.push_back(decoded[i].address);
   CollectionReader reader(file_, base_, name_, std::move(addresses));
   std::optional<HeapCollection> collection;
-  std::uint64_t at = 0;
+  std::uint64_t collection_address = 0;
   for (const std::size_t i : order) {
-    if (decoded[i].is_missing()) texts.set(i, missing_);
+    if (decoded[i].is_missing()) texts.set(i, fill_text_);
     if (decoded[i].is_null()) continue;
-    if (!collection || at != decoded[i].address) {
-      at = decoded[i].address;
-      if (at > max_address)
+    if (!collection || collection_address != decoded[i].address) {
+      collection_address = decoded[i].address;
+      if (collection_address > max_address)
         base::throw_system_error(EIO, "cannot read texts of ", name_, ": element ", i,
-                                 " of this read refers to offset ", at,
+                                 " of this read refers to offset ", collection_address,
                                  ", which is outside the file; copy or download the file again");
-      collection.emplace(reader.read(at));
+      collection.emplace(reader.read(collection_address));
     }
     // Some writers store the terminating NUL as part of the text. Like the library, end at the first NUL.
     const std::string_view text = collection->object(decoded[i].object, decoded[i].bytes);
@@ -140,11 +143,12 @@ std::vector<std::byte> HeapTexts::add_texts(const TextBlock& texts) {
   std::vector<TextElement> added(texts.size());
   NewHeapCollection collection;
   std::size_t first = 0;  // the first text of the collection
-  const auto write = [&](std::size_t end) {
+  // Appends the collection to the file, and sets the address of the texts before `end`, which it contains.
+  const auto append_collection = [&](std::size_t end) {
     if (!collection.empty()) {
-      const auto at = static_cast<std::uint64_t>(append_(collection.finish()) - base_);
+      const auto address = static_cast<std::uint64_t>(append_(collection.finish()) - base_);
       for (; first < end; ++first)
-        if (added[first].object != 0) added[first].address = at;
+        if (added[first].object != 0) added[first].address = address;
       collection.clear();
     }
     first = end;
@@ -158,11 +162,12 @@ std::vector<std::byte> HeapTexts::add_texts(const TextBlock& texts) {
     if (text.empty()) continue;
     added[i].bytes = static_cast<std::uint32_t>(text.size());
     added[i].object = collection.add(text);
-    if (collection.is_full()) write(i + 1);
+    if (collection.is_full()) append_collection(i + 1);
   }
-  write(texts.size());
-  std::vector<std::byte> elements(texts.size() * kBytes);
-  for (std::size_t i = 0; i < texts.size(); ++i) encode(added[i], std::span(elements).subspan(i * kBytes, kBytes));
+  append_collection(texts.size());
+  std::vector<std::byte> elements(texts.size() * kElementBytes);
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    encode(added[i], std::span(elements).subspan(i * kElementBytes, kElementBytes));
   return elements;
 }
 

@@ -23,9 +23,13 @@ class HeapTexts : public TextAccess {
   using Append = std::function<std::int64_t(std::span<const std::byte>)>;
 
   /// file: must outlive this object. name: the name in errors. base: the offset in the file to which addresses are
-  /// relative. missing: the fill value. append: empty if texts cannot be added.
-  HeapTexts(store::Store& file, std::string name, std::int64_t base, std::string missing, Append append = {})
-      : file_(file), name_(std::move(name)), base_(base), missing_(std::move(missing)), append_(std::move(append)) {}
+  /// relative. fill_text: the fill value. append: empty if texts cannot be added.
+  HeapTexts(store::Store& file, std::string name, std::int64_t base, std::string fill_text, Append append = {})
+      : file_(file),
+        name_(std::move(name)),
+        base_(base),
+        fill_text_(std::move(fill_text)),
+        append_(std::move(append)) {}
 
   TextBlock read_texts(std::span<const std::byte> elements) override;
   std::vector<std::byte> add_texts(const TextBlock& texts) override;
@@ -35,7 +39,7 @@ class HeapTexts : public TextAccess {
   store::Store& file_;
   std::string name_;
   std::int64_t base_;
-  std::string missing_;
+  std::string fill_text_;
   Append append_;
 };
 
