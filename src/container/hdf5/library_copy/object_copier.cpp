@@ -3,7 +3,7 @@
 // Problem: Plait neither reads nor writes sequences of any length, references, and records that contain them. Their
 // elements refer to the heap of the file, or to objects in it.
 //
-// Idea: rank 0 describes a new file by the library before any rank writes elements (FileDescriber). At that moment the
+// Idea: rank 0 describes a new file by the library before any rank writes elements (MetadataWriter). At that moment the
 // library copies such datasets from the source into the description. H5Ocopy copies datasets without references,
 // including their chunks as they are. Datasets with references are read, translated (ReferenceTranslator) and written.
 // All datasets are made before the first reference is translated, because references may lead to any of them.

@@ -1,3 +1,5 @@
+// A new file on the rank that makes its metadata (create_file()), and on the other ranks (attach_file()).
+
 #include "container/hdf5/writing/file_creation.hpp"
 
 #include <algorithm>
@@ -21,13 +23,13 @@ namespace {
 class ChunkedDataset : public container::Dataset, public DeferredChanges {
  public:
   /// needs_counter: true if chunks or texts get their offsets in the order in which they are written.
-  /// length_at: the offset of the field with the length of the file; 0 on ranks that do not have the metadata.
+  /// length_field: the offset of the field with the length of the file; 0 on ranks that do not have the metadata.
   ChunkedDataset(const NewContent& content, const std::shared_ptr<NewChunks>& chunks, bool needs_counter,
-                 std::int64_t length_at)
+                 std::int64_t length_field)
       : container::Dataset(static_cast<const Content&>(content), chunks),
         chunks_(chunks),
         needs_counter_(needs_counter),
-        length_at_(length_at) {
+        length_field_(length_field) {
     set_texts(std::make_shared<HeapTexts>(
         chunks->file(), chunks->name(), 0, std::string(),
         [chunks](std::span<const std::byte> collection) { return chunks->append_heap(collection); }));
@@ -38,14 +40,15 @@ class ChunkedDataset : public container::Dataset, public DeferredChanges {
   void share(std::unique_ptr<transport::Counter> counter, bool is_only_writer) override {
     chunks_->share(std::move(counter), is_only_writer);
   }
-  void commit() override { chunks_->finish(length_at_, needs_counter_); }
+  void commit() override { chunks_->finish(length_field_, needs_counter_); }
 
  private:
   std::shared_ptr<NewChunks> chunks_;
   bool needs_counter_;
-  std::int64_t length_at_;
+  std::int64_t length_field_;
 };
 
+/// A new HDF5 file. encoded() passes to the other ranks what only the rank with the metadata knows.
 class NewHdfFile : public container::NewFile {
  public:
   using container::NewFile::NewFile;

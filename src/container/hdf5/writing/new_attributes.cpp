@@ -1,3 +1,5 @@
+// Writing attributes by the HDF5 library, for HDF5 and for netCDF files.
+
 #include "container/hdf5/writing/new_attributes.hpp"
 
 #include <algorithm>
@@ -24,10 +26,11 @@ using base::text;
 /// Maximum size of an attribute: in the format that all versions read, it is in a message of less than 64 KiB.
 constexpr std::size_t kMaxBytes = 64'000;
 
-Handle fixed_text_type(const Library& hdf5, std::size_t bytes, bool utf8) {
+/// Makes the type of texts of `bytes` bytes, or of any length (H5T_VARIABLE).
+Handle make_text_type_of_size(const Library& hdf5, std::size_t bytes, bool is_utf8) {
   Handle type(hdf5->H5Tcopy(hdf5->H5T_C_S1_g), hdf5->H5Tclose);
   const bool is_set =
-      hdf5->H5Tset_size(type.id(), bytes) >= 0 && (!utf8 || hdf5->H5Tset_cset(type.id(), H5T_CSET_UTF8) >= 0);
+      hdf5->H5Tset_size(type.id(), bytes) >= 0 && (!is_utf8 || hdf5->H5Tset_cset(type.id(), H5T_CSET_UTF8) >= 0);
   return is_set ? std::move(type) : Handle();
 }
 
@@ -35,7 +38,7 @@ void write_texts(const Library& hdf5, hid_t object, const ArrayAttribute& attrib
                  const std::string& display_name) {
   const std::string& first = attribute.texts.empty() ? std::string() : attribute.texts.front();
   if (is_netcdf && attribute.shape.empty() && first.size() < kMaxBytes) {
-    const Handle type = fixed_text_type(hdf5, std::max<std::size_t>(first.size(), 1), true);
+    const Handle type = make_text_type_of_size(hdf5, std::max<std::size_t>(first.size(), 1), /*is_utf8=*/true);
     const Handle space = first.empty() ? Handle(hdf5->H5Screate(H5S_NULL), hdf5->H5Sclose) : make_space(hdf5, {});
     return write_values(hdf5, object, attribute.name, {type, space, first.data()}, display_name);
   }
@@ -47,12 +50,12 @@ void write_texts(const Library& hdf5, hid_t object, const ArrayAttribute& attrib
 
 /// Converts an attribute for netCDF's library, which has fewer types of numbers, no booleans, and no attributes of more
 /// than one dimension.
-ArrayAttribute as_in_netcdf(const ArrayAttribute& attribute) {
+ArrayAttribute convert_to_netcdf(const ArrayAttribute& attribute) {
   ArrayAttribute result = attribute;
   result.shape = {value_count(attribute)};
   const std::string_view kind = std::string_view(attribute.dtype).substr(1);
   if (kind == "b1") result.dtype = "|i1";
-  if (kind == "f2" || kind == "c4") {
+  if (kind == "f2" || kind == "c4") {  // a c4 is a pair of f2
     const std::size_t parts = attribute.values.size() / 2;
     std::vector<float> wide(parts);
     for (std::size_t i = 0; i < parts; ++i)
@@ -62,10 +65,11 @@ ArrayAttribute as_in_netcdf(const ArrayAttribute& attribute) {
     result.values.resize(wide.size() * sizeof(float));
     std::memcpy(result.values.data(), wide.data(), result.values.size());
   } else if (kind[0] == 'c' && attribute.dtype[0] == '>') {
-    const std::size_t part = kind == "c8" ? 4 : 8;
-    for (std::size_t at = 0; at < result.values.size(); at += part)
+    // Swap the bytes of each part: the named types of complex numbers are little-endian.
+    const std::size_t part_bytes = kind == "c8" ? 4 : 8;
+    for (std::size_t at = 0; at < result.values.size(); at += part_bytes)
       std::reverse(result.values.begin() + static_cast<std::ptrdiff_t>(at),
-                   result.values.begin() + static_cast<std::ptrdiff_t>(at + part));
+                   result.values.begin() + static_cast<std::ptrdiff_t>(at + part_bytes));
     result.dtype[0] = '<';
   }
   return result;
@@ -73,15 +77,15 @@ ArrayAttribute as_in_netcdf(const ArrayAttribute& attribute) {
 
 /// Returns a type that netCDF's library shows. A type that netCDF lacks becomes a named type of the file; for complex
 /// numbers it has the name that the nc-complex library gives it, which netCDF4-python recognizes.
-Handle type_in_netcdf(const Library& hdf5, hid_t object, const std::string& dtype) {
+Handle make_netcdf_type(const Library& hdf5, hid_t object, const std::string& dtype) {
   Handle type = make_hdf5_type(hdf5, dtype);
   const std::string_view kind = std::string_view(dtype).substr(1);
   if (!type || (kind[0] != 'c' && kind[0] != 'V')) return type;
   const std::string name = kind == "c8"    ? "/_PFNC_FLOAT_COMPLEX_TYPE"
                            : kind == "c16" ? "/_PFNC_DOUBLE_COMPLEX_TYPE"
                                            : text("/bytes_", kind.substr(1));
-  Handle known(hdf5->H5Oopen(object, name.c_str(), 0), hdf5->H5Oclose);
-  if (known) return known;
+  Handle existing(hdf5->H5Oopen(object, name.c_str(), 0), hdf5->H5Oclose);
+  if (existing) return existing;
   return hdf5->H5Tcommit2(object, name.c_str(), type.id(), 0, 0, 0) < 0 ? Handle() : std::move(type);
 }
 
@@ -89,7 +93,8 @@ Handle type_in_netcdf(const Library& hdf5, hid_t object, const std::string& dtyp
 
 Rejection hdf5_rejection(const ArrayAttribute& attribute, bool is_netcdf) {
   if (!attribute.error.empty()) return Rejection(attribute.error);
-  if (is_internal(attribute.name, false)) return Rejection("HDF5 and netCDF-4 keep dimensions under this name");
+  if (is_internal(attribute.name, /*is_scale=*/false))
+    return Rejection("HDF5 and netCDF-4 keep dimensions under this name");
   if (attribute.shape.size() > H5S_MAX_RANK)
     return Rejection::because("it has ", attribute.shape.size(), " dimensions, and HDF5's attributes at most ",
                               H5S_MAX_RANK);
@@ -107,17 +112,17 @@ Rejection hdf5_rejection(const ArrayAttribute& attribute, bool is_netcdf) {
     return Rejection::because("it has ", attribute.values.size(), " bytes, and HDF5's attributes at most ", kMaxBytes);
   if (npy::is_record(attribute.dtype))
     return is_netcdf ? Rejection("Plait writes no attributes of records to netCDF files")
-                     : record_rejection(attribute.dtype, false);
-  const bool known =
+                     : record_rejection(attribute.dtype, /*is_netcdf=*/false);
+  const bool is_known =
       attribute.dtype.size() > 2 && std::string_view("biufcSV").find(attribute.dtype[1]) != std::string_view::npos;
-  if (!known) return Rejection::because("HDF5 has no values of the type ", attribute.dtype);
+  if (!is_known) return Rejection::because("HDF5 has no values of the type ", attribute.dtype);
   const std::string_view kind = std::string_view(attribute.dtype).substr(1);
   if (is_netcdf && (kind == "f12" || kind == "f16" || kind == "c24" || kind == "c32"))
     return Rejection::because("netCDF has no numbers of the type ", attribute.dtype);
   return {};
 }
 
-Handle make_text_type(const Library& hdf5) { return fixed_text_type(hdf5, H5T_VARIABLE, true); }
+Handle make_text_type(const Library& hdf5) { return make_text_type_of_size(hdf5, H5T_VARIABLE, /*is_utf8=*/true); }
 
 Handle make_space(const Library& hdf5, const Extents& shape) {
   if (shape.empty()) return {hdf5->H5Screate(H5S_SCALAR), hdf5->H5Sclose};
@@ -131,8 +136,8 @@ void write_values(const Library& hdf5, hid_t object, const std::string& name, co
   const auto& [type, space, begin] = values;
   const Handle created(type && space ? hdf5->H5Acreate2(object, name.c_str(), type.id(), space.id(), 0, 0) : -1,
                        hdf5->H5Aclose);
-  const bool empty = hdf5->H5Sget_simple_extent_npoints(space.id()) <= 0;
-  if (!created || (!empty && hdf5->H5Awrite(created.id(), type.id(), begin) < 0))
+  const bool is_empty = hdf5->H5Sget_simple_extent_npoints(space.id()) <= 0;
+  if (!created || (!is_empty && hdf5->H5Awrite(created.id(), type.id(), begin) < 0))
     base::throw_system_error(EIO, display_name, ": the attribute \"", name, "\" cannot be made by ", hdf5.describe(),
                              hdf5.last_error(), "; leave it out");
 }
@@ -140,7 +145,8 @@ void write_values(const Library& hdf5, hid_t object, const std::string& name, co
 void write_plain_text(const Library& hdf5, hid_t object, const std::string& name, const std::string& value,
                       const std::string& display_name) {
   write_values(hdf5, object, name,
-               {fixed_text_type(hdf5, value.size() + 1, false), make_space(hdf5, {}), value.c_str()}, display_name);
+               {make_text_type_of_size(hdf5, value.size() + 1, /*is_utf8=*/false), make_space(hdf5, {}), value.c_str()},
+               display_name);
 }
 
 void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool is_netcdf,
@@ -149,8 +155,9 @@ void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& at
     base::throw_argument_error(display_name, ": the attribute \"", attribute.name,
                                "\" cannot be written: ", rejection.reason(), "; leave it out");
   if (attribute.is_texts()) return write_texts(hdf5, object, attribute, is_netcdf, display_name);
-  const ArrayAttribute converted = is_netcdf ? as_in_netcdf(attribute) : attribute;
-  const Handle type = is_netcdf ? type_in_netcdf(hdf5, object, converted.dtype) : make_hdf5_type(hdf5, converted.dtype);
+  const ArrayAttribute converted = is_netcdf ? convert_to_netcdf(attribute) : attribute;
+  const Handle type =
+      is_netcdf ? make_netcdf_type(hdf5, object, converted.dtype) : make_hdf5_type(hdf5, converted.dtype);
   write_values(hdf5, object, converted.name, {type, make_space(hdf5, converted.shape), converted.values.data()},
                display_name);
 }

@@ -44,12 +44,13 @@ namespace {
 
 using base::text;
 
-constexpr std::int64_t kUsualChunk = std::int64_t{1} << 20;  // capacity of the library's own chunk cache
-constexpr std::int64_t kPage = 4096;
-constexpr std::int64_t kLine = 64;
-constexpr const char* kFillName = "_FillValue";
+constexpr std::int64_t kUsualChunkBytes = std::int64_t{1} << 20;  // capacity of the library's own chunk cache
+constexpr std::int64_t kPageBytes = 4096;
+constexpr std::int64_t kCacheLineBytes = 64;
+constexpr const char* kFillAttribute = "_FillValue";
 
-std::int64_t rounded(std::int64_t value, std::int64_t unit) {
+/// Returns the first multiple of `unit` that is not less than `value`.
+std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return base::checked_add(value, (unit - value % unit) % unit, "bytes of the file");
 }
 
@@ -57,7 +58,7 @@ bool has_elements(const ArrayType& type) {
   return !type.shape.empty() && std::ranges::find(type.shape, 0) == type.shape.end();
 }
 
-/// Checks the shape of a chunk of an array.
+/// errors  kArgument: the shape of a chunk does not fit the array, or the chunk is too large.
 void check_chunk(const std::string& display_name, const Extents& chunk, const ArrayType& type) {
   if (chunk.size() != type.shape.size() || std::ranges::any_of(chunk, [](std::int64_t size) { return size < 1; }))
     base::throw_argument_error(display_name, ": chunks of ", shape_to_string(chunk), " do not fit an array ",
@@ -71,9 +72,9 @@ void check_chunk(const std::string& display_name, const Extents& chunk, const Ar
 
 /// Returns the shape of a chunk of an array, and checks it.
 /// requested: the shape that the user states. unlimited: the dimensions in which the chunk may exceed the array.
-Extents new_chunk(const std::string& display_name, const std::optional<Extents>& requested, const ArrayType& type,
-                  const std::vector<std::int64_t>& unlimited) {
-  Extents chunk = requested.value_or(zarr::usual_chunk(type, kUsualChunk));
+Extents choose_chunk(const std::string& display_name, const std::optional<Extents>& requested, const ArrayType& type,
+                     const std::vector<std::int64_t>& unlimited) {
+  Extents chunk = requested.value_or(zarr::usual_chunk(type, kUsualChunkBytes));
   for (std::size_t d = 0; d < chunk.size() && chunk.size() == type.shape.size(); ++d)
     if (std::ranges::find(unlimited, static_cast<std::int64_t>(d)) == unlimited.end() && chunk[d] > 0)
       chunk[d] = std::min(chunk[d], std::max<std::int64_t>(type.shape[d], 1));
@@ -82,9 +83,9 @@ Extents new_chunk(const std::string& display_name, const std::optional<Extents>&
 }
 
 /// Makes the attribute `_FillValue` and the fill value equal. In netCDF they are the same value, of the array's dtype.
-void join_fill_values(Content& content) {
+void equalize_fill_values(Content& content) {
   const std::string& dtype = content.type.dtype;
-  const auto attribute = std::ranges::find(content.attributes, kFillName, &ArrayAttribute::name);
+  const auto attribute = std::ranges::find(content.attributes, kFillAttribute, &ArrayAttribute::name);
   if (attribute != content.attributes.end()) {
     if (value_count(*attribute) != 1 || std::string_view("biufc").find(attribute->dtype[1]) == std::string_view::npos ||
         attribute->is_texts() || attribute->is_json())
@@ -96,7 +97,7 @@ void join_fill_values(Content& content) {
     content.fill = std::move(fill);
   } else if (!content.fill.empty() && std::string_view("iuf").find(dtype[1]) != std::string_view::npos &&
              content.fill != netcdf::default_fill(dtype)) {
-    content.attributes.push_back({kFillName, dtype, {}, content.fill});
+    content.attributes.push_back({kFillAttribute, dtype, {}, content.fill});
   }
 }
 
@@ -136,18 +137,18 @@ void check_dimension_names(const Content& content, const std::string& display_na
 }
 
 void check_unlimited(const Content& content, const std::string& display_name) {
-  std::int64_t before = -1;
+  std::int64_t previous = -1;
   for (const std::int64_t d : content.unlimited) {
-    if (d <= before || d >= static_cast<std::int64_t>(content.type.shape.size()))
+    if (d <= previous || d >= static_cast<std::int64_t>(content.type.shape.size()))
       base::throw_argument_error(
           display_name, ": unlimited dimension ", d, " was given for ", content.type.shape.size(),
           " dimensions; give numbers of dimensions, from 0 on, each once and in ascending order");
-    before = d;
+    previous = d;
   }
 }
 
 /// Returns an element that stands for the fill value of texts until the library has stored it; empty for empty texts.
-std::vector<std::byte> new_text_fill(const std::string& display_name, const std::string& fill_value) {
+std::vector<std::byte> make_text_fill(const std::string& display_name, const std::string& fill_value) {
   const std::string value = zarr::text_fill(display_name, fill_value);
   if (value.find('\0') != std::string::npos)
     base::throw_argument_error(display_name, ": the fill value ", fill_value,
@@ -155,8 +156,8 @@ std::vector<std::byte> new_text_fill(const std::string& display_name, const std:
   return value.empty() ? std::vector<std::byte>() : missing_text_element();
 }
 
-/// Checks a new array, and decides how it is stored.
-void describe(Member& array, const std::string& path, bool is_netcdf) {
+/// Checks a new array, and decides how it is stored. Sets its fill value, chunk and codec.
+void describe_storage(Member& array, const std::string& path, bool is_netcdf) {
   const std::string display_name = text(path, "::", array.name);
   const ArrayType& type = array.type;
   if (!array_bytes(type.shape, type.element_bytes))
@@ -166,32 +167,32 @@ void describe(Member& array, const std::string& path, bool is_netcdf) {
   check_attributes(array.attributes, display_name);
   check_record(type.dtype, display_name, is_netcdf);
   if (!array.fill_value.empty() && type.has_texts())
-    array.fill = new_text_fill(display_name, array.fill_value);
+    array.fill = make_text_fill(display_name, array.fill_value);
   else if (!array.fill_value.empty())
     array.fill = zarr::encode_fill(zarr::fill_given(display_name, array.fill_value, type.dtype), type.dtype);
   if (is_netcdf) {
     check_netcdf_type(type.dtype, display_name);
-    join_fill_values(array);
+    equalize_fill_values(array);
   }
   // The default fill value is zero and need not be stored.
   if (std::ranges::all_of(array.fill, [](std::byte byte) { return byte == std::byte{0}; }) &&
-      find_attribute(array.attributes, kFillName) == nullptr)
+      find_attribute(array.attributes, kFillAttribute) == nullptr)
     array.fill.clear();
   const std::vector<Filter> filters = make_filters(array.codec, type.element_bytes);
-  const bool in_one_piece = array.chunk && array.chunk->empty();
-  if (in_one_piece && !filters.empty() && !type.shape.empty())
+  const bool is_contiguous = array.chunk && array.chunk->empty();  // an empty chunk shape requests it
+  if (is_contiguous && !filters.empty() && !type.shape.empty())
     base::throw_argument_error(display_name, ": codec \"", array.codec,
                                "\" packs chunks, but the array is to be kept in one piece; leave "
                                "either out");
-  if (in_one_piece && !array.unlimited.empty())
+  if (is_contiguous && !array.unlimited.empty())
     base::throw_argument_error(display_name, ": an array in one piece has no unlimited dimensions; leave either out");
-  if (in_one_piece || !has_elements(type) ||
+  if (is_contiguous || !has_elements(type) ||
       (!array.chunk && filters.empty() && array.fill.empty() && array.unlimited.empty())) {
     array.chunk.reset();
     array.codec.clear();
     return;
   }
-  array.chunk = new_chunk(display_name, array.chunk, type, {});
+  array.chunk = choose_chunk(display_name, array.chunk, type, /*unlimited=*/{});
   array.whole_chunks = has_virtual_address(array);
 }
 
@@ -199,8 +200,8 @@ void describe(Member& array, const std::string& path, bool is_netcdf) {
 /// head.
 bool is_filled_scalar(const Member& member) { return member.type.shape.empty() && !member.fill.empty(); }
 
-/// Sets the content's own array to the first member, or to an array without elements if there are no members.
-void describe_first(NewContent& content) {
+/// Makes a NewContent, which is a Content itself, describe its first member; an array without elements if it has none.
+void copy_first_member(NewContent& content) {
   const ArrayType no_elements{{0}, "|u1", 1};
   static_cast<Content&>(content) = content.members.empty() ? Content(no_elements, 0) : content.members.front();
 }
@@ -237,7 +238,7 @@ NewContent make_new_content(const std::string& path, const FileOptions& options)
   const std::string file(array_name(path).file);
   for (Member& member : content.members) {
     if (options.arrays.empty()) member.name = without_leading_slash(member.name);
-    describe(member, file, is_netcdf_name(path));
+    describe_storage(member, file, is_netcdf_name(path));
   }
   for (const GroupAttributes& group : options.groups) check_attributes(group.attributes, text(file, "::", group.group));
   return content;
@@ -253,12 +254,14 @@ Member make_added_member(const std::string& path, const FileOptions& options, bo
     base::throw_argument_error(path, ": shards were given, which Plait writes to .zarr only; leave them out");
   if (member.type.order != Order::kC)
     base::throw_argument_error(display_name, ": HDF5 keeps arrays in order C, but order=F was given; leave it out");
+  // describe_storage() resets both for an array without elements. An unlimited array gets elements later: use them
+  // then.
   const std::optional<Extents> chunk = member.chunk;
   const std::string codec = member.codec;
-  describe(member, file, is_netcdf);
+  describe_storage(member, file, is_netcdf);
   if (member.unlimited.empty()) return member;
   if (chunk || has_elements(member.type))
-    member.chunk = new_chunk(display_name, chunk, member.type, member.unlimited);
+    member.chunk = choose_chunk(display_name, chunk, member.type, member.unlimited);
   else
     member.chunk = chunk_for_empty_array(member.type.shape);
   member.codec = codec;
@@ -266,11 +269,11 @@ Member make_added_member(const std::string& path, const FileOptions& options, bo
 }
 
 void assign_offsets(NewContent& content, std::int64_t head_bytes) {
-  std::int64_t end = rounded(head_bytes, kPage);
+  std::int64_t end = round_up(head_bytes, kPageBytes);
   for (Member& member : content.members) {
     if (!is_filled_scalar(member)) continue;
     member.data_offset = end;
-    end = rounded(end + member.type.element_bytes, kLine);
+    end = round_up(end + member.type.element_bytes, kCacheLineBytes);
   }
   for (Member& member : content.members) {
     if (has_virtual_address(member) || is_filled_scalar(member)) continue;
@@ -279,21 +282,22 @@ void assign_offsets(NewContent& content, std::int64_t head_bytes) {
       bytes = member.bytes();
     } else {
       bytes = *array_bytes(member.type.shape, member.type.element_bytes);
-      if (bytes == 0) continue;
+      if (bytes == 0) continue;  // an array without elements has no offset
     }
-    member.data_offset = rounded(end, bytes < kPage ? kLine : kPage);
+    member.data_offset = round_up(end, bytes < kPageBytes ? kCacheLineBytes : kPageBytes);
     end = base::checked_add(member.data_offset, bytes, "bytes of the file");
   }
   const bool has_log = std::ranges::any_of(content.members, needs_log);
-  content.file_bytes = end = has_log ? rounded(end, kPage) : std::max(end, head_bytes);
+  content.file_bytes = end = has_log ? round_up(end, kPageBytes) : std::max(end, head_bytes);
   for (Member& member : content.members)
     if (has_virtual_address(member)) {
-      auto whole = static_cast<const Content&>(member);
-      whole.data_offset = 0;
+      // Content::bytes() returns the end of the array; without an offset, that is its size.
+      auto without_offset = static_cast<const Content&>(member);
+      without_offset.data_offset = 0;
       member.data_offset = end;
-      end = rounded(base::checked_add(end, whole.bytes(), "bytes of all chunks"), kLine);
+      end = round_up(base::checked_add(end, without_offset.bytes(), "bytes of all chunks"), kCacheLineBytes);
     }
-  describe_first(content);
+  copy_first_member(content);
 }
 
 void write_filled_scalars(const NewContent& content, std::vector<std::byte>& head) {
@@ -306,7 +310,7 @@ void write_filled_scalars(const NewContent& content, std::vector<std::byte>& hea
 
 void set_offsets(NewContent& content, const std::vector<std::int64_t>& offsets) {
   for (std::size_t i = 0; i < content.members.size(); ++i) content.members[i].data_offset = offsets[i];
-  describe_first(content);
+  copy_first_member(content);
 }
 
 std::vector<NewDataset> make_chunked_datasets(const NewContent& content) {

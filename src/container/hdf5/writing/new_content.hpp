@@ -1,4 +1,4 @@
-/// The arrays of a new file, and their offsets.
+/// How the arrays of a new file are stored, and at which offsets.
 #pragma once
 
 #include <string>
@@ -24,15 +24,15 @@ std::string without_leading_slash(const std::string& name);
 /// errors  Those of make_new_content().
 Member make_added_member(const std::string& path, const FileOptions& options, bool is_netcdf);
 
-/// Returns true if the chunks of an array get their offsets only when they are written. Its address in the store is
-/// then after `file_bytes`.
+/// Returns true if the chunks of an array get their offsets in the file only when they are written (NewChunks). Its
+/// address in the store is then virtual: NewContent::file_bytes or greater.
 bool has_virtual_address(const Member& member);
 
-/// Returns true if writing an array appends to the file: if has_virtual_address() is true, or if it has texts.
+/// Returns true if writing an array appends to the log of the file (ChunkLog): if it has a virtual address, or texts.
 bool needs_log(const Member& member);
 
-/// Assigns an offset in the file, after `head_bytes`, or a virtual address after its end to each array. Sets
-/// file_bytes.
+/// Assigns to each array an offset in the file, after its head of `head_bytes` bytes, or a virtual address. Sets
+/// NewContent::file_bytes.
 void assign_offsets(NewContent& content, std::int64_t head_bytes);
 
 /// Appends the fill values of arrays of one element to the head, at their offsets.

@@ -1,3 +1,6 @@
+// Finding messages in object headers of version 1. Unlike fields.cpp, which reads files of all programs, this code only
+// meets headers that the HDF5 library has just written, and treats every other form as an unknown library.
+
 #include "container/hdf5/writing/object_header.hpp"
 
 #include <cerrno>
@@ -22,18 +25,21 @@ constexpr std::size_t kMaxBlocks = 10'000;
                            " in a way that Plait does not know; name another version in PLAIT_HDF5");
 }
 
-class HeaderBytes {
+/// The metadata of a new file.
+class HeadBytes {
  public:
-  HeaderBytes(std::span<const std::byte> head, const std::string& path) : head_(head), path_(path) {}
+  HeadBytes(std::span<const std::byte> head, const std::string& path) : head_(head), path_(path) {}
 
+  /// Returns the number in `bytes` bytes at an offset.
   std::uint64_t number(std::int64_t at, std::size_t bytes) const {
     if (at < 0 || static_cast<std::size_t>(at) > head_.size() || bytes > head_.size() - static_cast<std::size_t>(at))
-      unknown();
+      throw_unknown();
     return number_in(head_, static_cast<std::size_t>(at), bytes);
   }
   /// Returns the offset of the data of the first message of a type, and its size.
   std::pair<std::int64_t, std::int64_t> find_message(std::int64_t header, std::uint64_t message_type) const {
-    if (number(header, 1) != 1) unknown();
+    if (number(header, 1) != 1) throw_unknown();
+    // The blocks of messages: the offset and the size of each.
     std::vector<std::pair<std::int64_t, std::int64_t>> blocks{
         {header + 16, static_cast<std::int64_t>(number(header + 8, 4))}};
     for (std::size_t i = 0; i < blocks.size() && i < kMaxBlocks; ++i) {
@@ -49,9 +55,9 @@ class HeaderBytes {
         at = data + size;
       }
     }
-    unknown();
+    throw_unknown();
   }
-  [[noreturn]] void unknown() const { throw_unexpected(path_, "the description of a dataset"); }
+  [[noreturn]] void throw_unknown() const { throw_unexpected(path_, "the description of a dataset"); }
 
  private:
   std::span<const std::byte> head_;
@@ -61,35 +67,40 @@ class HeaderBytes {
 }  // namespace
 
 std::int64_t find_address_field(std::span<const std::byte> head, std::int64_t header, const std::string& path) {
-  const HeaderBytes bytes(head, path);
+  const HeadBytes bytes(head, path);
   const std::int64_t data = bytes.find_message(header, kLayoutMessage).first;
-  const std::uint64_t kind = bytes.number(data + 1, 1);
-  if (bytes.number(data, 1) != 3 || (kind != 1 && kind != 2)) bytes.unknown();
-  // For chunks (kind 2) the message has the number of dimensions between the kind and the address.
-  const std::int64_t address = data + (kind == 1 ? 2 : 3);
-  if (bytes.number(address, 8) != ~std::uint64_t{0}) bytes.unknown();
-  return address;
+  constexpr std::uint64_t kLayoutVersion = 3;
+  constexpr std::uint64_t kContiguousClass = 1;
+  constexpr std::uint64_t kChunkedClass = 2;
+  constexpr std::uint64_t kUndefinedAddress = ~std::uint64_t{0};
+  const std::uint64_t layout_class = bytes.number(data + 1, 1);
+  if (bytes.number(data, 1) != kLayoutVersion || (layout_class != kContiguousClass && layout_class != kChunkedClass))
+    bytes.throw_unknown();
+  // For chunks the message has the number of dimensions between the class and the address.
+  const std::int64_t address_field = data + (layout_class == kContiguousClass ? 2 : 3);
+  if (bytes.number(address_field, 8) != kUndefinedAddress) bytes.throw_unknown();
+  return address_field;
 }
 
 std::vector<std::byte> find_fill(std::span<const std::byte> head, std::int64_t header, const std::string& path) {
-  const HeaderBytes bytes(head, path);
+  const HeadBytes bytes(head, path);
   const auto [data, size] = bytes.find_message(header, kFillMessage);
   // Before the value: the version (1 byte), three bytes of properties, and the size of the value (4 bytes).
-  constexpr std::int64_t kBefore = 8;
-  if (bytes.number(data, 1) != 2 || size < kBefore) bytes.unknown();
+  constexpr std::int64_t kValueOffset = 8;
+  if (bytes.number(data, 1) != 2 || size < kValueOffset) bytes.throw_unknown();
   const auto length = static_cast<std::int64_t>(bytes.number(data + 4, 4));
-  if (length != ArrayType::kTextBytes || length > size - kBefore) bytes.unknown();
+  if (length != ArrayType::kTextBytes || length > size - kValueOffset) bytes.throw_unknown();
   const std::span<const std::byte> value =
-      head.subspan(static_cast<std::size_t>(data + kBefore), static_cast<std::size_t>(length));
+      head.subspan(static_cast<std::size_t>(data + kValueOffset), static_cast<std::size_t>(length));
   return {value.begin(), value.end()};
 }
 
 std::int64_t find_length_field(std::span<const std::byte> head, const std::string& path) {
-  constexpr std::int64_t kVersion = 8;
-  constexpr std::int64_t kLength = 40;
-  const HeaderBytes bytes(head, path);
-  if (bytes.number(kVersion, 1) != 0) throw_unexpected(path, "the superblock");
-  return kLength;
+  constexpr std::int64_t kVersionOffset = 8;
+  constexpr std::int64_t kLengthOffset = 40;
+  const HeadBytes bytes(head, path);
+  if (bytes.number(kVersionOffset, 1) != 0) throw_unexpected(path, "the superblock");
+  return kLengthOffset;
 }
 
 void put_number(std::span<std::byte> head, std::int64_t at, std::uint64_t value) {

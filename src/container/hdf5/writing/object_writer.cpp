@@ -1,3 +1,5 @@
+// Making groups, datasets and dimension scales by the HDF5 library, as netCDF's library and h5py expect them.
+
 #include "container/hdf5/writing/object_writer.hpp"
 
 #include <algorithm>
@@ -17,14 +19,15 @@ namespace {
 
 using base::text;
 
-/// Maximum length of a REFERENCE_LIST: an entry has 16 bytes, and an attribute at most 64 KiB.
+/// Maximum number of entries of a REFERENCE_LIST: an entry has 16 bytes, and an attribute at most 64 KiB.
 constexpr std::size_t kMaxReferences = 4000;
-constexpr const char* kReferences = "REFERENCE_LIST";
+constexpr const char* kReferenceList = "REFERENCE_LIST";
 
+/// Makes a property list.
 Handle make_list(const Library& hdf5, hid_t kind) { return {hdf5->H5Pcreate(kind), hdf5->H5Pclose}; }
 
 /// Makes a dataspace of that shape, in which the `unlimited` dimensions may grow.
-Handle growing_space(const Library& hdf5, const Extents& shape, const std::vector<std::int64_t>& unlimited) {
+Handle make_extendable_space(const Library& hdf5, const Extents& shape, const std::vector<std::int64_t>& unlimited) {
   if (unlimited.empty()) return make_space(hdf5, shape);
   const std::vector<hsize_t> extents(shape.begin(), shape.end());
   std::vector<hsize_t> max_extents = extents;
@@ -46,7 +49,7 @@ void check_object_name(const std::string& name, const std::string& display_name)
 }
 
 Extents chunk_for_empty_array(const Extents& shape) {
-  std::int64_t capacity = 1024;
+  std::int64_t capacity = 1024;  // elements
   Extents chunk(shape.size(), 1);
   for (std::size_t d = shape.size(); d-- > 0; capacity /= chunk[d])
     chunk[d] = std::clamp<std::int64_t>(shape[d], 1, capacity);
@@ -58,11 +61,11 @@ ObjectWriter::ObjectWriter(const Library& hdf5, hid_t file, std::string path, bo
       file_(file),
       path_(std::move(path)),
       is_netcdf_(is_netcdf),
-      linked_(make_list(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g)),
-      grouped_(make_list(hdf5, hdf5->H5P_CLS_GROUP_CREATE_ID_g)) {
-  bool is_set = hdf5->H5Pset_char_encoding(linked_.id(), H5T_CSET_UTF8) >= 0;
+      link_creation_(make_list(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g)),
+      group_creation_(make_list(hdf5, hdf5->H5P_CLS_GROUP_CREATE_ID_g)) {
+  bool is_set = hdf5->H5Pset_char_encoding(link_creation_.id(), H5T_CSET_UTF8) >= 0;
   // netCDF's library changes only files that track the order of creation.
-  if (is_netcdf) is_set = is_set && hdf5->H5Pset_link_creation_order(grouped_.id(), kKeepsOrder) >= 0;
+  if (is_netcdf) is_set = is_set && hdf5->H5Pset_link_creation_order(group_creation_.id(), kTracksOrder) >= 0;
   if (!is_set) base::throw_system_error(EIO, path_, " cannot be made by ", hdf5_.describe(), hdf5_.last_error());
 }
 
@@ -85,7 +88,8 @@ haddr_t ObjectWriter::address(hid_t object, const std::string& name) const {
 }
 
 void ObjectWriter::make_group(const std::string& name) const {
-  const Handle group(hdf5_->H5Gcreate2(file_, name.c_str(), linked_.id(), grouped_.id(), 0), hdf5_->H5Gclose);
+  const Handle group(hdf5_->H5Gcreate2(file_, name.c_str(), link_creation_.id(), group_creation_.id(), 0),
+                     hdf5_->H5Gclose);
   if (!group) fail(name);
 }
 
@@ -130,9 +134,9 @@ Handle ObjectWriter::make_creation_list(const Member& member, hid_t type, Alloca
 
 Handle ObjectWriter::make_dataset(const Member& member, const std::string& name, hid_t type,
                                   Allocation allocation) const {
-  const Handle space = growing_space(hdf5_, member.type.shape, member.unlimited);
+  const Handle space = make_extendable_space(hdf5_, member.type.shape, member.unlimited);
   const Handle creation = make_creation_list(member, type, allocation);
-  Handle dataset(hdf5_->H5Dcreate2(file_, name.c_str(), type, space.id(), linked_.id(), creation.id(), 0),
+  Handle dataset(hdf5_->H5Dcreate2(file_, name.c_str(), type, space.id(), link_creation_.id(), creation.id(), 0),
                  hdf5_->H5Dclose);
   if (!space || !creation || !dataset) fail(member.name);
   write_attributes(dataset.id(), member.attributes, member.name);
@@ -142,14 +146,15 @@ Handle ObjectWriter::make_dataset(const Member& member, const std::string& name,
 Handle ObjectWriter::make_dimension(const Scale& scale) const {
   const Handle type = make_hdf5_type(hdf5_, ">f4");
   const std::vector<std::int64_t> unlimited(scale.unlimited ? 1 : 0, 0);
-  const Handle space = growing_space(hdf5_, {scale.length}, unlimited);
+  const Handle space = make_extendable_space(hdf5_, {scale.length}, unlimited);
   const Handle creation = make_list(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
-  constexpr hsize_t kChunk = 1024;
+  constexpr hsize_t kChunkExtent = 1024;  // HDF5 requires chunks for an unlimited dimension; none is written
   bool is_set = hdf5_->H5Pset_obj_track_times(creation.id(), false) >= 0;
-  if (scale.unlimited) is_set = is_set && hdf5_->H5Pset_chunk(creation.id(), 1, &kChunk) >= 0;
-  Handle dataset(
-      is_set ? hdf5_->H5Dcreate2(file_, scale.name.c_str(), type.id(), space.id(), linked_.id(), creation.id(), 0) : -1,
-      hdf5_->H5Dclose);
+  if (scale.unlimited) is_set = is_set && hdf5_->H5Pset_chunk(creation.id(), 1, &kChunkExtent) >= 0;
+  Handle dataset(is_set ? hdf5_->H5Dcreate2(file_, scale.name.c_str(), type.id(), space.id(), link_creation_.id(),
+                                            creation.id(), 0)
+                        : -1,
+                 hdf5_->H5Dclose);
   if (!dataset) fail(scale.name);
   return dataset;
 }
@@ -164,6 +169,7 @@ void ObjectWriter::write_scale(hid_t dataset, const Scale& scale, std::int64_t n
   write_plain_text(hdf5_, dataset, "CLASS", "DIMENSION_SCALE", where);
   std::string name = scale.name.substr(scale.name.rfind('/') + 1);
   if (!scale.member) {
+    // netCDF's library recognizes a dimension without a variable by this text, with the length in 10 columns.
     const std::string length = std::to_string(scale.length);
     name = "This is a netCDF dimension but not a netCDF variable." +
            std::string(length.size() < 10 ? 10 - length.size() : 0, ' ') + length;
@@ -174,7 +180,7 @@ void ObjectWriter::write_scale(hid_t dataset, const Scale& scale, std::int64_t n
   write_values(hdf5_, dataset, "_Netcdf4Dimid", {make_hdf5_type(hdf5_, "<i4"), make_space(hdf5_, {}), &value}, where);
 }
 
-Handle ObjectWriter::reference_type(const std::string& name) const {
+Handle ObjectWriter::make_reference_type(const std::string& name) const {
   Handle type(hdf5_->H5Tcreate(H5T_COMPOUND, sizeof(ScaleUse)), hdf5_->H5Tclose);
   const Handle number = make_hdf5_type(hdf5_, "<i4");
   if (hdf5_->H5Tinsert(type.id(), "dataset", 0, hdf5_->H5T_STD_REF_OBJ_g) < 0 ||
@@ -185,24 +191,24 @@ Handle ObjectWriter::reference_type(const std::string& name) const {
 
 void ObjectWriter::write_references(hid_t scale, const std::vector<ScaleUse>& uses, const std::string& name) const {
   if (uses.empty() || uses.size() > kMaxReferences) return;
-  const Handle type = reference_type(name);
-  write_values(hdf5_, scale, kReferences,
+  const Handle type = make_reference_type(name);
+  write_values(hdf5_, scale, kReferenceList,
                {type, make_space(hdf5_, {static_cast<std::int64_t>(uses.size())}), uses.data()}, display_name(name));
 }
 
 void ObjectWriter::add_reference(hid_t scale, const ScaleUse& use, const std::string& name) const {
   std::vector<ScaleUse> uses;
-  if (hdf5_->H5Aexists(scale, kReferences) > 0) {
-    const Handle attribute(hdf5_->H5Aopen(scale, kReferences, 0), hdf5_->H5Aclose);
+  if (hdf5_->H5Aexists(scale, kReferenceList) > 0) {
+    const Handle attribute(hdf5_->H5Aopen(scale, kReferenceList, 0), hdf5_->H5Aclose);
     const Handle space(hdf5_->H5Aget_space(attribute.id()), hdf5_->H5Sclose);
     const long long count = space ? hdf5_->H5Sget_simple_extent_npoints(space.id()) : -1;
-    const Handle type = reference_type(name);
+    const Handle type = make_reference_type(name);
     uses.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
     // Leave the list alone if it cannot be read: some libraries write references of another kind.
     if (count <= 0 || hdf5_->H5Aread(attribute.id(), type.id(), uses.data()) < 0) return;
   }
   if (uses.size() >= kMaxReferences) return;
-  if (!uses.empty() && hdf5_->H5Adelete(scale, kReferences) < 0) fail(name);
+  if (!uses.empty() && hdf5_->H5Adelete(scale, kReferenceList) < 0) fail(name);
   uses.push_back(use);
   write_references(scale, uses, name);
 }

@@ -13,9 +13,9 @@
 namespace plait::container::hdf5 {
 
 /// Flags for the links of a group: netCDF's library changes only files that track the order of creation.
-inline constexpr unsigned kKeepsOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+inline constexpr unsigned kTracksOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 
-/// Checks the path of a new object.  errors  kArgument: a part of the name is impossible.
+/// Checks the path of a new object.  errors  kArgument: an object cannot have one of the names in it.
 void check_object_name(const std::string& name, const std::string& display_name);
 
 /// Returns a chunk shape for an array that has no elements yet, but may get some later.
@@ -42,10 +42,13 @@ class ObjectWriter {
   ObjectWriter(const Library& hdf5, hid_t file, std::string path, bool is_netcdf);
 
   bool is_netcdf() const { return is_netcdf_; }
+  /// Returns the path of the file with the name of an object, for errors.
   std::string display_name(const std::string& name) const;
+  /// Throws an error that the library cannot make an object.
   [[noreturn]] void fail(const std::string& name) const;
   /// Opens an object.
   Handle open(const std::string& name) const;
+  /// Returns the address of an open object. name: for errors.
   haddr_t address(hid_t object, const std::string& name) const;
 
   void make_group(const std::string& name) const;
@@ -73,14 +76,14 @@ class ObjectWriter {
   /// Makes the creation properties of a dataset. type: the type of its elements.
   Handle make_creation_list(const Member& member, hid_t type, Allocation allocation) const;
   /// Makes the type of the elements of REFERENCE_LIST.
-  Handle reference_type(const std::string& name) const;
+  Handle make_reference_type(const std::string& name) const;
 
   const Library& hdf5_;
   hid_t file_;
   std::string path_;
   bool is_netcdf_;
-  Handle linked_;   ///< link creation properties
-  Handle grouped_;  ///< group creation properties
+  Handle link_creation_;   ///< link creation properties
+  Handle group_creation_;  ///< group creation properties
 };
 
 }  // namespace plait::container::hdf5

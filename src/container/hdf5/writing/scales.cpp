@@ -1,4 +1,4 @@
-// Assigning a scale to each named dimension.
+// Assigning a dimension scale, the dataset that represents a dimension, to each named dimension of each array.
 //
 // The scale is searched for in the group of the array and then in the groups above it. Arrays are processed by
 // ascending depth, so that the scale of an upper group exists before arrays in lower groups use it.
@@ -26,7 +26,8 @@ std::string join_path(const std::string& group, const std::string& name) {
   return group.empty() ? name : group + '/' + name;
 }
 
-bool is_name(const std::string& name) {
+/// Returns true if an object can have this name in its group.
+bool is_object_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
          name.find('\0') == std::string::npos;
 }
@@ -35,6 +36,7 @@ bool is_unlimited(const Content& content, std::size_t d) {
   return std::ranges::find(content.unlimited, static_cast<std::int64_t>(d)) != content.unlimited.end();
 }
 
+/// Finds scales one by one, and collects them.
 class ScalePlanner {
  public:
   ScalePlanner(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool is_netcdf)
@@ -43,35 +45,37 @@ class ScalePlanner {
       for (; !group.empty(); group = parent_group(group)) groups_.insert(group);
     };
     for (std::size_t i = 0; i < members.size(); ++i) {
-      by_name_[members[i].name] = i;
+      members_by_name_[members[i].name] = i;
       add_groups(parent_group(members[i].name));
     }
     for (const GroupAttributes& group : groups) add_groups(group.group);
   }
 
   /// Returns the number of the scale of dimension `d` of an array in that group; -1 if there is none.
-  std::ptrdiff_t scale_for(const std::string& group, const Content& content, std::size_t d) {
+  std::ptrdiff_t find_or_add_scale(const std::string& group, const Content& content, std::size_t d) {
     const std::string& name = content.dimension_names[d];
     const std::int64_t length = content.type.shape[d];
     const bool unlimited = is_unlimited(content, d);
-    if (!is_name(name)) return -1;
+    if (!is_object_name(name)) return -1;
     for (std::string above = group;; above = parent_group(above)) {
       const std::string path = join_path(above, name);
-      if (const auto known = known_.find(path); known != known_.end()) {
+      if (const auto known = scales_by_path_.find(path); known != scales_by_path_.end()) {
         Scale& scale = result_.scales[known->second];
-        const bool grows = unlimited && scale.unlimited;
-        if (grows && !scale.member) scale.length = std::max(scale.length, length);
-        if (grows || scale.length == length) return static_cast<std::ptrdiff_t>(known->second);
-      } else if (const auto array = by_name_.find(path);
-                 array != by_name_.end() && can_be(array->second, name, unlimited ? -1 : length)) {
+        // An unlimited dimension is as long as the longest array that has it.
+        const bool are_both_unlimited = unlimited && scale.unlimited;
+        if (are_both_unlimited && !scale.member) scale.length = std::max(scale.length, length);
+        if (are_both_unlimited || scale.length == length) return static_cast<std::ptrdiff_t>(known->second);
+      } else if (const auto array = members_by_name_.find(path);
+                 array != members_by_name_.end() && can_be_scale(array->second, name, unlimited ? -1 : length)) {
         const Content& found = members_[array->second];
         return add({path, found.type.shape[0], array->second, !found.unlimited.empty()});
       }
       if (above.empty()) break;
     }
     const std::string path = join_path(group, name);
-    if (!is_netcdf_ || known_.contains(path) || groups_.contains(path)) return -1;
-    if (const auto array = by_name_.find(path); array != by_name_.end()) result_.non_coordinates.insert(array->second);
+    if (!is_netcdf_ || scales_by_path_.contains(path) || groups_.contains(path)) return -1;
+    if (const auto array = members_by_name_.find(path); array != members_by_name_.end())
+      result_.non_coordinates.insert(array->second);
     return add({path, length, std::nullopt, unlimited});
   }
 
@@ -79,17 +83,18 @@ class ScalePlanner {
 
  private:
   /// Returns true if an array can be the scale of the name. length: its required length; -1 if it must be unlimited.
-  bool can_be(std::size_t member, const std::string& name, std::int64_t length) const {
+  bool can_be_scale(std::size_t member, const std::string& name, std::int64_t length) const {
     const Content& content = members_[member];
     const std::vector<std::string>& names = content.dimension_names;
-    for (const char* const taken : {"CLASS", "NAME", "REFERENCE_LIST"})
-      if (find_attribute(content.attributes, taken) != nullptr) return false;
+    for (const char* const of_scales : {"CLASS", "NAME", "REFERENCE_LIST"})
+      if (find_attribute(content.attributes, of_scales) != nullptr) return false;
     const bool fits = length < 0 ? content.type.shape.size() == 1 && !content.unlimited.empty()
                                  : content.type.shape == Extents{length};
     return fits && (names.empty() || names.front() == name);
   }
+  /// Adds a scale. Returns its number.
   std::ptrdiff_t add(Scale scale) {
-    known_[scale.name] = result_.scales.size();
+    scales_by_path_[scale.name] = result_.scales.size();
     result_.scales.push_back(std::move(scale));
     return static_cast<std::ptrdiff_t>(result_.scales.size()) - 1;
   }
@@ -97,9 +102,9 @@ class ScalePlanner {
   Scales result_;
   const std::vector<Member>& members_;
   const bool is_netcdf_;
-  std::map<std::string, std::size_t> by_name_;
-  std::map<std::string, std::size_t> known_;
-  std::set<std::string> groups_;
+  std::map<std::string, std::size_t> members_by_name_;  // numbers of the arrays
+  std::map<std::string, std::size_t> scales_by_path_;   // numbers of the scales
+  std::set<std::string> groups_;                        // paths of all groups
 };
 
 }  // namespace
@@ -111,23 +116,23 @@ std::string parent_group(const std::string& name) {
 
 Scales plan_scales(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool is_netcdf) {
   ScalePlanner planner(members, groups, is_netcdf);
-  planner.result().of_members.resize(members.size());
+  planner.result().scales_by_member.resize(members.size());
   // Arrays of upper groups come first, so that their dimensions are available to those of lower groups.
   std::vector<std::size_t> order(members.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::ranges::count(members[i].name, '/'); });
   for (const std::size_t i : order) {
     const Content& content = members[i];
-    std::vector<std::ptrdiff_t>& scales = planner.result().of_members[i];
+    std::vector<std::ptrdiff_t>& scales = planner.result().scales_by_member[i];
     for (std::size_t d = 0; d < content.dimension_names.size(); ++d)
-      scales.push_back(planner.scale_for(parent_group(members[i].name), content, d));
+      scales.push_back(planner.find_or_add_scale(parent_group(members[i].name), content, d));
     // netCDF's library reads arrays that have scales for all dimensions or for none.
     if (is_netcdf && std::ranges::any_of(scales, [](std::ptrdiff_t scale) { return scale < 0; }))
       std::ranges::fill(scales, -1);
     for (std::size_t d = 0; d < scales.size(); ++d) {
       if (scales[d] < 0) continue;
       Scale& scale = planner.result().scales[static_cast<std::size_t>(scales[d])];
-      if (scale.member != i) scale.used.emplace_back(i, d);
+      if (scale.member != i) scale.uses.emplace_back(i, d);
     }
   }
   return std::move(planner.result());

@@ -20,15 +20,16 @@ struct Scale {
   std::optional<std::size_t> member;  ///< number of the array that is the scale; empty if the scale is only a dimension
   bool unlimited = false;             ///< true if the dimension is unlimited, so that arrays may be shorter
   /// The arrays that have the dimension, each with the number of the dimension in the array.
-  std::vector<std::pair<std::size_t, std::size_t>> used{};
+  std::vector<std::pair<std::size_t, std::size_t>> uses{};
 };
 
+/// The scales of a file, and how its arrays use them.
 struct Scales {
   std::vector<Scale> scales;
   /// Numbers of the netCDF arrays that have the name of a dimension but are not its coordinate variable.
   std::set<std::size_t> non_coordinates;
   /// For each array and each of its dimensions, the number of the scale; -1 if there is none.
-  std::vector<std::vector<std::ptrdiff_t>> of_members;
+  std::vector<std::vector<std::ptrdiff_t>> scales_by_member;
 };
 
 /// Finds the scale of each named dimension.
