@@ -55,8 +55,8 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   void share(std::unique_ptr<transport::Counter> counter, bool is_only_writer);
   /// Appends a collection of texts, and returns its offset in the file.  errors  kArgument: the file is not changed.
   std::int64_t append_heap(std::span<const std::byte> collection);
-  /// Returns true after begin_changes(), begin_growth() or begin_creation(), on every rank that has got the dataset
-  /// since.
+  /// Returns true after begin_changes(), begin_growth() or begin_creation(), and on the ranks to which the dataset has
+  /// been broadcast after that.
   bool is_being_changed() const { return dataset().changes.has_value(); }
   /// Returns true after begin_growth() or begin_creation().
   bool is_growing() const { return is_being_changed() && dataset().changes->grows; }
@@ -121,11 +121,11 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   std::shared_ptr<ChunkLog> log_;
   std::once_flag first_write_;  // for the first write to a contiguous dataset
   std::mutex stored_fill_mutex_;
-  std::vector<std::byte>
-      stored_fill_;  // element that refers to the stored fill value of texts; empty until it is stored
+  // Element that refers to the fill value of texts in the file; empty until store_fill_texts() has appended that text.
+  std::vector<std::byte> stored_fill_;
   OpenChunks open_{*this};
   std::shared_ptr<ChangedFile> changed_file_;  ///< on the rank that has begun the change
-  std::shared_ptr<GrowthState> file_state_;    ///< on the rank that has called begin_growth() or begin_creation()
+  std::shared_ptr<GrowthState> growth_state_;  ///< on the rank that has called begin_growth() or begin_creation()
 };
 
 }  // namespace plait::container::hdf5

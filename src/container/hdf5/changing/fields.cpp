@@ -12,7 +12,7 @@
 // are in blocks: the first one follows the header, and a continuation message (type 16) has the offset and size of each
 // further one. A header of version 2 begins with OHDR, and each of its blocks ends with a checksum.
 // Example: an object header of version 1 at offset 800 has a first block at 816. The layout message, of version 3, is
-// at offset 856 with a header of 8 bytes. Its data begins at 864 with the version, the kind and the number of
+// at offset 856 with a header of 8 bytes. Its data begins at 864 with the version, the class and the number of
 // dimensions, of one byte each, so that the address of the index is at 867.
 
 #include "container/hdf5/changing/fields.hpp"
@@ -45,6 +45,7 @@ constexpr std::int64_t kMaxBlockBytes = std::int64_t{64} << 20;
                            " is damaged; copy or download the file again");
 }
 
+/// Reads metadata.  errors  kSystem: the range is not inside the file.
 std::vector<std::byte> read_block(store::Store& file, std::int64_t at, std::int64_t bytes) {
   const std::int64_t file_bytes = file.size();
   if (at < 0 || bytes < 0 || at > file_bytes || bytes > file_bytes - at || bytes > kMaxBlockBytes)
@@ -145,7 +146,8 @@ class LayoutFinder {
   }
   /// Records the fields in a layout message of `block`. at: the offset of the message's data.
   void record_layout(std::span<const std::byte> message, const Block& block, std::int64_t at) {
-    if (message.size() < 16) throw_damaged(file_, "a message", at);
+    constexpr std::size_t kMinBytes = 16;  // the message of each version has more
+    if (message.size() < kMinBytes) throw_damaged(file_, "a message", at);
     fields_.layout = at;
     fields_.layout_bytes = std::ssize(message);
     const std::uint64_t version = number_in(message, 0, 1);

@@ -132,11 +132,11 @@ std::shared_ptr<ChangedDataset> ChangedDataset::begin_growth() {
     description.missing.clear();
     set_shape(description, stored);
   }
-  auto stored = std::make_shared<GrowthState>(
+  auto state = std::make_shared<GrowthState>(
       GrowthState{description.type.shape, std::move(locked.group), std::move(locked.exclusive_token)});
   auto growing = std::make_shared<ChangedDataset>(shared_file(), std::move(description), name());
   growing->changed_file_ = changed_file_;
-  growing->file_state_ = std::move(stored);
+  growing->growth_state_ = std::move(state);
   return growing;
 }
 
@@ -172,7 +172,7 @@ void ChangedDataset::begin_creation(DatasetCreation creation) {
   if (is_contiguous && description.type.shape.empty() && !creation.member.fill.empty())
     file().write({{description.offset, creation.member.fill.data(), size()}});
   begin_log(begin, /*grows=*/true);
-  file_state_ = std::make_shared<GrowthState>(
+  growth_state_ = std::make_shared<GrowthState>(
       GrowthState{Extents(description.type.shape.size(), 0), std::move(locked.group), std::move(locked.exclusive_token),
                   std::make_shared<const DatasetCreation>(std::move(creation))});
 }
@@ -198,7 +198,7 @@ std::shared_ptr<ChangedDataset> ChangedDataset::with_shape(const Extents& shape)
   if (log_) log_->renumber(renumber);
   reshaped->log_ = log_;
   reshaped->changed_file_ = changed_file_;
-  reshaped->file_state_ = file_state_;
+  reshaped->growth_state_ = growth_state_;
   return reshaped;
 }
 
@@ -216,14 +216,14 @@ void ChangedDataset::clear_outside(const Extents& shape) {
   for (const std::int64_t number : numbers) {
     Extents first(grid.size());
     bool begins_inside = true;
-    bool crosses = false;
-    for (std::size_t d = grid.size(), rest = static_cast<std::size_t>(number); d-- > 0;
-         rest /= static_cast<std::size_t>(grid[d])) {
-      first[d] = static_cast<std::int64_t>(rest % static_cast<std::size_t>(grid[d])) * dataset().chunk[d];
+    bool ends_outside = false;
+    std::int64_t remaining = number;  // the number among the chunks of the dimensions up to d
+    for (std::size_t d = grid.size(); d-- > 0; remaining /= grid[d]) {
+      first[d] = remaining % grid[d] * dataset().chunk[d];
       begins_inside = begins_inside && first[d] < shape[d];
-      crosses = crosses || first[d] + dataset().chunk[d] > shape[d];
+      ends_outside = ends_outside || first[d] + dataset().chunk[d] > shape[d];
     }
-    if (!begins_inside || !crosses) continue;
+    if (!begins_inside || !ends_outside) continue;
     bytes.resize(static_cast<std::size_t>(DatasetStore::chunk_bytes()));
     read_old(number, bytes);
     if (!clear_chunk(dataset(), first, shape, bytes)) continue;
@@ -237,9 +237,9 @@ void ChangedDataset::clear_outside(const Extents& shape) {
 
 void ChangedDataset::reduce(const Extents& shape) {
   clear_outside(shape);
-  Extents stored = file_state_->shape;
+  Extents stored = growth_state_->shape;
   for (std::size_t d = 0; d < stored.size(); ++d) stored[d] = std::min(stored[d], shape[d]);
-  if (stored == file_state_->shape) return;
+  if (stored == growth_state_->shape) return;
   file().sync();
   commit_shape(stored);
 }
@@ -248,36 +248,36 @@ void ChangedDataset::commit_shape(const Extents& shape) {
   std::vector<Chunk> chunks = log_->list_chunks();
   // An earlier commit has entered the chunks within its shape: only the others are new.
   std::erase_if(chunks, [&](const Chunk& chunk) { return is_in_index(dataset(), chunk); });
-  if (chunks.empty() && shape == file_state_->shape && !file_state_->creation) return;
+  if (chunks.empty() && shape == growth_state_->shape && !growth_state_->creation) return;
   const bool in_chunks = dataset().storage == Storage::kChunks;
-  DatasetGrowth growth = in_chunks ? make_growth(dataset(), file_state_->shape, chunks, shape)
+  DatasetGrowth growth = in_chunks ? make_growth(dataset(), growth_state_->shape, chunks, shape)
                                    : DatasetGrowth{dataset().path, nullptr, {}, shape, {}};
   growth.end = log_->written_end();
-  if (file_state_->creation) {
-    DatasetCreation creation = *file_state_->creation;
+  if (growth_state_->creation) {
+    DatasetCreation creation = *growth_state_->creation;
     creation.member.type.shape = shape;
     if (creation.offset > 0) growth.end = std::max(growth.end, creation.offset + size());
     growth.creation = std::make_shared<const DatasetCreation>(std::move(creation));
   }
   // Leave space for one header, by which other ranks skip the metadata that follows the log (skip_to()).
   const std::int64_t free_offset = log_->end() + ChunkLog::kHeaderBytes;
-  if (file_state_->group) {
-    file_state_->group->add(std::move(growth), free_offset);
+  if (growth_state_->group) {
+    growth_state_->group->add(std::move(growth), free_offset);
   } else {
     changed_file_->state().free_offset = free_offset;
     apply_exclusively(*changed_file_, name(), {&growth, 1});
     if (changed_file_->state().free_offset > free_offset) log_->skip_to(changed_file_->state().free_offset);
   }
   if (in_chunks) update_index(mutable_dataset(), chunks, shape);
-  file_state_->shape = shape;
-  file_state_->creation = nullptr;
+  growth_state_->shape = shape;
+  growth_state_->creation = nullptr;
 }
 
 void ChangedDataset::commit_growth() {
   commit_shape(dataset().type.shape);
-  if (file_state_->group) {
-    file_state_->group->finish_dataset();
-    file_state_->exclusive_token.reset();
+  if (growth_state_->group) {
+    growth_state_->group->finish_dataset();
+    growth_state_->exclusive_token.reset();
   } else {
     changed_file_.reset();  // unlocks the file, because attributes are changed afterwards
   }

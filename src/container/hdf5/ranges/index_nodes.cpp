@@ -126,14 +126,19 @@ struct IndexNodes::BtreeV2 {
   std::int64_t record_bytes = 0;
   std::int64_t count_bytes = 0;           ///< bytes of the number of records of a child, in its parent
   std::vector<std::int64_t> max_below{};  ///< for each level, maximum number of records of a node and all nodes below
+
+  /// Returns the size of a pointer in a node of a level above 0.
+  std::int64_t pointer_bytes(std::int64_t level) const {
+    const std::int64_t total_bytes = level > 1 ? number_width(max_below[static_cast<std::size_t>(level - 1)]) : 0;
+    return kAddressBytes + count_bytes + total_bytes;
+  }
 };
 
 bool IndexNodes::add_children(const Node& node, const BtreeV2& tree, std::int64_t level, std::vector<Node>& children) {
   const std::vector<std::byte> bytes = read(node.offset, tree.node_bytes);
   if (!begins_with(bytes, "BTIN")) return false;
   constexpr std::int64_t kNodeHeaderBytes = 6;
-  const std::int64_t total_bytes = level > 1 ? number_width(tree.max_below[static_cast<std::size_t>(level - 1)]) : 0;
-  const std::int64_t pointer_bytes = kAddressBytes + tree.count_bytes + total_bytes;
+  const std::int64_t pointer_bytes = tree.pointer_bytes(level);
   const std::int64_t pointers = kNodeHeaderBytes + node.records * tree.record_bytes;
   if (pointers + (node.records + 1) * pointer_bytes > tree.node_bytes) return false;
   for (std::int64_t i = 0; i <= node.records; ++i) {
@@ -158,8 +163,7 @@ void IndexNodes::visit_btree_v2(std::int64_t header, const Report& report) {
   tree.count_bytes = number_width(max_leaf_records);
   tree.max_below.push_back(max_leaf_records);
   for (std::int64_t level = 1; level <= depth; ++level) {
-    const std::int64_t total_bytes = level > 1 ? number_width(tree.max_below.back()) : 0;
-    const std::int64_t pointer_bytes = kAddressBytes + tree.count_bytes + total_bytes;
+    const std::int64_t pointer_bytes = tree.pointer_bytes(level);
     const std::int64_t max_records =
         (tree.node_bytes - kOverhead - pointer_bytes) / (tree.record_bytes + pointer_bytes);
     std::int64_t below = 0;

@@ -15,7 +15,8 @@ namespace {
 
 using namespace plait::container::hdf5;
 
-HdfDataset dataset_with(std::int64_t chunks) {
+/// Makes a dataset with a grid of `chunks` chunks, some of which are missing, or out of order in the file.
+HdfDataset make_dataset(std::int64_t chunks) {
   HdfDataset dataset;
   dataset.type = {{chunks * 8, 30}, ">f8", 8, plait::Order::kC};
   dataset.fill = {std::byte{1}, std::byte{2}, std::byte{0}, std::byte{0xff}};
@@ -26,7 +27,7 @@ HdfDataset dataset_with(std::int64_t chunks) {
   std::mt19937_64 generator(1);
   std::int64_t offset = 5000;
   for (std::int64_t i = 0; i < chunks; ++i) {
-    if (generator() % 50 == 0) continue;
+    if (generator() % 50 == 0) continue;  // a missing chunk
     const auto bytes = static_cast<std::int64_t>(900 + generator() % 60);
     dataset.chunks.push_back({i, offset, bytes, generator() % 100 == 0 ? 3U : 0U});
     offset = generator() % 30 == 0 ? offset - 3000 : offset + bytes;
@@ -36,7 +37,7 @@ HdfDataset dataset_with(std::int64_t chunks) {
 
 TEST(HdfDataset, IsDecodedUnchanged) {
   for (const std::int64_t chunks : {0, 1, 2, 1000}) {
-    const HdfDataset original = dataset_with(chunks);
+    const HdfDataset original = make_dataset(chunks);
     const HdfDataset actual = decode_dataset(encode_dataset(original));
     EXPECT_EQ(actual.type.shape, original.type.shape);
     EXPECT_EQ(actual.type.dtype, original.type.dtype);
@@ -55,10 +56,10 @@ TEST(HdfDataset, IsDecodedUnchanged) {
   }
 }
 
-TEST(HdfDataset, NeedsFewBytesForAChunk) { EXPECT_LT(encode_dataset(dataset_with(100'000)).size(), 450'000U); }
+TEST(HdfDataset, NeedsFewBytesForAChunk) { EXPECT_LT(encode_dataset(make_dataset(100'000)).size(), 450'000U); }
 
 TEST(HdfDataset, TruncatedIsAnError) {
-  const std::string whole = encode_dataset(dataset_with(40));
+  const std::string whole = encode_dataset(make_dataset(40));
   for (std::size_t length = 0; length < whole.size(); ++length)
     EXPECT_THROW(decode_dataset(std::string_view(whole).substr(0, length)), plait::Error) << length;
 }

@@ -32,7 +32,8 @@ Bytes random_bytes(std::size_t count, unsigned seed) {
   return bytes;
 }
 
-Bytes decoded(const Chain& chain, const Bytes& chunk, std::size_t bytes) {
+/// Decodes a chunk to `bytes` bytes.
+Bytes decode(const Chain& chain, const Bytes& chunk, std::size_t bytes) {
   Bytes out(bytes);
   chain.decode(chunk, out, "a chunk");
   return out;
@@ -48,7 +49,7 @@ TEST(Hdf5Codecs, ShuffleGroupsBytesByTheirPositionInElements) {
       const Chain shuffled({hdf5::shuffle(element)});
       const Bytes elements = random_bytes(count, 1);
       const auto encoded = shuffled.encode(elements);
-      EXPECT_EQ(decoded(shuffled, Bytes(encoded.begin(), encoded.end()), count), elements);
+      EXPECT_EQ(decode(shuffled, Bytes(encoded.begin(), encoded.end()), count), elements);
     }
 }
 
@@ -72,20 +73,20 @@ TEST(Hdf5Codecs, FletcherSumsBigEndianWords) {
   EXPECT_EQ((sum >> 16) % 65535, second);
 }
 
-TEST(Hdf5Codecs, AWrongSumIsAnError) {
+TEST(Hdf5Codecs, AWrongChecksumIsAnError) {
   const Chain chain({hdf5::fletcher32()});
   const Bytes plain = random_bytes(100, 3);
   const auto encoded = chain.encode(plain);
   Bytes chunk(encoded.begin(), encoded.end());
   ASSERT_EQ(chunk.size(), 104U);
-  EXPECT_EQ(decoded(chain, chunk, 100), plain);
+  EXPECT_EQ(decode(chain, chunk, 100), plain);
   for (std::size_t at = 0; at < chunk.size(); ++at) {
     Bytes changed = chunk;
     changed[at] ^= std::byte{4};
-    EXPECT_THROW(decoded(chain, changed, 100), Error) << at;
+    EXPECT_THROW(decode(chain, changed, 100), Error) << at;
   }
   chunk.resize(3);
-  EXPECT_THROW(decoded(chain, chunk, 100), Error);
+  EXPECT_THROW(decode(chain, chunk, 100), Error);
 }
 
 TEST(Hdf5Codecs, LzfCopiesEarlierBytes) {
@@ -95,15 +96,15 @@ TEST(Hdf5Codecs, LzfCopiesEarlierBytes) {
       to_bytes(std::string_view("\x02"
                                 "abc\x60\x02\xe0\x01\x00",
                                 9));
-  EXPECT_EQ(decoded(chain, chunk, 18), to_bytes("abcabcabbbbbbbbbbb"));
-  for (const std::size_t bytes : {17, 19}) EXPECT_THROW(decoded(chain, chunk, bytes), Error);
+  EXPECT_EQ(decode(chain, chunk, 18), to_bytes("abcabcabbbbbbbbbbb"));
+  for (const std::size_t bytes : {17, 19}) EXPECT_THROW(decode(chain, chunk, bytes), Error);
   for (std::size_t length = 1; length < chunk.size(); ++length)
-    EXPECT_THROW(decoded(chain, Bytes(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(length)), 18), Error);
-  EXPECT_THROW(decoded(chain,
-                       to_bytes(std::string_view("\x00"
-                                                 "a\x60\x05",
-                                                 4)),
-                       6),
+    EXPECT_THROW(decode(chain, Bytes(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(length)), 18), Error);
+  EXPECT_THROW(decode(chain,
+                      to_bytes(std::string_view("\x00"
+                                                "a\x60\x05",
+                                                4)),
+                      6),
                Error);  // a copy from before the beginning
 }
 
