@@ -68,17 +68,17 @@ void HdfFile::describe_file(HdfDataset& description) const {
   const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
   hsize_t user_block = 0;
   H5F_fspace_strategy_t strategy = H5F_FSPACE_STRATEGY_FSM_AGGR;
-  bool persistent = false;
-  hsize_t threshold = 0;
+  bool records_free_space = false;
+  hsize_t threshold = 0;       // not used
   unsigned half_children = 0;  // HDF5 states half of the maximum number of children of a node
   if (!creation || hdf5_->H5Pget_userblock(creation.id(), &user_block) < 0 ||
-      hdf5_->H5Pget_file_space_strategy(creation.id(), &strategy, &persistent, &threshold) < 0 ||
+      hdf5_->H5Pget_file_space_strategy(creation.id(), &strategy, &records_free_space, &threshold) < 0 ||
       hdf5_->H5Pget_istore_k(creation.id(), &half_children) < 0)
     throw_damaged("the properties of the file");
   if (user_block > 0)
     description.relocation =
         base::Rejection::because("its file begins with a block of ", user_block, " bytes of a user's own");
-  if (persistent || strategy == H5F_FSPACE_STRATEGY_PAGE)
+  if (records_free_space || strategy == H5F_FSPACE_STRATEGY_PAGE)
     description.relocation = base::Rejection("its file is organized in pages, or says which parts of it are free");
   description.tree_children = 2 * std::int64_t{half_children};
 }

@@ -83,11 +83,11 @@ class AttributeReader {
     bool fits = true;
     for (const std::int64_t extent : result_.shape)
       fits = fits && extent >= 0 && !__builtin_mul_overflow(lists, std::max<std::int64_t>(extent, 1), &lists);
-    const bool empty = std::ranges::find(result_.shape, 0) != result_.shape.end();
+    const bool is_empty = std::ranges::find(result_.shape, 0) != result_.shape.end();
     const auto list_bytes = std::max<std::int64_t>(static_cast<std::int64_t>(bytes), 1);
-    if (fits && lists <= (empty ? kMaxEmptyLists : kMaxAttributeBytes / list_bytes)) return true;
-    result_.error = empty ? text("it has no values, in more than ", kMaxEmptyLists, " lists")
-                          : text("it has more than ", kMaxAttributeBytes, " bytes");
+    if (fits && lists <= (is_empty ? kMaxEmptyLists : kMaxAttributeBytes / list_bytes)) return true;
+    result_.error = is_empty ? text("it has no values, in more than ", kMaxEmptyLists, " lists")
+                             : text("it has more than ", kMaxAttributeBytes, " bytes");
     return false;
   }
   /// Reads values of all types except texts.
@@ -112,12 +112,12 @@ class AttributeReader {
   void read_texts(bool is_null) {
     result_.dtype = ArrayAttribute::kTexts;
     if (is_null) return result_.texts.emplace_back(), static_cast<void>(0);
-    const bool any_length = hdf5_->H5Tis_variable_str(type_.id()) > 0;
-    const std::size_t bytes = any_length ? sizeof(char*) : hdf5_->H5Tget_size(type_.id());
+    const bool has_any_length = hdf5_->H5Tis_variable_str(type_.id()) > 0;
+    const std::size_t bytes = has_any_length ? sizeof(char*) : hdf5_->H5Tget_size(type_.id());
     if (!fits_limits(bytes)) return;
     const auto count = static_cast<std::size_t>(value_count(result_));
     if (count == 0) return;
-    if (any_length) {
+    if (has_any_length) {
       std::vector<char*> texts(count);
       if (hdf5_->H5Aread(attribute_.id(), type_.id(), texts.data()) < 0) {
         result_.error = text("it cannot be read", hdf5_.last_error());
@@ -127,14 +127,14 @@ class AttributeReader {
       hdf5_->H5Dvlen_reclaim(type_.id(), space_.id(), 0, texts.data());
       return;
     }
-    std::vector<char> all(count * bytes);
-    if (hdf5_->H5Aread(attribute_.id(), type_.id(), all.data()) < 0) {
+    std::vector<char> characters(count * bytes);
+    if (hdf5_->H5Aread(attribute_.id(), type_.id(), characters.data()) < 0) {
       result_.error = text("it cannot be read", hdf5_.last_error());
       return;
     }
     const bool is_padded_with_blanks = hdf5_->H5Tget_strpad(type_.id()) == H5T_STR_SPACEPAD;
     for (std::size_t i = 0; i < count; ++i)
-      result_.texts.push_back(decode_text({all.data() + i * bytes, bytes}, is_padded_with_blanks));
+      result_.texts.push_back(decode_text({characters.data() + i * bytes, bytes}, is_padded_with_blanks));
   }
 
   const Library& hdf5_;
@@ -157,18 +157,18 @@ bool is_internal(std::string_view name, bool is_scale) {
 
 ArrayAttributes read_attributes(const Library& hdf5, hid_t object, bool is_netcdf) {
   std::vector<std::string> names;
-  hsize_t at = 0;
-  if (hdf5->H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, add_attribute_name, &names) < 0)
+  hsize_t position = 0;
+  if (hdf5->H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &position, add_attribute_name, &names) < 0)
     return {{"?", {}, {}, {}, {}, text("attributes cannot be read", hdf5.last_error())}};
   bool is_scale = hdf5->H5Aexists(object, "REFERENCE_LIST") > 0;
   if (!is_scale && hdf5->H5Aexists(object, "CLASS") > 0) {
     const ArrayAttribute kind = AttributeReader(hdf5, object, "CLASS", /*is_netcdf=*/false).read();
     is_scale = kind.is_texts() && kind.texts == std::vector<std::string>{"DIMENSION_SCALE"};
   }
-  ArrayAttributes found;
+  ArrayAttributes attributes;
   for (const std::string& name : names)
-    if (!is_internal(name, is_scale)) found.push_back(AttributeReader(hdf5, object, name, is_netcdf).read());
-  return found;
+    if (!is_internal(name, is_scale)) attributes.push_back(AttributeReader(hdf5, object, name, is_netcdf).read());
+  return attributes;
 }
 
 }  // namespace plait::container::hdf5

@@ -92,14 +92,14 @@ void HdfFile::visit_objects(std::string_view top, const Visitor& visitor) {
     if (links_->is_missing()) continue;  // the target file does not exist: skip it, like a dangling soft link
     haddr_t address = HADDR_UNDEF;
     if (object) {
-      const std::optional<Library::Location> at = hdf5_.location(object.id());
-      if (!at) throw_damaged("an object");
+      const std::optional<Library::Location> location = hdf5_.location(object.id());
+      if (!location) throw_damaged("an object");
       // Skip an object that another link has led to.
-      if (!visited.insert(*at).second) continue;
-      if (at->file == file_number_)
-        address = at->address;
-      else if (!open_files.contains(at->file))  // stays open, because reopening a file changes its number
-        open_files.emplace(at->file, Handle(hdf5_->H5Iget_file_id(object.id()), hdf5_->H5Fclose));
+      if (!visited.insert(*location).second) continue;
+      if (location->file == file_number_)
+        address = location->address;
+      else if (!open_files.contains(location->file))  // stays open, because reopening a file changes its number
+        open_files.emplace(location->file, Handle(hdf5_->H5Iget_file_id(object.id()), hdf5_->H5Fclose));
     }
     const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
     visitor(name, object.id(), address, kind);
@@ -213,20 +213,20 @@ HdfDataset HdfFile::describe_dataset_unchecked(std::string_view name) {
   const auto [object, stored] = open_array(name);
   const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
   if (kind != H5I_DATASET) throw_missing(display_name, kind);
-  const std::optional<Library::Location> at = hdf5_.location(object.id());
-  if (!at) throw_damaged("an object");
-  const bool is_outside = at->file != file_number_;
+  const std::optional<Library::Location> location = hdf5_.location(object.id());
+  if (!location) throw_damaged("an object");
+  const bool is_outside = location->file != file_number_;
   HdfDataset dataset = describe(object.id(), is_outside, display_name);
   if (!dataset.unlimited.empty() && !is_outside) {
     ScaleTable scales(hdf5_, file_.id(), record_counts());
-    const Dimensions dimensions = read_dimensions(hdf5_, object.id(), at->address, dataset.stored_dimensions());
+    const Dimensions dimensions = read_dimensions(hdf5_, object.id(), location->address, dataset.stored_dimensions());
     if (scales.needs_all(dimensions, dataset)) add_all_scales(scales);
     scales.extend_records(dimensions, dataset);
   }
   if (dataset.rejection) dataset.rejection.raise(display_name, ": ");
   dataset.attributes = read_attributes(hdf5_, object.id(), is_netcdf_);
   dataset.path = stored;
-  dataset.header = static_cast<std::int64_t>(at->address);
+  dataset.header = static_cast<std::int64_t>(location->address);
   if (dataset.storage == Storage::kChunks && dataset.library_reason.empty()) {
     read_index(object.id(), dataset, display_name);
     describe_file(dataset);

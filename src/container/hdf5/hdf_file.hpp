@@ -21,6 +21,7 @@ namespace plait::container::hdf5 {
 class ChunkCoordinates;
 class PrivateImage;
 
+/// A dataset in a listing.
 struct NamedDataset {
   std::string name;    ///< the path in the file, without the leading slash
   HdfDataset dataset;  ///< the description without its chunks

@@ -1,3 +1,5 @@
+// Reading the environment variable of the HDF5 library that controls its locks.
+
 #include "container/hdf5/changing/file_locking.hpp"
 
 #include <cstdlib>

@@ -52,6 +52,7 @@ using store::posix::system_error;
 
 constexpr std::uint64_t kMagic = 0x314c4e52544c50;  // "PLTRNL1"
 
+/// The first bytes of a journal, in the byte order of the processor.
 struct Header {
   std::uint64_t magic = kMagic;
   std::int64_t bytes = 0;  ///< bytes after the header
@@ -68,6 +69,7 @@ std::uint64_t compute_checksum(Header header, std::span<const std::byte> bytes) 
   return header_crc << 32U | codec::compute_crc32c(bytes);
 }
 
+/// Appends the bytes of values.
 template <typename T>
 void append(std::vector<std::byte>& to, std::span<const T> values) {
   const auto bytes = std::as_bytes(values);
@@ -172,21 +174,21 @@ State determine_state(int file, const FilePatch& changes, const std::string& pat
   const std::int64_t size = file_size(file, path);
   if (size < std::min(changes.old_size, changes.new_size) || size > std::max(changes.old_size, changes.new_size))
     return State::kOtherwiseChanged;
-  bool any_old = false;
-  bool any_new = false;
+  bool has_old = false;
+  bool has_new = false;
   for (const ByteChange& change : changes.bytes) {
-    std::vector<std::byte> now = read_up_to(file, change.after.size(), change.offset, path);
-    now.resize(change.after.size());
-    for (std::size_t i = 0; i < now.size(); ++i) {
+    std::vector<std::byte> present = read_up_to(file, change.after.size(), change.offset, path);
+    present.resize(change.after.size());
+    for (std::size_t i = 0; i < present.size(); ++i) {
       if (change.before[i] == change.after[i]) continue;
-      if (now[i] != change.before[i] && now[i] != change.after[i]) return State::kOtherwiseChanged;
-      (now[i] == change.before[i] ? any_old : any_new) = true;
+      if (present[i] != change.before[i] && present[i] != change.after[i]) return State::kOtherwiseChanged;
+      (present[i] == change.before[i] ? has_old : has_new) = true;
     }
   }
-  if (any_old && any_new) return State::kPartial;
+  if (has_old && has_new) return State::kPartial;
   // A file with all new bytes may still be too long, if the program was killed before it cut the file. Readers do not
   // notice that.
-  return any_old ? State::kUnchanged : State::kChanged;
+  return has_old ? State::kUnchanged : State::kChanged;
 }
 
 /// Tries to lock the journal. Returns true if the caller need not try again: it has the lock, or the file system has no

@@ -42,6 +42,7 @@ Decompress& find_decompress() {
   base::throw_system_error(ENOENT, kLz4Missing);
 }
 
+/// See lz4().
 class Lz4 : public codec::Codec {
  public:
   std::string describe() const override { return "lz4"; }

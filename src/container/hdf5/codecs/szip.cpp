@@ -49,6 +49,7 @@ SzipDecompress& find_szip_decompress() {
   base::throw_system_error(ENOENT, kSzipMissing);
 }
 
+/// See szip().
 class Szip : public codec::Codec {
  public:
   explicit Szip(std::span<const std::uint32_t> values) {

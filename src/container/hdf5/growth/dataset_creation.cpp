@@ -56,6 +56,7 @@ struct StoredScale {
   haddr_t address = 0;
 };
 
+/// Makes one dataset, see create_dataset().
 class DatasetCreator {
  public:
   DatasetCreator(const Library& hdf5, Overlay& overlay, const std::string& path, const DatasetCreation& creation)
@@ -67,7 +68,7 @@ class DatasetCreator {
         file_(hdf5, overlay, path),
         writer_(hdf5, file_.id(), path, creation.is_netcdf),
         links_(hdf5, FollowRule::kNone),
-        types_(hdf5, root_names()) {}
+        types_(hdf5, list_root_names()) {}
 
   /// Makes the dataset and all that it needs. Returns its path.
   std::string create() {
@@ -76,7 +77,7 @@ class DatasetCreator {
     const bool becomes_scale = becomes_own_scale();
     const std::vector<std::optional<StoredScale>> scales =
         becomes_scale ? std::vector<std::optional<StoredScale>>() : find_scales();
-    const std::string path = dimension_has_its_name_ ? non_coordinate_path(member_.name) : member_.name;
+    const std::string path = has_name_of_dimension_ ? non_coordinate_path(member_.name) : member_.name;
     {
       const Handle type = writer_.make_type(member_, types_);
       const bool is_stored = creation_.offset > 0;  // the elements are in the file already
@@ -91,11 +92,11 @@ class DatasetCreator {
       if (becomes_scale)
         writer_.write_scale(dataset.id(),
                             {member_.name, member_.type.shape[0], std::size_t{0}, !member_.unlimited.empty()},
-                            next_number());
+                            find_next_number());
       else
         attach(dataset.id(), scales);
     }
-    types_.close();
+    types_.close();  // the library closes a file, and writes much of its metadata, only after its open objects
     file_.close();
     return path;
   }
@@ -106,7 +107,7 @@ class DatasetCreator {
     base::throw_argument_error(writer_.display_name(member_.name), " cannot be added: ", parts...);
   }
   /// Returns the names in the root group, which the named types of netCDF must not have.
-  std::set<std::string> root_names() const {
+  std::set<std::string> list_root_names() const {
     std::set<std::string> names{member_.name.substr(0, member_.name.find('/'))};
     names.insert(member_.dimension_names.begin(), member_.dimension_names.end());
     const Handle root = writer_.open("");
@@ -207,15 +208,15 @@ class DatasetCreator {
     const std::string path = join_path(group_, member_.dimension_names[d]);
     if (open_object(path))
       reject("the file has an object \"", path, "\", which is not a dimension; give the dimension another name");
-    if (path == member_.name) dimension_has_its_name_ = true;
+    if (path == member_.name) has_name_of_dimension_ = true;
     const Scale scale{path, member_.type.shape[d], std::nullopt, is_unlimited(d)};
-    const std::int64_t number = next_number();
+    const std::int64_t number = find_next_number();
     const Handle dataset = writer_.make_dimension(scale);
     writer_.write_scale(dataset.id(), scale, number);
     return {path, writer_.address(dataset.id(), path)};
   }
   /// Returns the number of a new netCDF dimension; -1 if the dimensions in the file have no numbers.
-  std::int64_t next_number() {
+  std::int64_t find_next_number() {
     if (!creation_.is_netcdf) return -1;
     std::int64_t next = 0;
     bool has_unnumbered = false;
@@ -261,7 +262,7 @@ class DatasetCreator {
   ObjectWriter writer_;
   ExternalLinks links_;
   NetcdfTypes types_;
-  bool dimension_has_its_name_ = false;  ///< true if a dimension has the name of the array
+  bool has_name_of_dimension_ = false;  ///< true if a new dimension, which is no variable, has the name of the array
 };
 
 }  // namespace

@@ -71,7 +71,7 @@ void set_shape(HdfDataset& dataset, const Extents& shape) {
 /// first: the index in the array of the chunk's first element.
 bool clear_chunk(const HdfDataset& dataset, const Extents& first, const Extents& shape, std::span<std::byte> chunk) {
   const std::span<const std::byte> fill = dataset.fill;
-  bool changed = false;
+  bool has_changed = false;
   Extents index(dataset.chunk.size());  // in the chunk, of the element at `begin`
   // If the elements of the file are arrays, `fill` is one such array, and its dimensions are the last of the chunk.
   const std::int64_t elements_per_fill = static_cast<std::int64_t>(fill.size()) / dataset.type.element_bytes;
@@ -80,7 +80,7 @@ bool clear_chunk(const HdfDataset& dataset, const Extents& first, const Extents&
     for (std::size_t d = 0; d < index.size(); ++d) is_inside = is_inside && first[d] + index[d] < shape[d];
     if (!is_inside && std::memcmp(chunk.data() + begin, fill.data(), fill.size()) != 0) {
       std::memcpy(chunk.data() + begin, fill.data(), fill.size());
-      changed = true;
+      has_changed = true;
     }
     std::int64_t carry = elements_per_fill;
     for (std::size_t d = index.size(); d-- > 0 && carry > 0;) {
@@ -89,7 +89,7 @@ bool clear_chunk(const HdfDataset& dataset, const Extents& first, const Extents&
       index[d] %= dataset.chunk[d];
     }
   }
-  return changed;
+  return has_changed;
 }
 
 /// A file that is locked for changes of the shapes of its datasets. If it has a group, the lock belongs to the group.
@@ -249,9 +249,9 @@ void ChangedDataset::commit_shape(const Extents& shape) {
   // An earlier commit has entered the chunks within its shape: only the others are new.
   std::erase_if(chunks, [&](const Chunk& chunk) { return is_in_index(dataset(), chunk); });
   if (chunks.empty() && shape == growth_state_->shape && !growth_state_->creation) return;
-  const bool in_chunks = dataset().storage == Storage::kChunks;
-  DatasetGrowth growth = in_chunks ? make_growth(dataset(), growth_state_->shape, chunks, shape)
-                                   : DatasetGrowth{dataset().path, nullptr, {}, shape, {}};
+  const bool is_chunked = dataset().storage == Storage::kChunks;
+  DatasetGrowth growth = is_chunked ? make_growth(dataset(), growth_state_->shape, chunks, shape)
+                                    : DatasetGrowth{dataset().path, nullptr, {}, shape, {}};
   growth.end = log_->written_end();
   if (growth_state_->creation) {
     DatasetCreation creation = *growth_state_->creation;
@@ -268,7 +268,7 @@ void ChangedDataset::commit_shape(const Extents& shape) {
     apply_exclusively(*changed_file_, name(), {&growth, 1});
     if (changed_file_->state().free_offset > free_offset) log_->skip_to(changed_file_->state().free_offset);
   }
-  if (in_chunks) update_index(mutable_dataset(), chunks, shape);
+  if (is_chunked) update_index(mutable_dataset(), chunks, shape);
   growth_state_->shape = shape;
   growth_state_->creation = nullptr;
 }

@@ -95,10 +95,10 @@ std::int64_t Overlay::allocate(std::int64_t bytes, bool is_elements) {
     has_returned_directed_ = true;
     return directed_offset_;
   }
-  const std::int64_t at = (end_ + kAlignment - 1) / kAlignment * kAlignment;
-  end_ = at + bytes;
+  const std::int64_t offset = (end_ + kAlignment - 1) / kAlignment * kAlignment;
+  end_ = offset + bytes;
   allocated_end_ = std::max(allocated_end_, end_);
-  return at;
+  return offset;
 }
 
 FilePatch Overlay::changes() const {

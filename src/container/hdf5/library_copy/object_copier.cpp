@@ -243,8 +243,8 @@ class DatasetCopier {
       fail(copy.display_name);
     const bool is_scale = hdf5_->H5Aexists(copy.from.id(), "REFERENCE_LIST") > 0;
     for (const std::string& name : names) {
-      const bool names_dimensions = name == "DIMENSION_LIST" || name == "DIMENSION_LABELS";
-      if (names_dimensions || !is_internal(name, is_scale)) copy_attribute(copy, name);
+      const bool is_dimension_list = name == "DIMENSION_LIST" || name == "DIMENSION_LABELS";
+      if (is_dimension_list || !is_internal(name, is_scale)) copy_attribute(copy, name);
     }
   }
 

@@ -22,7 +22,7 @@ LibraryReader::LibraryReader(std::shared_ptr<store::Store> file, const HdfDatase
       name_(std::move(name)),
       file_path_(std::filesystem::absolute(file_->name()).string()),
       element_bytes_(dataset.type.element_bytes),
-      in_chunks_(dataset.storage == Storage::kChunks) {}
+      is_chunked_(dataset.storage == Storage::kChunks) {}
 
 LibraryReader::~LibraryReader() {
   if (!handles_) return;
@@ -56,7 +56,7 @@ void LibraryReader::open(const Library& hdf5) {
   const RangeFile* const ranges = opened->ranges.get();
   const Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_DATASET_ACCESS_ID_g), hdf5->H5Pclose);
   // Each chunk is read once, as a whole, so that a chunk cache would only cost memory.
-  if (in_chunks_) hdf5->H5Pset_chunk_cache(access.id(), 1, 0, 1.0);
+  if (is_chunked_) hdf5->H5Pset_chunk_cache(access.id(), 1, 0, 1.0);
   // Relative names of files in external storage are relative to the folder of this file.
   hdf5->H5Pset_efile_prefix(access.id(), "${ORIGIN}");
   opened->dataset = Handle(hdf5->H5Dopen2(opened->file.id(), ("/" + path_).c_str(), access.id()), hdf5->H5Dclose);

@@ -48,7 +48,7 @@ class LibraryReader {
   const std::string name_;
   const std::string file_path_;  ///< absolute, because the working directory may change before the first read
   const std::int64_t element_bytes_;
-  const bool in_chunks_;
+  const bool is_chunked_;
   std::unique_ptr<OpenHandles> handles_;
 };
 

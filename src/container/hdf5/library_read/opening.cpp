@@ -104,9 +104,9 @@ std::int64_t HdfFile::stored_bytes(hid_t dataset, hid_t properties, std::size_t 
     unsigned half_children = 0;  // HDF5 states half of the maximum number of children of a node
     if (!creation || hdf5_->H5Pget_istore_k(creation.id(), &half_children) < 0)
       throw_damaged("the properties of the file");
-    const std::optional<Library::Location> at = hdf5_.location(dataset);
-    if (!at) throw_damaged("an object");
-    ranges_->prefetch_index({static_cast<std::int64_t>(at->address), static_cast<std::int64_t>(dimensions),
+    const std::optional<Library::Location> location = hdf5_.location(dataset);
+    if (!location) throw_damaged("an object");
+    ranges_->prefetch_index({static_cast<std::int64_t>(location->address), static_cast<std::int64_t>(dimensions),
                              2 * std::int64_t{half_children}});
   }
   return static_cast<std::int64_t>(hdf5_->H5Dget_storage_size(dataset));

@@ -95,7 +95,7 @@ FollowRule follow_rule() {
 OtherFile find_other_file(const std::string& from, const std::string& named, Naming naming, FollowRule rule) {
   if (rule == FollowRule::kNone)
     return {
-        named, false,
+        named, /*exists=*/false,
         base::Rejection::because(named, ", and ", kSetting, " is none; unset it to read other files of the folder")};
   if (store::is_url(from))
     return {named, false,

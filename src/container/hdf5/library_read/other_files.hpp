@@ -21,6 +21,7 @@ FollowRule follow_rule();
 /// The construct that names the file. The folders in which the library searches depend on it.
 enum class Naming : std::uint8_t { kVirtual, kStorage, kLink };
 
+/// The result of find_other_file().
 struct OtherFile {
   std::string path;     ///< the path that the library opens
   bool exists = false;  ///< false if the library finds no file

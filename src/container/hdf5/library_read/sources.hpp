@@ -10,6 +10,7 @@
 
 namespace plait::container::hdf5 {
 
+/// The files that a dataset needs, and whether they may be read.
 struct SourceFiles {
   std::string description;    ///< as in `virtual dataset of 12 sources, 1 of them missing`
   base::Rejection rejection;  ///< the reason why the library must not, or cannot, read them

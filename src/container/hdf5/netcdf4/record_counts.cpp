@@ -35,13 +35,13 @@ std::vector<RecordCounts::File>& RecordCounts::files() {
 
 RecordCounts::File* RecordCounts::find_file() const {
   if (!is_stable_) return nullptr;
-  std::vector<File>& all = files();
-  const auto found = std::ranges::find_if(all, [&](const File& file) {
+  std::vector<File>& cached = files();
+  const auto found = std::ranges::find_if(cached, [&](const File& file) {
     return file.object == object_ && (!object_.empty() || same_state(file.state, state_));
   });
-  if (found == all.end()) return nullptr;
-  std::rotate(found, found + 1, all.end());
-  return &all.back();
+  if (found == cached.end()) return nullptr;
+  std::rotate(found, found + 1, cached.end());  // now the most recently used one
+  return &cached.back();
 }
 
 std::optional<std::int64_t> RecordCounts::find(haddr_t scale) const {

@@ -121,6 +121,7 @@ void IndexNodes::visit_btree_v1(std::int64_t root, const Report& report) {
   }
 }
 
+/// The parameters of a B-tree of version 2, and the sizes that follow from them.
 struct IndexNodes::BtreeV2 {
   std::int64_t node_bytes = 0;
   std::int64_t record_bytes = 0;

@@ -30,6 +30,7 @@ namespace {
 
 constexpr std::size_t kMaxCaches = 4;
 
+/// A cache, and the identity of the content that is cached in it.
 struct NamedCache {
   std::string identity;
   std::shared_ptr<BlockCache> cache;

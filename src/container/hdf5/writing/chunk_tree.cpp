@@ -37,6 +37,7 @@ struct Child {
   std::int64_t offset = 0;
 };
 
+/// Appends nodes of a tree to a buffer.
 class TreeWriter {
  public:
   explicit TreeWriter(const HdfDataset& dataset)

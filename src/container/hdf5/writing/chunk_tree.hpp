@@ -11,9 +11,10 @@
 
 namespace plait::container::hdf5 {
 
+/// A complete tree, which the caller must write to the file.
 struct ChunkTree {
   std::vector<std::byte> nodes;  ///< the nodes, one after the other
-  std::int64_t root = 0;         ///< offset of the root in the file
+  std::int64_t root = 0;         ///< offset of the root node in the file
 };
 
 /// Makes the tree of the chunks of `dataset`. There must be at least one chunk, and they must be sorted by number. The

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kFillMessage = 5;
 constexpr std::uint64_t kLayoutMessage = 8;
 constexpr std::uint64_t kContinuation = 16;
-constexpr std::size_t kMaxBlocks = 10'000;
+constexpr std::size_t kMaxBlocks = 10'000;  // blocks could refer to each other without end
 
 [[noreturn]] void throw_unexpected(const std::string& path, const char* what) {
   base::throw_system_error(EIO, path, " cannot be made: HDF5's library has written ", what,
@@ -38,16 +38,19 @@ class HeadBytes {
   }
   /// Returns the offset of the data of the first message of a type, and its size.
   std::pair<std::int64_t, std::int64_t> find_message(std::int64_t header, std::uint64_t message_type) const {
+    constexpr std::int64_t kPrefixBytes = 16;  // of a header of version 1
     if (number(header, 1) != 1) throw_unknown();
     // The blocks of messages: the offset and the size of each.
     std::vector<std::pair<std::int64_t, std::int64_t>> blocks{
-        {header + 16, static_cast<std::int64_t>(number(header + 8, 4))}};
+        {header + kPrefixBytes, static_cast<std::int64_t>(number(header + 8, 4))}};
+    // The loop appends the blocks to which continuation messages refer.
     for (std::size_t i = 0; i < blocks.size() && i < kMaxBlocks; ++i) {
       const auto [begin, length] = blocks[i];
-      for (std::int64_t at = begin; at + 8 <= begin + length;) {
+      constexpr std::int64_t kMessageHeaderBytes = 8;
+      for (std::int64_t at = begin; at + kMessageHeaderBytes <= begin + length;) {
         const std::uint64_t type = number(at, 2);
         const auto size = static_cast<std::int64_t>(number(at + 2, 2));
-        const std::int64_t data = at + 8;
+        const std::int64_t data = at + kMessageHeaderBytes;
         if (type == message_type) return {data, size};
         if (type == kContinuation)
           blocks.emplace_back(static_cast<std::int64_t>(number(data, 8)),

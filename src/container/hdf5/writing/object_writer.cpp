@@ -108,7 +108,7 @@ Handle ObjectWriter::make_type(const Member& member, NetcdfTypes& types) const {
 
 Handle ObjectWriter::make_creation_list(const Member& member, hid_t type, Allocation allocation) const {
   Handle creation = make_list(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
-  bool is_set = hdf5_->H5Pset_obj_track_times(creation.id(), false) >= 0;
+  bool is_set = hdf5_->H5Pset_obj_track_times(creation.id(), /*track_times=*/false) >= 0;
   if (!member.fill.empty() && member.type.has_texts()) {
     const std::string value = zarr::text_fill(member.name, member.fill_value);
     const char* const begin = value.c_str();
@@ -149,7 +149,7 @@ Handle ObjectWriter::make_dimension(const Scale& scale) const {
   const Handle space = make_extendable_space(hdf5_, {scale.length}, unlimited);
   const Handle creation = make_list(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
   constexpr hsize_t kChunkExtent = 1024;  // HDF5 requires chunks for an unlimited dimension; none is written
-  bool is_set = hdf5_->H5Pset_obj_track_times(creation.id(), false) >= 0;
+  bool is_set = hdf5_->H5Pset_obj_track_times(creation.id(), /*track_times=*/false) >= 0;
   if (scale.unlimited) is_set = is_set && hdf5_->H5Pset_chunk(creation.id(), 1, &kChunkExtent) >= 0;
   Handle dataset(is_set ? hdf5_->H5Dcreate2(file_, scale.name.c_str(), type.id(), space.id(), link_creation_.id(),
                                             creation.id(), 0)

@@ -67,8 +67,8 @@ class ScalePlanner {
         if (are_both_unlimited || scale.length == length) return static_cast<std::ptrdiff_t>(known->second);
       } else if (const auto array = members_by_name_.find(path);
                  array != members_by_name_.end() && can_be_scale(array->second, name, unlimited ? -1 : length)) {
-        const Content& found = members_[array->second];
-        return add({path, found.type.shape[0], array->second, !found.unlimited.empty()});
+        const Content& variable = members_[array->second];
+        return add({path, variable.type.shape[0], array->second, !variable.unlimited.empty()});
       }
       if (above.empty()) break;
     }
