@@ -21,7 +21,7 @@ namespace plait::container::hdf5 {
 class ChunkCoordinates;
 class PrivateImage;
 
-/// A dataset in a listing.
+/// A dataset in a listing of a group.
 struct NamedDataset {
   std::string name;    ///< the path in the file, without the leading slash
   HdfDataset dataset;  ///< the description without its chunks
@@ -100,9 +100,10 @@ class HdfFile {
   void check_offsets(hid_t dataset, const HdfDataset& description, const ChunkCoordinates& coordinates,
                      const std::string& display_name) const;
   using Visitor = std::function<void(const std::string& path, hid_t object, haddr_t address, int kind)>;
-  /// Calls `visitor` for an object and, if it is a group, for all objects that its hard links lead to. Each object is
-  /// visited once, in the order of read_links(). The address is HADDR_UNDEF for objects of other files.
-  /// kind  An ObjectKind; negative if the object cannot be opened.
+  /// Calls `visitor` for an object and, if it is a group, for all objects to which its hard links lead, and its
+  /// external links if they are followed. Each object is visited once, in the order of read_links(). The address is
+  /// HADDR_UNDEF for objects of other files.
+  /// kind  The type of the object in the library, such as H5I_DATASET; negative if the object cannot be opened.
   void visit_objects(std::string_view top, const Visitor& visitor);
   /// Renames variables to the names that netCDF's library shows, unless another object already has that name.
   void name_variables(std::vector<NamedDataset>& datasets) const;
@@ -115,6 +116,7 @@ class HdfFile {
   /// Throws an error that lists the datasets of the file. kind: the kind of the object that has the name; negative for
   /// none.
   [[noreturn]] void throw_missing(const std::string& display_name, int kind);
+  /// Throws an error with the message of the library. what: the part of the file that cannot be read.
   [[noreturn]] void throw_damaged(const std::string& what) const;
 
   store::Store& store_;
@@ -125,8 +127,8 @@ class HdfFile {
   Handle file_;
   int descriptor_ = -1;  ///< descriptor of an ordinary file, owned by the library
   bool is_netcdf_ = false;
-  bool is_listing_ = false;
-  std::vector<GroupAttributes> groups_;
+  bool is_listing_ = false;               ///< true while several datasets are described; see stored_bytes()
+  std::vector<GroupAttributes> groups_;   ///< see groups()
   std::unique_ptr<ExternalLinks> links_;  ///< how links to other files are followed
   unsigned long file_number_ = 0;         ///< the library's number of the file
 };

@@ -177,11 +177,11 @@ class DatasetCreator {
   }
   /// Searches for the scale of dimension `d` in the group of the dataset, then in the groups above it.
   std::optional<StoredScale> find_scale(std::size_t d) {
-    for (std::string above = group_;; above = parent_group(above)) {
-      const std::string path = join_path(above, member_.dimension_names[d]);
+    for (std::string searched = group_;; searched = parent_group(searched)) {
+      const std::string path = join_path(searched, member_.dimension_names[d]);
       if (const Handle object = open_object(path); is_scale(object) && fits_scale(object.id(), path, d))
         return StoredScale{path, writer_.address(object.id(), path)};
-      if (above.empty()) return std::nullopt;
+      if (searched.empty()) return std::nullopt;
     }
   }
   /// Returns true if the array has the length of a scale in dimension `d`.

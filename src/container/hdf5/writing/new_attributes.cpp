@@ -25,6 +25,8 @@ using base::text;
 
 /// Maximum size of an attribute: in the format that all versions read, it is in a message of less than 64 KiB.
 constexpr std::size_t kMaxBytes = 64'000;
+/// Maximum number of texts in an attribute, each of which has an element of 16 bytes.
+constexpr std::size_t kMaxTexts = kMaxBytes / 16;
 
 /// Makes the type of texts of `bytes` bytes, or of any length (H5T_VARIABLE).
 Handle make_text_type_of_size(const Library& hdf5, std::size_t bytes, bool is_utf8) {
@@ -34,10 +36,12 @@ Handle make_text_type_of_size(const Library& hdf5, std::size_t bytes, bool is_ut
   return is_set ? std::move(type) : Handle();
 }
 
+/// Writes texts: in netCDF files a single text of fixed length, otherwise texts of any length.
 void write_texts(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool is_netcdf,
                  const std::string& display_name) {
   const std::string& first = attribute.texts.empty() ? std::string() : attribute.texts.front();
   if (is_netcdf && attribute.shape.empty() && first.size() < kMaxBytes) {
+    // Like netCDF's library, store an empty text as a null dataspace.
     const Handle type = make_text_type_of_size(hdf5, std::max<std::size_t>(first.size(), 1), /*is_utf8=*/true);
     const Handle space = first.empty() ? Handle(hdf5->H5Screate(H5S_NULL), hdf5->H5Sclose) : make_space(hdf5, {});
     return write_values(hdf5, object, attribute.name, {type, space, first.data()}, display_name);
@@ -104,8 +108,7 @@ Rejection hdf5_rejection(const ArrayAttribute& attribute, bool is_netcdf) {
   if (attribute.is_texts()) {
     for (const std::string& value : attribute.texts)
       if (value.find('\0') != std::string::npos) return Rejection("HDF5's texts have no bytes of zero");
-    if (attribute.texts.size() > kMaxBytes / 16)
-      return Rejection::because("it has more than ", kMaxBytes / 16, " texts");
+    if (attribute.texts.size() > kMaxTexts) return Rejection::because("it has more than ", kMaxTexts, " texts");
     return {};
   }
   if (attribute.values.size() > kMaxBytes)

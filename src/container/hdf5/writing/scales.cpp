@@ -51,14 +51,15 @@ class ScalePlanner {
     for (const GroupAttributes& group : groups) add_groups(group.group);
   }
 
-  /// Returns the number of the scale of dimension `d` of an array in that group; -1 if there is none.
+  /// Returns the number of the scale of dimension `d` of an array in that group, which it adds if plan_scales() says
+  /// so; -1 if there is none.
   std::ptrdiff_t find_or_add_scale(const std::string& group, const Content& content, std::size_t d) {
     const std::string& name = content.dimension_names[d];
     const std::int64_t length = content.type.shape[d];
     const bool unlimited = is_unlimited(content, d);
     if (!is_object_name(name)) return -1;
-    for (std::string above = group;; above = parent_group(above)) {
-      const std::string path = join_path(above, name);
+    for (std::string searched = group;; searched = parent_group(searched)) {
+      const std::string path = join_path(searched, name);
       if (const auto known = scales_by_path_.find(path); known != scales_by_path_.end()) {
         Scale& scale = result_.scales[known->second];
         // An unlimited dimension is as long as the longest array that has it.
@@ -70,7 +71,7 @@ class ScalePlanner {
         const Content& variable = members_[array->second];
         return add({path, variable.type.shape[0], array->second, !variable.unlimited.empty()});
       }
-      if (above.empty()) break;
+      if (searched.empty()) break;
     }
     const std::string path = join_path(group, name);
     if (!is_netcdf_ || scales_by_path_.contains(path) || groups_.contains(path)) return -1;
