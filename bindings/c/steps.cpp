@@ -121,7 +121,7 @@ plait_status plait_define_variable(plait_file* file, const char* name, int dimen
     described.element_bytes = element_bytes;
     described.order = file_object.type().order;
     file_object.select_variable(to_text(name, "name"),
-                                plait::container::described_type(described, file_object.path(), true));
+                                plait::container::make_array_type(described, file_object.path(), true));
   });
 }
 

@@ -30,7 +30,7 @@ std::int64_t Content::bytes() const {
                            "bytes of the file");
 }
 
-ArrayType described_type(const FileOptions& options, const std::string& path, bool is_new) {
+ArrayType make_array_type(const FileOptions& options, const std::string& path, bool is_new) {
   if (!options.shape || (!options.dtype && options.element_bytes == 0))
     base::throw_argument_error(path, ": shape and dtype must be given, because the file ",
                                is_new ? "is a new one" : "does not contain them");
@@ -98,7 +98,7 @@ void check_options(const Content& found, const std::string& path, const FileOpti
 
 void check_size(const Content& content, std::int64_t size, const std::string& path, const FileOptions& options,
                 bool is_stated) {
-  const std::int64_t needed = content.bytes();
+  const std::int64_t needed = content.bytes();  // of the file, including data_offset
   if (size == needed) return;
   const std::string what = text("an array ", shape_to_string(content.type.shape), " of ", content.type.element_bytes,
                                 "-byte elements from offset ", content.data_offset, " on ");

@@ -1,4 +1,4 @@
-/// Array types from the options of callers, and checks of existing arrays against these options.
+/// Array types from the options that callers pass to open(), and checks of existing arrays against these options.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,20 @@
 
 namespace plait::container {
 
-/// Returns the type that the caller states. is_new: true if the file is to be created.
+/// Returns the type that the options of the caller state. path: the name of the file in errors. is_new: true for a file
+/// to be created, false for an existing one that does not describe its array.
 /// errors  kArgument: shape or dtype are missing or impossible.
-ArrayType described_type(const FileOptions& options, const std::string& path, bool is_new);
+ArrayType make_array_type(const FileOptions& options, const std::string& path, bool is_new);
 
-/// Returns the bytes of the elements of an array; nothing if they exceed 2^63 - 1, or an extent is negative.
+/// Returns the number of bytes of all elements of an array; nothing if it exceeds 2^63 - 1, or an extent is negative.
 std::optional<std::int64_t> array_bytes(const Extents& shape, std::int64_t element_bytes);
 
 /// Compares the options of the caller with an array that its file describes.
 /// errors  kArgument: the array has another shape, order or element type, or an option applies to raw files only.
 void check_options(const Content& found, const std::string& path, const FileOptions& options);
 
-/// Compares the size of a file with that of its array. is_stated: true if the file states the type of its array.
+/// Compares the size of a file with the size that its array needs. is_stated: true if the file itself states the type
+/// of its array.
 /// errors  kSystem: the file is too short. kArgument: it is longer, and is not opened for several arrays.
 void check_size(const Content& content, std::int64_t size, const std::string& path, const FileOptions& options,
                 bool is_stated);

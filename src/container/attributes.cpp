@@ -52,10 +52,10 @@ void check_attributes(const ArrayAttributes& attributes, const std::string& wher
       base::throw_argument_error(where, ": the attribute \"", attribute.name,
                                  "\" has a text that is no UTF-8; use that encoding");
     const std::int64_t count = value_count(attribute);
-    const bool texts = attribute.is_texts() || attribute.is_json();
-    const std::int64_t bytes = texts ? 1 : npy::dtype_bytes(attribute.dtype);
-    if (count < 0 || bytes < 1 ||
-        (texts ? attribute.texts.size() : attribute.values.size() / static_cast<std::size_t>(bytes)) !=
+    const bool has_texts = attribute.is_texts() || attribute.is_json();
+    const std::int64_t value_bytes = has_texts ? 1 : npy::dtype_bytes(attribute.dtype);
+    if (count < 0 || value_bytes < 1 ||
+        (has_texts ? attribute.texts.size() : attribute.values.size() / static_cast<std::size_t>(value_bytes)) !=
             static_cast<std::size_t>(count))
       base::throw_argument_error(where, ": the attribute \"", attribute.name, "\" has other values than its shape ",
                                  shape_to_string(attribute.shape), " and its type ", attribute.dtype,

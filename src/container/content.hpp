@@ -13,10 +13,10 @@
 
 namespace plait::container {
 
-/// An array and its location in a store: from an offset on, contiguous or in chunks, whose order is defined in
-/// plan/section/chunks.hpp.
+/// An array and its location in a store. Its elements begin at an offset, and are contiguous or in chunks;
+/// plan/section/chunks.hpp defines the order of chunks in the store.
 struct Content : ArrayDescription {
-  std::int64_t data_offset = 0;
+  std::int64_t data_offset = 0;  ///< offset of the first element or chunk in the store
   /// True if reading or writing a part of a chunk costs as much as the whole chunk, because it is compressed or stored
   /// as a whole.
   bool whole_chunks = false;
@@ -28,24 +28,24 @@ struct Content : ArrayDescription {
   /// Returns the offset of the end of the array in the store.  errors  kArgument: it exceeds 2^63 - 1.
   std::int64_t bytes() const;
   bool in_chunks() const { return chunk && !chunk->empty(); }
-  /// Returns the chunk shape as plans need it; empty if the array has no chunks.
+  /// Returns the shape of a chunk; empty if the array has no chunks.
   Extents chunk_shape() const { return chunk.value_or(Extents()); }
   Extents shard_shape() const { return shard.value_or(Extents()); }
 };
 
-/// An array in the listing of a file.
+/// An array as OpenedFile::arrays() lists it, or an array of a new file.
 struct Member : Content {
-  /// The value of `stored` for an array whose objects were not listed, or whose index was not read.
+  /// The value of `stored` for an array whose size in the file is not known, because counting would read too much.
   static constexpr std::int64_t kNotCounted = -1;
   std::string element{};    ///< name of the element type in the format
   std::int64_t stored = 0;  ///< number of bytes that the array occupies in the file, or kNotCounted
   std::string storage{};    ///< kind of storage for listings, such as `contiguous`
-  /// Offset in the header of a new file at which the address of the array is written, for formats that know the address
-  /// only at the end.
+  /// Offset in the header of a new file of the field with the array's address, for formats that know the address only
+  /// when the file is complete.
   std::int64_t address_field = 0;
   /// The reason why the format's own library reads the elements; empty if Plait reads them.
   std::string library{};
-  /// The reason why the array cannot be opened.
+  /// The reason why the array cannot be opened; empty if it can.
   base::Rejection rejection{};
   /// The reason why only the format's own library copies the array, into another file of the format; empty if Plait
   /// copies it, or nothing can.

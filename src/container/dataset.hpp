@@ -1,4 +1,4 @@
-/// An array that is open.
+/// An open array: its description, the store of its elements, and its changes in place.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,13 @@ namespace plait::container {
 class DeferredChanges {
  public:
   virtual ~DeferredChanges() = default;
-  /// Returns true if the ranks that write need a shared counter. The result is the same on every rank.
+  /// Returns true if the ranks that write must take distinct numbers, such as offsets at the end of the file, from a
+  /// shared counter. The result is the same on every rank.
   virtual bool needs_counter() const { return false; }
   /// Returns true if commit() makes the file refer to the written elements, so that each rank must call Store::sync()
   /// before.
   virtual bool follows_elements() const { return false; }
-  /// Passes this rank's end of the counter, before the first write. alone: true if no other process writes.
+  /// Passes this rank's access to the shared counter, before the first write. alone: true if no other process writes.
   virtual void share(std::unique_ptr<transport::Counter> /*counter*/, bool /*alone*/) {}
   /// Makes the changes take effect. One rank calls it, after all ranks have written.
   /// errors  kSystem: no change has taken effect.
@@ -36,18 +37,20 @@ class DeferredChanges {
 class AttributeWriter {
  public:
   virtual ~AttributeWriter() = default;
-  /// Checks that write() can succeed. One rank calls it, after all ranks have written and before any change of elements
-  /// takes effect.
+  /// Checks that write() can succeed. One rank calls this function, after all ranks have written and before any change
+  /// of elements takes effect.
   /// errors  kSystem: the reason why write() would fail, as far as this can be known.
   virtual void prepare() = 0;
-  /// Changes the attributes. Format::attribute_rejection() must permit all of them. The rank that has called prepare()
-  /// calls it.  errors  kSystem.
+  /// Changes the attributes. Format::attribute_rejection() must permit all of them. Only the rank that has called
+  /// prepare() calls this function.
+  /// errors  kSystem.
   virtual void write(const AttributeChanges& changes) = 0;
 };
 
 /// The texts of an array whose elements have no fixed size. Its store has a reference of ArrayType::kTextBytes bytes
-/// for each element, which only the format can interpret. References are read, exchanged and written in any layout like
-/// elements of other types; each rank converts those of its own part. An element of zero bytes is the empty text.
+/// for each element, which only the format can interpret. Ranks read, exchange and write references in any layout, like
+/// elements of other types, and each rank converts the references of its own part to texts or back. A reference whose
+/// bytes are all zero stands for the empty text.
 /// threads  One at a time.
 class TextAccess {
  public:
@@ -58,7 +61,8 @@ class TextAccess {
   /// Stores texts, and returns the elements that refer to them.  They are valid until the next call.
   /// errors  kArgument: the format cannot store a text, or the file is not new.  kSystem.
   virtual std::vector<std::byte> add_texts(const TextBlock& texts) = 0;
-  /// Returns true if the elements of add_texts() are valid on all ranks.  Otherwise all ranks must add all texts.
+  /// Returns true if the elements that add_texts() returns on one rank are valid on all ranks.  Otherwise every rank
+  /// must add the texts of all ranks.
   virtual bool shares_elements() const = 0;
 };
 
@@ -73,17 +77,18 @@ class Dataset;
 class ShapeChanges {
  public:
   virtual ~ShapeChanges() = default;
-  /// Excludes other programs that change the shape until the dataset is destroyed. One rank calls it when it has opened
-  /// an existing array.
+  /// Locks the shape against changes by other programs until the dataset is destroyed. One rank calls this function
+  /// after it has opened an existing array.
   /// errors  kArgument: the shape cannot change.  kSystem, EBUSY: another program is changing it.
   virtual void begin() = 0;
   /// Clears elements outside of the present shape, which a killed program may have left in the file, so that they read
-  /// as the fill value after the array has been extended. One rank calls it.  errors  kSystem.
+  /// as the fill value after the array has been extended. One rank calls this function.  errors  kSystem.
   virtual void clear_outside() = 0;
-  /// Reduces the array in the file to `shape`, which is nowhere larger than the present shape. One rank calls it.
+  /// Reduces the array in the file to `shape`, of which no extent is larger than the present one. One rank calls this
+  /// function.
   /// errors  kSystem: the array has the former shape.
   virtual void reduce(const Extents& shape) = 0;
-  /// Returns the array with another shape. Every rank calls it, between accesses.
+  /// Returns the array with another shape. Every rank calls this function, between accesses.
   /// errors  kArgument: the shape is too large.
   virtual std::unique_ptr<Dataset> with_shape(const Extents& shape) = 0;
 };
@@ -91,7 +96,7 @@ class ShapeChanges {
 /// An array that is open on one rank. Formats that store arrays without encoding need no derived class.
 class Dataset {
  public:
-  /// store: the elements, decoded, at the offsets that `content` states.
+  /// store: gives access to the decoded elements, at the offsets that `content` states.
   Dataset(Content content, std::shared_ptr<store::Store> store)
       : content_(std::move(content)), store_(std::move(store)) {}
   virtual ~Dataset() = default;
@@ -101,19 +106,19 @@ class Dataset {
   const Content& content() const { return content_; }
   const std::shared_ptr<store::Store>& store() const { return store_; }
 
-  /// Returns the data that Format::attach() needs on other ranks, such as an index: a few MiB at most.
+  /// Returns the data, such as an index, from which Format::attach() opens the array on other ranks: a few MiB at most.
   virtual std::string encoded() const { return {}; }
-  /// Prepares the array for changes in place. One rank calls it, before encoded().
+  /// Prepares the array for changes in place. One rank calls this function, before encoded().
   /// errors  kArgument: the array cannot change in place. kSystem: another program changes it.
   virtual void prepare_changes() {}
-  /// Returns the changes; nullptr if every write takes effect at once. The result is the same on every rank after
-  /// prepare_changes().
+  /// Returns the object by which changes take effect together; nullptr if every write takes effect at once. After
+  /// prepare_changes() the result is the same on every rank.
   virtual DeferredChanges* deferred_changes() { return nullptr; }
-  /// Returns the writer of attributes; nullptr if they do not change in place.
+  /// Returns the object that changes attributes; nullptr if attributes cannot change in place.
   virtual AttributeWriter* attribute_writer() { return nullptr; }
   /// Returns the texts that elements refer to; nullptr if the elements have a fixed size.
   TextAccess* texts() const { return texts_.get(); }
-  /// Returns the changes of the shape; nullptr if it does not change in place.
+  /// Returns the object that changes the shape; nullptr if the shape cannot change in place.
   virtual ShapeChanges* shape_changes() { return nullptr; }
 
  protected:

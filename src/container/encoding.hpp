@@ -1,4 +1,5 @@
-/// The fields of public records, for encoders and decoders (base/encoding/encoder.hpp).
+/// The lists of fields by which public records are encoded and decoded (base/encoding/encoder.hpp), for messages
+/// between ranks and programs.
 #pragma once
 
 #include "base/encoding/decoder.hpp"

@@ -41,6 +41,7 @@ std::optional<std::uint64_t> half_bits(double value) {
   return sign | ((static_cast<std::uint64_t>(unit + 24) << 10) + count);
 }
 
+/// Returns a real number, which Zarr spells as a string if it is NaN or infinite; nothing if `value` is no real number.
 std::optional<double> parse_real(const json& value) {
   if (value.is_number()) return value.get<double>();
   if (value == "NaN") return std::numeric_limits<double>::quiet_NaN();
@@ -49,6 +50,7 @@ std::optional<double> parse_real(const json& value) {
   return std::nullopt;
 }
 
+/// Returns the bits of a real number of `bytes` bytes; nothing if the type has no such value.
 std::optional<std::uint64_t> real_bits(const json& value, std::size_t bytes) {
   // A string 0x... states the bits directly, for example those of a NaN with a payload.
   if (value.is_string() && value.get_ref<const std::string&>().starts_with("0x")) {
@@ -66,7 +68,8 @@ std::optional<std::uint64_t> real_bits(const json& value, std::size_t bytes) {
   return std::bit_cast<std::uint64_t>(*number);
 }
 
-/// Returns the bits of one number of `bytes` bytes. `kind` is the type code of its dtype.
+/// Returns the bits of one number of `bytes` bytes; nothing if the type has no such value. `kind` is the type code of
+/// its dtype, such as `f` of `<f8`.
 std::optional<std::uint64_t> parse_bits(const json& value, char kind, std::size_t bytes) {
   if (kind == 'f') return real_bits(value, bytes);
   if (kind == 'b') {
@@ -97,8 +100,8 @@ bool is_hexadecimal(const json& value) {
   return value.is_string() && value.get_ref<const std::string&>().starts_with("0x");
 }
 
-/// Returns bytes as the hexadecimal digits that encode_fill() reads.
-std::string hexadecimal(const std::vector<std::byte>& bytes) {
+/// Formats bytes as the hexadecimal digits that encode_fill() reads.
+std::string to_hexadecimal(const std::vector<std::byte>& bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out = "0x";
   for (const std::byte byte : bytes) {
@@ -108,8 +111,9 @@ std::string hexadecimal(const std::vector<std::byte>& bytes) {
   return out;
 }
 
-/// Decodes hexadecimal digits after `0x`, and pads the element with zeros.
-std::vector<std::byte> text_to_bytes(const json& value, std::size_t bytes) {
+/// Decodes hexadecimal digits after `0x`, and pads the element with zeros to `bytes` bytes; the result is empty if
+/// `value` is no such string, or is too long.
+std::vector<std::byte> parse_hexadecimal(const json& value, std::size_t bytes) {
   if (!value.is_string()) return {};
   std::string_view digits = value.get_ref<const std::string&>();
   if (!digits.starts_with("0x") || digits.size() % 2 != 0 || digits.size() > 2 + 2 * bytes) return {};
@@ -130,38 +134,38 @@ std::vector<std::byte> text_to_bytes(const json& value, std::size_t bytes) {
 std::vector<std::byte> encode_fill(const json& value, const std::string& dtype) {
   if (dtype.size() < 3) return {};
   if (npy::is_record(dtype)) {
-    const auto all = static_cast<std::size_t>(npy::dtype_bytes(dtype));
-    const bool is_whole = value.is_string() && value.get_ref<const std::string&>().size() == 2 + 2 * all;
-    return is_whole ? text_to_bytes(value, all) : std::vector<std::byte>();
+    const auto record_bytes = static_cast<std::size_t>(npy::dtype_bytes(dtype));
+    const bool is_whole = value.is_string() && value.get_ref<const std::string&>().size() == 2 + 2 * record_bytes;
+    return is_whole ? parse_hexadecimal(value, record_bytes) : std::vector<std::byte>();
   }
   if (is_uninterpreted(dtype) || (is_time(dtype) && is_hexadecimal(value)))
-    return text_to_bytes(value, static_cast<std::size_t>(npy::dtype_bytes(dtype)));
+    return parse_hexadecimal(value, static_cast<std::size_t>(npy::dtype_bytes(dtype)));
   if (is_time(dtype) && value == "NaT") return encode_fill(std::numeric_limits<std::int64_t>::min(), dtype);
-  const bool complex = dtype[1] == 'c';
-  const char kind = complex ? 'f' : is_time(dtype) ? 'i' : dtype[1];
-  std::size_t bytes = 0;
-  std::from_chars(dtype.data() + 2, dtype.data() + dtype.size(), bytes);
-  const std::size_t count = complex ? 2 : 1;
-  bytes /= count;
-  if (bytes > sizeof(std::uint64_t) || std::string_view("biuf").find(kind) == std::string_view::npos) return {};
-  std::vector<std::byte> result;
+  const bool is_complex = dtype[1] == 'c';
+  const char kind = is_complex ? 'f' : is_time(dtype) ? 'i' : dtype[1];
+  std::size_t number_bytes = 0;
+  std::from_chars(dtype.data() + 2, dtype.data() + dtype.size(), number_bytes);
+  const std::size_t count = is_complex ? 2 : 1;
+  number_bytes /= count;
+  if (number_bytes > sizeof(std::uint64_t) || std::string_view("biuf").find(kind) == std::string_view::npos) return {};
+  std::vector<std::byte> element;
   for (std::size_t part = 0; part < count; ++part) {
     json number = value;
-    if (complex && value.is_array() && value.size() == 2)
+    if (is_complex && value.is_array() && value.size() == 2)
       number = value[part];
-    else if (complex && part == 1)
+    else if (is_complex && part == 1)
       number = 0;
-    const std::optional<std::uint64_t> bits = parse_bits(number, kind, bytes);
+    const std::optional<std::uint64_t> bits = parse_bits(number, kind, number_bytes);
     if (!bits) return {};
-    for (std::size_t i = 0; i < bytes; ++i) {
-      const std::size_t from = dtype[0] == '>' ? bytes - 1 - i : i;
-      result.push_back(static_cast<std::byte>(*bits >> (8 * from) & 0xff));
+    for (std::size_t i = 0; i < number_bytes; ++i) {
+      const std::size_t significance = dtype[0] == '>' ? number_bytes - 1 - i : i;
+      element.push_back(static_cast<std::byte>(*bits >> (8 * significance) & 0xff));
     }
   }
-  return result;
+  return element;
 }
 
-std::vector<std::byte> text_element(std::string_view text, const std::string& dtype) {
+std::vector<std::byte> encode_text_element(std::string_view text, const std::string& dtype) {
   std::vector<std::byte> element(static_cast<std::size_t>(npy::dtype_bytes(dtype)));
   if (dtype[1] == 'S') {
     if (text.size() > element.size()) return {};
@@ -177,7 +181,7 @@ std::vector<std::byte> text_element(std::string_view text, const std::string& dt
   return element;
 }
 
-std::string text_fill(const std::string& path, const std::string& notation) {
+std::string parse_text_fill(const std::string& path, const std::string& notation) {
   const json text = notation.empty() ? json("") : json::parse(notation, nullptr, false);
   if (!text.is_string())
     base::throw_argument_error(path, ": the fill value ", notation,
@@ -185,7 +189,7 @@ std::string text_fill(const std::string& path, const std::string& notation) {
   return text.get<std::string>();
 }
 
-json fill_given(const std::string& path, const std::string& notation, const std::string& dtype) {
+json parse_fill_value(const std::string& path, const std::string& notation, const std::string& dtype) {
   json value;
   if (notation == "NaN" || notation == "Infinity" || notation == "-Infinity" || notation == "NaT" ||
       notation.starts_with("0x"))
@@ -193,11 +197,11 @@ json fill_given(const std::string& path, const std::string& notation, const std:
   else
     value = json::parse(notation, nullptr, false);
   if (dtype.size() > 2 && (dtype[1] == 'S' || dtype[1] == 'U') && value.is_string() && notation.starts_with('"')) {
-    const std::vector<std::byte> element = text_element(value.get<std::string>(), dtype);
-    value = element.empty() ? json() : json(hexadecimal(element));
+    const std::vector<std::byte> element = encode_text_element(value.get<std::string>(), dtype);
+    value = element.empty() ? json() : json(to_hexadecimal(element));
   }
-  const bool complex = dtype.size() > 1 && dtype[1] == 'c';
-  if (complex && !value.is_discarded() && !value.is_array()) value = json::array({value, 0.0});
+  const bool is_complex = dtype.size() > 1 && dtype[1] == 'c';
+  if (is_complex && !value.is_discarded() && !value.is_array()) value = json::array({value, 0.0});
   if (value.is_discarded() || encode_fill(value, dtype).empty())
     base::throw_argument_error(path, ": the fill value ", notation, " is none that elements of dtype ", dtype,
                                " can have; give another one");

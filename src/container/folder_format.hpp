@@ -1,4 +1,4 @@
-/// Formats whose arrays are folders.
+/// The operations of formats whose arrays are folders of many files, such as Zarr.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,17 @@
 
 namespace plait::container {
 
-/// A folder with a new array. It gets its name, and thus becomes visible, when it is complete.
+/// A folder with a new array. It is written under a temporary name, and gets its own name, by which it becomes visible,
+/// when it is complete.
 struct NewFolder {
   std::string target;  ///< the folder that becomes visible: that of the array, or the highest missing one above it
-  std::string file;    ///< file in it with which the store of the array begins, such as `group/array/zarr.json`
-  /// Names and contents of other files in it.
+  std::string file;    ///< file in `target` with the metadata of the array, such as `group/array/zarr.json`
+  /// Names in `target` and contents of other files.
   std::vector<std::pair<std::string, std::string>> others;
-  /// Returns true if a file or folder that has the name at that time may be replaced. If empty, any may be replaced.
+  /// Called when the folder gets its name: returns true if a file or folder that has this name may be replaced. If the
+  /// function is empty, any may be replaced.
   std::function<bool()> replaces;
-  /// Called after the folder has become visible, to remove copies of metadata that lack it; may be empty.
+  /// Called after the folder has become visible, to remove copies of metadata that do not include it; may be empty.
   std::function<void()> on_appearance;
 };
 
@@ -29,17 +31,18 @@ struct FolderMetadata {
   bool exists = false;
 };
 
-/// Operations that only formats of folders or of several objects have. Formats with the same suffix must recognize the
-/// same folders.
+/// Operations of formats that store an array in a folder, or in several objects of an object store. Formats with the
+/// same suffix must recognize the same folders.
 class FolderFormat {
  public:
   virtual ~FolderFormat() = default;
-  /// Returns the metadata of an array or group, or that of a new one. The arguments are the path of a folder or the URL
-  /// of objects, and the name of an array in it. A folder that contains this file has this format.
+  /// Returns the location of the metadata of an existing array or group; if there is none, the location that the
+  /// metadata of a new array would have. A folder with such a file has this format.
+  /// path: a folder, or the URL of objects. array: the name of an array or group in it; nothing for `path` itself.
   /// errors  kArgument: a name is impossible.  kSystem.
   virtual FolderMetadata locate_metadata(std::string_view path, std::optional<std::string_view> array) const = 0;
-  /// Returns the folder of a new array. One rank calls it. groups: metadata texts of the groups that are made with it,
-  /// by their names.
+  /// Describes the folder of a new array. One rank calls this function. groups: metadata texts of groups, by their
+  /// names, for groups that are created together with the array.
   /// errors  kArgument: a name is impossible, or is that of an existing object which is not such an array.  kSystem.
   virtual NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
                                const std::map<std::string, std::string>& groups) const = 0;

@@ -98,7 +98,7 @@ constexpr std::array kSignatures{
     Signature{"\x1f\x8b"sv, "gzip"},
 };
 
-std::string lower(std::string_view text) {
+std::string to_lower(std::string_view text) {
   std::string result(text);
   std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return result;
@@ -108,14 +108,14 @@ std::string lower(std::string_view text) {
 
 std::string_view foreign_by_name(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
-  const std::string name = lower(path.substr(path.rfind('/') + 1));
+  const std::string name = to_lower(path.substr(path.rfind('/') + 1));
   for (const Suffix& suffix : kSuffixes)
     if (name.size() > suffix.text.size() && name.ends_with(suffix.text)) return suffix.format;
   return {};
 }
 
 std::string_view foreign_by_content(store::Store& store) {
-  std::array<char, 32> buffer{};
+  std::array<char, 32> buffer{};  // longer than any signature
   const auto length = std::min<std::int64_t>(store.size(), buffer.size());
   store.read({{0, reinterpret_cast<std::byte*>(buffer.data()), length}});
   const std::string_view header(buffer.data(), static_cast<std::size_t>(length));
@@ -124,21 +124,21 @@ std::string_view foreign_by_content(store::Store& store) {
   return {};
 }
 
-void check_content(const std::string& name, const Format& found) {
-  if (const auto array = array_name(name).array; array && !found.traits().names_arrays)
-    base::throw_argument_error(name, ": the file holds ", found.traits().kind,
+void check_content(const std::string& name, const Format& format) {
+  if (const auto array = array_name(name).array; array && !format.traits().names_arrays)
+    base::throw_argument_error(name, ": the file holds ", format.traits().kind,
                                ", no arrays under names; leave out ::", *array);
-  if (&found != &raw::format()) return;
-  const std::string_view format = foreign_by_name(name);
-  if (!format.empty())
+  if (&format != &raw::format()) return;
+  const std::string_view named_format = foreign_by_name(name);
+  if (!named_format.empty())
     base::throw_argument_error(name, ": the content is of no format that Plait reads, and the name ends like those of ",
-                               format, " files; convert it with a program for that format, or write raw:", name,
+                               named_format, " files; convert it with a program for that format, or write raw:", name,
                                " for elements without a header");
 }
 
 std::string_view foreign_folder(const std::string& path) {
   std::error_code ignored;
-  for (const char* name : {"md.idx", "md.0"})
+  for (const char* name : {"md.idx", "md.0"})  // the metadata files of ADIOS2's BP4 and BP5 folders
     if (std::filesystem::exists(std::filesystem::path(path) / name, ignored)) return "ADIOS";
   return {};
 }

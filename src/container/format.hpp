@@ -1,4 +1,5 @@
-/// The interface of file formats with arrays.
+/// The interface of file formats with arrays, such as HDF5 or Zarr: recognizing a file, opening its arrays, and
+/// creating new files.
 #pragma once
 
 #include <cstddef>
@@ -20,46 +21,51 @@
 
 namespace plait::container {
 
-/// Number of first bytes that contain the signatures of all formats, including HDF5's after a user block of up to 4096
-/// bytes.
+/// Number of bytes at the beginning of a file that contain the signatures of all formats. HDF5's 8 bytes may follow a
+/// user block of up to 4096 bytes.
 inline constexpr std::size_t kHeaderBytes = 4096 + 8;
 
-/// Changes of a file as a whole.
+/// Changes of an existing file: whether its arrays can change in place, and new arrays in it.
 class FileChanges {
  public:
   virtual ~FileChanges() = default;
   /// Checks that arrays can change in place.  errors  kArgument: files of this format do not change in place.
   virtual void check() const {}
-  /// Returns true if the name is that of an array that the file does not have and add() can add.  errors  kSystem.
+  /// Returns true if the file was opened under the name of an array that it does not have and that add() can add.
+  /// errors  kSystem.
   virtual bool lacks_array() const { return false; }
-  /// Begins a new array of this name in the file. Readers see it after DeferredChanges::commit().
+  /// Begins a new array in the file, under the name with which the file was opened. Readers see it after
+  /// DeferredChanges::commit().
   /// errors  kArgument: the options do not fit, or the array cannot be added.  kSystem: another program changes the
   ///         file.
   virtual std::unique_ptr<Dataset> add(const FileOptions& /*options*/) { return nullptr; }
 };
 
-/// An existing file of a format. One rank opens it, reads the metadata that it needs, and releases it.
+/// An existing file of a format. One rank creates this object, reads the metadata that it needs through it, and
+/// destroys it.
 class OpenedFile {
  public:
   virtual ~OpenedFile() = default;
-  /// Returns the arrays that the name refers to, in the order of the file: all arrays of the file or group, or the one
-  /// array.
+  /// Returns the arrays that the name given to Format::open() refers to, in the order of the file: all arrays of the
+  /// file or group, or the one array.
   /// errors  kArgument: no object has that name. kSystem: the file is damaged.
   virtual std::vector<Member> arrays() { return {}; }
   /// Returns the groups of the file with their attributes, the root first; empty if the format has no groups.
   /// errors  kSystem: the file is damaged.
   virtual std::vector<GroupAttributes> groups() { return {}; }
-  /// Returns the changes of the file; nullptr if its arrays change in place and none can be added.
+  /// Returns the checks of changes in place, and the means to add arrays; nullptr if arrays can always change in place
+  /// and none can be added.
   virtual FileChanges* changes() { return nullptr; }
-  /// Offers the first bytes of the file, which the caller keeps until dataset() has returned: kHeaderBytes, or the
-  /// whole file.
+  /// Passes the first bytes of the file, so that dataset() need not read them again: kHeaderBytes, or the whole file if
+  /// it is shorter. They must remain valid until dataset() has returned.
   void offer_header(std::span<const std::byte> header) { header_ = header; }
-  /// Opens the array that the name refers to. stated: the caller's description, for formats without one.
+  /// Opens the array that the name refers to. stated: the caller's description of the array, for formats whose files
+  /// do not describe it.
   /// errors  kArgument: no array or several have that name; `stated` is incomplete. kSystem: the file is damaged.
   virtual std::unique_ptr<Dataset> dataset(const FileOptions& stated) = 0;
 
  protected:
-  /// Returns the first bytes of the file; empty if they have not been read.
+  /// Returns the bytes that were passed to offer_header(); empty if there was no call.
   std::span<const std::byte> header() const { return header_; }
 
  private:
@@ -100,18 +106,18 @@ struct FormatTraits {
   bool names_arrays = false;
   /// True if new files store their arrays in chunks, according to FileOptions.
   bool has_chunks = false;
-  /// True if a program can continue a new file that another one has left incomplete, because no part of it is in memory
-  /// only.
+  /// True if a program can continue a new file that another program has left incomplete: no part of such a file was
+  /// only in the memory of that program.
   bool supports_unfinished = true;
   /// True if new files can have texts of any length.
   bool has_texts = false;
-  /// True if new files take arrays that the format's library copies from other files (FileOptions::library_copies).
+  /// True if the format's own library can copy arrays from other files into new ones (FileOptions::library_copies).
   bool copies_objects = false;
   /// The order of all arrays; empty if each array has its own.
   std::optional<Order> only_order{};
 };
 
-/// A format. It has no state, so any number of threads may use it.
+/// A file format. Formats have no state, so any number of threads may use one object.
 class Format {
  public:
   explicit Format(FormatTraits traits) : traits_(std::move(traits)) {}
@@ -121,18 +127,22 @@ class Format {
 
   const FormatTraits& traits() const { return traits_; }
 
-  /// Returns true if a file that begins with these bytes has this format.  header: kHeaderBytes, or the whole file.
-  virtual bool begins(std::span<const std::byte> header) const = 0;
-  /// Returns true if a file whose name states this format has this format. It may search the store for signatures that
-  /// `header` does not contain.
+  /// Returns true if a file that begins with these bytes has this format.  header: kHeaderBytes, or the whole file if
+  /// it is shorter.
+  virtual bool has_signature(std::span<const std::byte> header) const = 0;
+  /// Returns true if the content of a file whose name states this format has this format. Unlike has_signature(), this
+  /// function may search the store for signatures that `header` does not contain.
   /// errors  kSystem.
-  virtual bool recognizes(store::Store& /*store*/, std::span<const std::byte> header) const { return begins(header); }
+  virtual bool recognizes(store::Store& /*store*/, std::span<const std::byte> header) const {
+    return has_signature(header);
+  }
 
   /// Opens an existing file on one rank.
   /// name: the name of the file, or of an array in it. store: the file; for a folder, the file that describes it.
   /// errors  kSystem.
   virtual std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const = 0;
-  /// Opens, on another rank, the array that one rank has opened. content: its content. encoded: see Dataset::encoded().
+  /// Opens an array that another rank has opened by OpenedFile::dataset(). content: the content of that rank's dataset.
+  /// encoded: see Dataset::encoded().
   /// errors  kSystem.
   virtual std::unique_ptr<Dataset> attach(Content content, std::shared_ptr<store::Store> store,
                                           const std::string& /*name*/, std::string_view /*encoded*/) const {
@@ -142,12 +152,14 @@ class Format {
   /// Describes a new file, but does not create it.
   /// errors  kArgument: options are missing or make no sense, or the format is read-only.
   virtual std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const = 0;
-  /// Describes, on another rank, the new file that one rank has described; the head may be left out.
+  /// Describes a new file that another rank has described by create(). The result may lack NewContent::head, which only
+  /// that rank writes.
   virtual std::unique_ptr<NewFile> attach_new(const std::string& name, const FileOptions& options,
                                               std::string_view /*encoded*/) const {
     return create(name, options);
   }
-  /// Returns the reason why a new file of that name cannot have an attribute of a group or array.
+  /// Returns the reason why a file of that name cannot have an attribute; empty if it can. of_group: true for the
+  /// attribute of a group, false for that of an array.
   virtual base::Rejection attribute_rejection(const std::string& name, const ArrayAttribute& attribute,
                                               bool of_group) const;
 

@@ -35,7 +35,8 @@ namespace plait::container {
 
 namespace {
 
-std::vector<const Format*>& list() {
+/// Returns the list of formats, which AddedFormat changes.
+std::vector<const Format*>& format_list() {
   static std::vector<const Format*> list = [] {
     std::vector<const Format*> all{&npy::format(), &gzip::format(), &npz::format()};
     // If two formats have the same name or suffix, new files have the first one.
@@ -56,17 +57,18 @@ bool ends_with(std::string_view path, std::string_view suffix) {
 
 /// Returns the first format that meets a condition; nullptr if none does.
 template <typename Condition>
-const Format* format_with(const Condition& condition) {
+const Format* find_format_if(const Condition& condition) {
   const auto found = std::ranges::find_if(formats(), [&](const Format* format) { return condition(*format); });
   return found == formats().end() ? nullptr : *found;
 }
 
-const Format* by_ending(std::string_view path) {
+/// Returns the first format with the suffix of a path. There always is one, because raw elements have an empty suffix.
+const Format* find_by_suffix(std::string_view path) {
   return *std::ranges::find_if(formats(),
                                [&](const Format* format) { return ends_with(path, format->traits().suffix); });
 }
 
-/// Returns true if the suffix of a file is that of a format that names its arrays.
+/// Returns true if the suffix of a file is that of a format with names for its arrays.
 bool names_arrays(std::string_view file) {
   return std::ranges::any_of(formats(), [&](const Format* format) {
     return format->traits().names_arrays && ends_with(file, format->traits().suffix);
@@ -83,9 +85,9 @@ const Format* stated_format(std::string_view name) {
   return nullptr;
 }
 
-/// Returns the format of the content of a store, among the formats with the same name as `named`; the last of these if
-/// none recognizes the content.
-const Format& variant_in(store::Store& store, const Format& named, const FileHeader& header) {
+/// Returns the format of the content of a store, among the formats with the same name as `named`, such as the two
+/// versions of Zarr; the last of these formats if none recognizes the content.
+const Format& detect_variant(store::Store& store, const Format& named, const FileHeader& header) {
   if (named.recognizes(store, header.bytes())) return named;
   const Format* last = &named;
   for (const Format* format : formats()) {
@@ -99,8 +101,8 @@ const Format& variant_in(store::Store& store, const Format& named, const FileHea
 /// Returns the format of the object or folder at a URL; nullptr if there is none.
 const Format* format_at_url(const std::string& url) {
   const bool whole_objects = store::object_store_kind(url).whole_objects;
-  (void)store::parse_object_url(url);
-  const Format& named = *by_ending(url);
+  (void)store::parse_object_url(url);  // throws if the URL is invalid
+  const Format& named = *find_by_suffix(url);
   const bool may_be_folder = !whole_objects || named.folder() != nullptr || named.traits().suffix.empty();
   if (const Format* const folder = may_be_folder ? find_folder_format(url) : nullptr; folder != nullptr) return folder;
   if (!whole_objects || named.folder() != nullptr) return nullptr;
@@ -122,13 +124,13 @@ const Format* format_at_path(const std::string& path, const Format* stated = nul
   if (!std::filesystem::is_regular_file(status)) return nullptr;
   try {
     store::posix::PosixStore store(path, store::posix::PosixStore::Access::kRead);
-    return stated != nullptr ? &variant_in(store, *stated, FileHeader(store)) : &detect_format(path, store);
+    return stated != nullptr ? &detect_variant(store, *stated, FileHeader(store)) : &detect_format(path, store);
   } catch (const Error&) {  // opening the file reports the reason
     return nullptr;
   }
 }
 
-/// Returns true if the content of a file has named arrays. name: the whole name, which may also be that of a file.
+/// Returns true if the content of `file` has named arrays, and no file has the whole name `name`, such as `a::b`.
 bool holds_named_arrays(std::string_view name, std::string_view file) {
   std::error_code error;
   if (file.empty() || (!store::is_url(name) && std::filesystem::exists(std::filesystem::path(name), error)))
@@ -139,42 +141,43 @@ bool holds_named_arrays(std::string_view name, std::string_view file) {
 
 }  // namespace
 
-std::span<const Format* const> formats() { return list(); }
+std::span<const Format* const> formats() { return format_list(); }
 
-AddedFormat::AddedFormat(const Format& format) { list().insert(list().begin(), &format); }
-AddedFormat::~AddedFormat() { list().erase(list().begin()); }
+AddedFormat::AddedFormat(const Format& format) { format_list().insert(format_list().begin(), &format); }
+AddedFormat::~AddedFormat() { format_list().erase(format_list().begin()); }
 
 ArrayName array_name(std::string_view name) {
   const Format* const format = stated_format(name);
   if (format != nullptr) name.remove_prefix(format->traits().name.size() + 1);
   // A bucket, or the address of a host such as [::1], may contain colons.
   const std::size_t begin = store::is_url(name) ? name.find('/', name.find("://") + 3) : 0;
-  for (std::size_t at = name.find("::", begin); at != std::string_view::npos; at = name.find("::", at + 1)) {
-    const std::string_view file = name.substr(0, at);
+  for (std::size_t colons = name.find("::", begin); colons != std::string_view::npos;
+       colons = name.find("::", colons + 1)) {
+    const std::string_view file = name.substr(0, colons);
     if (format != nullptr ? format->traits().names_arrays : names_arrays(file) || holds_named_arrays(name, file))
-      return {file, name.substr(at + 2), format};
+      return {file, name.substr(colons + 2), format};
   }
   // The name of a folder may end with slashes.
   std::string_view folder = name;
   while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
-  if (folder.size() < name.size() && (format != nullptr ? format : by_ending(folder))->folder() != nullptr)
+  if (folder.size() < name.size() && (format != nullptr ? format : find_by_suffix(folder))->folder() != nullptr)
     return {folder, std::nullopt, format};
   return {name, std::nullopt, format};
 }
 
 const Format& format_named(std::string_view name) {
   const ArrayName parts = array_name(name);
-  return parts.format != nullptr ? *parts.format : *by_ending(parts.file);
+  return parts.format != nullptr ? *parts.format : *find_by_suffix(parts.file);
 }
 
 const Format* find_format_by_content(store::Store& store) {
   const FileHeader header(store);
-  return format_with([&](const Format& format) { return format.begins(header.bytes()); });
+  return find_format_if([&](const Format& format) { return format.has_signature(header.bytes()); });
 }
 
 const Format* find_folder_format(const std::string& folder) {
   std::optional<std::string_view> examined;  // formats of one suffix recognize the same folders
-  return format_with([&](const Format& format) {
+  return find_format_if([&](const Format& format) {
     if (format.folder() == nullptr || format.traits().suffix == examined) return false;
     examined = format.traits().suffix;
     return format.folder()->locate_metadata(folder, std::nullopt).exists;
@@ -188,26 +191,27 @@ const Format& detect_format(std::string_view name, store::Store& store) {
   return detect_format(name, store, header);
 }
 
-const Format& detect_format(std::string_view name, store::Store& store, std::optional<FileHeader>& read) {
+const Format& detect_format(std::string_view name, store::Store& store, std::optional<FileHeader>& read_header) {
   const ArrayName parts = array_name(name);
-  const Format& named = parts.format != nullptr ? *parts.format : *by_ending(parts.file);
-  if (parts.format != nullptr) return variant_in(store, named, read.emplace(store));
+  const Format& named = parts.format != nullptr ? *parts.format : *find_by_suffix(parts.file);
+  if (parts.format != nullptr) return detect_variant(store, named, read_header.emplace(store));
   const std::string path(parts.file);
   std::error_code error;
   if (store::is_url(path) && named.folder() != nullptr) return named;
-  // A store has the name of its file or object; folders are known by the file that describes them.
+  // The store of a file or object has its name. The store of a folder has the name of the metadata file in it.
   const bool is_file = store.name() == path;
   const bool is_object = store::is_url(path) && is_file;
   if ((store::is_url(path) && !is_object) || (!is_file && std::filesystem::is_directory(path, error)) ||
       (!is_object && may_be_archive(named) && store::zip::is_archive(path)))
     if (const Format* const folder = find_folder_format(path); folder != nullptr) return *folder;
-  const FileHeader& header = read.emplace(store);
+  const FileHeader& header = read_header.emplace(store);
   if (named.recognizes(store, header.bytes())) return named;
-  const Format* found = format_with([&](const Format& format) { return format.begins(header.bytes()); });
+  const Format* found = find_format_if([&](const Format& format) { return format.has_signature(header.bytes()); });
   if (found == nullptr)
-    found = format_with([&](const Format& format) { return format.recognizes(store, header.bytes()); });
-  // Raw elements have no signature, gzipped or not: only their name states the format.
-  return found != nullptr && found->traits().states_type ? *found : variant_in(store, named, header);
+    found = find_format_if([&](const Format& format) { return format.recognizes(store, header.bytes()); });
+  // Only a name, such as `data.gz`, can state that a file has raw or gzipped elements without a type: the signature of
+  // gzip alone does not show that the content is elements.
+  return found != nullptr && found->traits().states_type ? *found : detect_variant(store, named, header);
 }
 
 const Format& format_at(std::string_view name) {
@@ -222,6 +226,8 @@ FileHeader::FileHeader(store::Store& store) {
   length_ = static_cast<std::size_t>(bytes);
 }
 
-bool begins_as(const Format& format, store::Store& store) { return format.begins(FileHeader(store).bytes()); }
+bool store_has_signature(const Format& format, store::Store& store) {
+  return format.has_signature(FileHeader(store).bytes());
+}
 
 }  // namespace plait::container

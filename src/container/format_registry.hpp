@@ -1,4 +1,4 @@
-/// The list of all file formats with arrays.
+/// The list of all file formats, and functions that find the format of a file by its name or content.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@
 
 namespace plait::container {
 
-/// A name with this suffix stands for the format of stores that describe their content by a .npy header.
+/// The name by which stores that begin with a .npy header, but have no file name, such as shared files, get their
+/// format from format_named().
 inline constexpr std::string_view kHeaderName = ".npy";
 
 /// Returns the formats in the order in which they are tried. The last one accepts any file.
@@ -36,8 +37,9 @@ struct ArrayName {
   std::optional<std::string_view> array;  ///< empty if the name is only that of a file
   const Format* format = nullptr;         ///< the format that the prefix states, if there is one
 };
-/// Splits a name at the first `::` after a file whose format names its arrays, by the suffix of the file or, if it
-/// exists, by its content. Any other name is that of a file.
+/// Splits a name at the first `::` that follows the name of a file whose format has names for its arrays. The suffix of
+/// the file determines the format; if it does not, the content of an existing file. A name without such a `::` is that
+/// of a file.
 /// cost  Opens the file if a `::` follows and its suffix does not determine the format.
 ArrayName array_name(std::string_view name);
 
@@ -58,22 +60,22 @@ class FileHeader {
 const Format& format_named(std::string_view path);
 /// Returns the format of the file that `store` reads: by the prefix of its name; otherwise by its content, or that of
 /// its folder; otherwise by its suffix. If none of these identifies a format, the file holds raw elements.
-/// header: becomes the first bytes of the store, if they have been read.
+/// header: output; set to the first bytes of the store if this function reads them.
 /// errors  kSystem.
 const Format& detect_format(std::string_view name, store::Store& store, std::optional<FileHeader>& header);
 const Format& detect_format(std::string_view name, store::Store& store);
-/// Returns the format of an existing file by its name; if the file cannot be read, as for a new file.
+/// Opens the file with this name and returns its format; if the file cannot be read, returns format_named(name).
 /// cost  Opens the file.
 const Format& format_at(std::string_view name);
 /// Returns the format of a folder by the files in it, or of a URL by the objects below it; nullptr if it has none.
 /// errors  kSystem.  kArgument: the URL is invalid.
 const Format* find_folder_format(const std::string& folder);
-/// Returns true if a file whose name states this format may be a zip file with folders. Only such files are examined
-/// for that.
+/// Returns true if a file whose name states this format may be a zip file with folders, such as a zipped Zarr
+/// hierarchy. Other files are not searched for a zip directory.
 bool may_be_archive(const Format& named);
 
-/// Returns true if the first bytes of a store have the signature of a format.  errors  kSystem.
-bool begins_as(const Format& format, store::Store& store);
+/// Returns true if a store begins with the signature of a format.  errors  kSystem.
+bool store_has_signature(const Format& format, store::Store& store);
 /// Returns the format whose signature a store has; nullptr if none.  A match may be a coincidence.  errors  kSystem.
 const Format* find_format_by_content(store::Store& store);
 

@@ -17,9 +17,11 @@ using base::text;
 
 namespace {
 
+/// Maximum number of names in an error message.
 constexpr std::size_t kMaxShown = 12;
 
-std::string names_shown(const std::vector<Member>& members) {
+/// Lists the names of arrays for an error message.
+std::string list_names(const std::vector<Member>& members) {
   std::string out;
   for (std::size_t i = 0; i < std::min(members.size(), kMaxShown); ++i)
     base::append_parts(out, i == 0 ? "" : ", ", members[i].name);
@@ -29,34 +31,35 @@ std::string names_shown(const std::vector<Member>& members) {
 
 }  // namespace
 
-const Member& chosen(const std::vector<Member>& members, const std::string& path) {
+const Member& find_member(const std::vector<Member>& members, const std::string& path) {
   const auto [file, array, format] = array_name(path);
   if (members.empty()) base::throw_argument_error(file, " holds no array; give another file");
   if (!array && members.size() > 1)
-    base::throw_argument_error(file, " holds ", members.size(), " arrays: ", names_shown(members), "; name one, as in ",
+    base::throw_argument_error(file, " holds ", members.size(), " arrays: ", list_names(members), "; name one, as in ",
                                file, "::", members.front().name);
   const auto found = array ? std::ranges::find(members, *array, &Member::name) : members.begin();
   if (found == members.end())
-    base::throw_argument_error(file, " holds no array \"", *array, "\"; it holds: ", names_shown(members));
+    base::throw_argument_error(file, " holds no array \"", *array, "\"; it holds: ", list_names(members));
   if (found->rejection) found->rejection.raise(file, "::", found->name, ": ");
   return *found;
 }
 
-std::string new_array_name(const std::string& path, const std::string& unnamed) {
+std::string new_array_name(const std::string& path, const std::string& default_name) {
   const auto [file, array, format] = array_name(path);
-  if (!array) return unnamed;
+  if (!array) return default_name;
   if (array->empty())
     base::throw_argument_error(path, ": the name of the array is empty; give one behind the ::, or leave that out");
   return std::string(*array);
 }
 
-std::vector<Member> make_new_members(const std::string& path, const FileOptions& options, const std::string& unnamed) {
+std::vector<Member> make_new_members(const std::string& path, const FileOptions& options,
+                                     const std::string& default_name) {
   std::vector<Member> members;
   if (options.arrays.empty()) {
     Member& member = members.emplace_back();
     static_cast<ArrayProperties&>(member) = options.properties();
-    member.name = new_array_name(path, unnamed);
-    member.type = described_type(options, path, true);
+    member.name = new_array_name(path, default_name);
+    member.type = make_array_type(options, path, /*is_new=*/true);
   } else if (array_name(path).array) {
     base::throw_argument_error(
         path, ": several arrays were given, but the name is that of one; leave out the :: and what follows");
@@ -65,8 +68,8 @@ std::vector<Member> make_new_members(const std::string& path, const FileOptions&
   for (const ArrayDescription& array : options.arrays) {
     Member& member = members.emplace_back();
     static_cast<ArrayDescription&>(member) = array;
-    take_defaults(member, options);
-    member.type = described_type(options_for(array), text(path, "::", array.name), true);
+    apply_defaults(member, options);
+    member.type = make_array_type(options_for(array), text(path, "::", array.name), /*is_new=*/true);
     if (!names.insert(array.name).second)
       base::throw_argument_error(path, ": two arrays have the name \"", array.name, "\"; give each a name of its own");
   }
@@ -83,9 +86,9 @@ std::vector<Member> make_new_members(const std::string& path, const FileOptions&
   return members;
 }
 
-std::vector<Member> named(std::vector<Member> members, const std::string& path) {
+std::vector<Member> select_members(std::vector<Member> members, const std::string& path) {
   if (!array_name(path).array) return members;
-  return {chosen(members, path)};
+  return {find_member(members, path)};
 }
 
 }  // namespace plait::container

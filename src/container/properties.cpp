@@ -14,12 +14,12 @@ namespace plait::container {
 namespace {
 
 template <class Value>
-bool is_given(const std::optional<Value>& value) {
+bool is_stated(const std::optional<Value>& value) {
   return value.has_value();
 }
 
 template <class Values>
-bool is_given(const Values& values) {
+bool is_stated(const Values& values) {
   return !values.empty();
 }
 
@@ -48,7 +48,7 @@ void append_value(std::string& out, const ArrayAttributes& attributes) {
 const char* find_stated_property(const ArrayProperties& array) {
   const char* first = nullptr;
   for_each_property([&](const char*, const char* title, auto member) {
-    if (first == nullptr && is_given(array.*member)) first = title;
+    if (first == nullptr && is_stated(array.*member)) first = title;
   });
   return first;
 }
@@ -57,21 +57,21 @@ bool describes_storage(const ArrayProperties& array) {
   bool found = false;
   for_each_property([&](const char*, const char*, auto member) {
     if constexpr (!std::is_same_v<decltype(member), ArrayAttributes ArrayProperties::*>)
-      found = found || is_given(array.*member);
+      found = found || is_stated(array.*member);
   });
   return found;
 }
 
-void take_defaults(ArrayProperties& array, const ArrayProperties& defaults) {
+void apply_defaults(ArrayProperties& array, const ArrayProperties& defaults) {
   for_each_property([&](const char*, const char*, auto member) {
-    if (!is_given(array.*member)) array.*member = defaults.*member;
+    if (!is_stated(array.*member)) array.*member = defaults.*member;
   });
 }
 
 std::string properties_text(const ArrayProperties& array) {
   std::string out;
   for_each_property([&](const char* name, const char*, auto member) {
-    if (!is_given(array.*member)) return;
+    if (!is_stated(array.*member)) return;
     base::append_parts(out, ", ", name, ' ');
     append_value(out, array.*member);
   });

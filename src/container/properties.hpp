@@ -1,4 +1,4 @@
-/// Functions that treat all properties of arrays alike.
+/// Functions on all properties of an array, such as chunks, codec and attributes, without naming each.
 #pragma once
 
 #include <string>
@@ -14,9 +14,10 @@ const char* find_stated_property(const ArrayProperties& array);
 bool describes_storage(const ArrayProperties& array);
 
 /// Sets each property that `array` does not state to that of `defaults`.
-void take_defaults(ArrayProperties& array, const ArrayProperties& defaults);
+void apply_defaults(ArrayProperties& array, const ArrayProperties& defaults);
 
-/// Returns the stated properties in the notation of open(), such as `, chunks 8x8, codec zstd:3`.
+/// Lists the stated properties by the names of open()'s options, such as `, chunks 8x8, codec zstd:3`, so that ranks
+/// can compare their calls.
 std::string properties_text(const ArrayProperties& array);
 
 }  // namespace plait::container

@@ -186,7 +186,7 @@ FileOpening::FileOpening(File::Impl& file, const FileOptions& options, collectiv
 const Format& FileOpening::detect_format(store::Store& store, std::optional<container::FileHeader>& header) const {
   if (contents_ == Contents::kHeader && !options_.several) {
     const Format& with_header = container::format_named(container::kHeaderName);
-    return container::begins_as(with_header, store) ? with_header : container::raw::format();
+    return container::store_has_signature(with_header, store) ? with_header : container::raw::format();
   }
   if (contents_ != Contents::kByName || is_described_as_raw(store)) return container::raw::format();
   return container::detect_format(name(), store, header);
@@ -196,7 +196,7 @@ bool FileOpening::is_described_as_raw(store::Store& store) const {
   if (&container::format_named(name()) != &container::raw::format() || !options_.shape ||
       (!options_.dtype && options_.element_bytes == 0) || !container::foreign_by_name(name()).empty())
     return false;
-  const ArrayType type = container::described_type(options_, name(), false);
+  const ArrayType type = container::make_array_type(options_, name(), /*is_new=*/false);
   const std::optional<std::int64_t> bytes = container::array_bytes(type.shape, type.element_bytes);
   return bytes && options_.offset == store.size() - *bytes;
 }

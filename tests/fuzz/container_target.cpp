@@ -86,7 +86,7 @@ void open_array(const Format& format, const std::shared_ptr<MemoryStore>& file, 
 void run(const Format& format, std::string_view bytes) {
   const std::shared_ptr<MemoryStore> file = to_store(bytes);
   const std::string name = "input" + std::string(format.traits().suffix);
-  (void)format.begins(std::as_bytes(std::span(bytes)).first(std::min(bytes.size(), container::kHeaderBytes)));
+  (void)format.has_signature(std::as_bytes(std::span(bytes)).first(std::min(bytes.size(), container::kHeaderBytes)));
   std::vector<Member> members;
   const std::string error = catch_error([&] { members = format.open(file, name)->arrays(); });
   demand_of_file(error.empty() || error.find(name) != std::string::npos, "an error names no file");

@@ -1,4 +1,4 @@
-/// Helpers for stores whose chunks are consecutive bytes.
+/// Helpers for stores whose bytes are the chunks of an array, one after another.
 #pragma once
 
 #include <algorithm>
@@ -10,21 +10,21 @@
 
 namespace plait::container {
 
-/// Splits a segment at the borders of chunks. Calls `take` for each piece with the number of its chunk, its offset in
-/// the chunk, its offset in the segment, and its length.
-/// Example: chunks of 100 bytes and a segment of 150 bytes at offset 170: take(1, 70, 0, 30), take(2, 0, 30, 100),
-/// take(3, 0, 130, 20).
-template <typename Take>
-void for_each_chunk(std::int64_t chunk_bytes, std::int64_t offset, std::int64_t bytes, const Take& take) {
-  for (std::int64_t done = 0; done < bytes;) {
-    const std::int64_t within = (offset + done) % chunk_bytes;
-    const std::int64_t length = std::min(chunk_bytes - within, bytes - done);
-    take((offset + done) / chunk_bytes, within, done, length);
-    done += length;
+/// Splits a segment of the store at the borders of chunks. Calls `visit` for each piece with the number of its chunk,
+/// its offset in the chunk, its offset in the segment, and its length.
+/// Example: chunks of 100 bytes and a segment of 150 bytes at offset 170: visit(1, 70, 0, 30), visit(2, 0, 30, 100),
+/// visit(3, 0, 130, 20).
+template <typename Visit>
+void for_each_chunk(std::int64_t chunk_bytes, std::int64_t offset, std::int64_t bytes, const Visit& visit) {
+  for (std::int64_t visited = 0; visited < bytes;) {
+    const std::int64_t offset_in_chunk = (offset + visited) % chunk_bytes;
+    const std::int64_t length = std::min(chunk_bytes - offset_in_chunk, bytes - visited);
+    visit((offset + visited) / chunk_bytes, offset_in_chunk, visited, length);
+    visited += length;
   }
 }
 
-/// Collects consecutive parts of one chunk, so that they are written by one call.
+/// Collects parts of one chunk that are added one after another, so that they are written by one call.
 template <typename Write>
 class PartsOfChunk {
  public:

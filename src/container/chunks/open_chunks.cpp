@@ -1,8 +1,11 @@
 // Collecting chunks that are written in parts.
 //
-// A write of all bytes of a chunk that are inside the array bypasses the buffers: it is put immediately, and a buffered
-// copy is dropped. Any other write reads the former chunk into a buffer, copies its parts to the buffer, and adds up
-// their sizes.
+// Problem: a chunk is compressed or replaced as a whole, but a program may write it in many parts. Reading and putting
+// the chunk for each part would multiply the cost.
+//
+// Idea: a write of all bytes of a chunk that are inside the array bypasses the buffers: the chunk is put immediately,
+// and a buffered copy is dropped. Any other write reads the former chunk into a buffer, copies its parts to the buffer,
+// and adds up their sizes, until the sum shows that the chunk is complete.
 //
 // Example: a chunk of 1,000 bytes at the end of an array has 600 bytes inside. A write of 600 bytes is put immediately;
 // the other 400 bytes get the fill value. A write of 200 bytes reads the chunk; two more writes of 200 bytes complete
@@ -27,6 +30,7 @@ namespace {
 
 /// Maximum size of all buffered chunks.
 constexpr std::int64_t kMaxOpenBytes = std::int64_t{16} << 20;
+/// Number of chunks that may be buffered even if they are larger than that.
 constexpr std::size_t kMinOpen = 2;
 
 }  // namespace
@@ -34,17 +38,17 @@ constexpr std::size_t kMinOpen = 2;
 void OpenChunks::write(std::int64_t number, std::span<const store::WriteSegment> parts) {
   std::int64_t bytes = 0;
   for (const store::WriteSegment& part : parts) bytes += part.bytes;
-  if (bytes != chunks_.inside(number)) return add(number, parts);
+  if (bytes != chunks_.bytes_inside(number)) return add(number, parts);
   {
     std::unique_lock lock(mutex_);
     if (const Entry open = find_released(number, lock); open != open_.end()) drop(open);
   }
-  const std::int64_t all = chunks_.chunk_bytes(number);
-  if (bytes == all && parts.size() == 1)
+  const std::int64_t chunk_bytes = chunks_.chunk_bytes(number);
+  if (bytes == chunk_bytes && parts.size() == 1)
     return chunks_.put(number, {parts.front().data, static_cast<std::size_t>(bytes)});
   static thread_local codec::Buffer buffer;
-  const std::span<std::byte> chunk = buffer.acquire(static_cast<std::size_t>(all));
-  if (bytes < all) chunks_.fill_chunk(number, chunk);
+  const std::span<std::byte> chunk = buffer.acquire(static_cast<std::size_t>(chunk_bytes));
+  if (bytes < chunk_bytes) chunks_.fill_chunk(number, chunk);
   for (const store::WriteSegment& part : parts)
     std::memcpy(chunk.data() + part.offset, part.data, static_cast<std::size_t>(part.bytes));
   chunks_.put(number, chunk);
@@ -59,9 +63,9 @@ void OpenChunks::add(std::int64_t number, std::span<const store::WriteSegment> p
     std::memcpy(chunk.bytes.data() + part.offset, part.data, static_cast<std::size_t>(part.bytes));
     chunk.written += part.bytes;
   }
-  const bool complete = chunk.written >= chunks_.inside(number);
+  const bool is_complete = chunk.written >= chunks_.bytes_inside(number);
   lock.lock();
-  if (complete) return close(found, lock);
+  if (is_complete) return close(found, lock);
   chunk.in_use = false;
   released_.notify_all();
 }

@@ -13,13 +13,14 @@
 
 namespace plait::container {
 
-/// An interface that reads and writes whole chunks.  threads  Any number at once, on different chunks.
+/// The interface by which OpenChunks reads and writes whole chunks. Chunks are numbered in the order of the store.
+/// threads  Any number at once, on different chunks.
 class WholeChunks {
  public:
   virtual ~WholeChunks() = default;
   virtual std::int64_t chunk_bytes(std::int64_t number) const = 0;
   /// Returns the number of bytes of a chunk that are inside the array. The chunk is complete when they are written.
-  virtual std::int64_t inside(std::int64_t number) const = 0;
+  virtual std::int64_t bytes_inside(std::int64_t number) const = 0;
   /// Fills a chunk with the fill value.
   virtual void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const = 0;
   /// Reads a chunk as the last put() wrote it, or as it was in the file.  errors  kSystem.
@@ -28,9 +29,10 @@ class WholeChunks {
   virtual void put(std::int64_t number, std::span<const std::byte> chunk) = 0;
 };
 
-/// A buffer of incomplete chunks. The first write to a part of a chunk reads the whole chunk. The chunk is put when all
-/// of it has been written, when the buffers are full, or by flush(). Buffers need at most 16 MiB, or the size of two
-/// chunks if that is more, in addition to the chunks that other threads are writing at that moment.
+/// Buffers of incomplete chunks. The first write to a part of a chunk reads the whole chunk into a buffer. A chunk is
+/// put (WholeChunks::put()) when all of it has been written, when the buffers are full, or by flush(). Buffers need at
+/// most 16 MiB, or the size of two chunks if that is more, in addition to the chunks that other threads are writing at
+/// that moment.
 /// threads  Any number at once, on different chunks, except flush() and discard().
 class OpenChunks {
  public:
@@ -38,8 +40,8 @@ class OpenChunks {
 
   /// Writes parts of one chunk; offsets are relative to the chunk.
   void write(std::int64_t number, std::span<const store::WriteSegment> parts);
-  /// Reads a piece of a buffered chunk; the offset is relative to the chunk. Returns false if the chunk is not in a
-  /// buffer.
+  /// Reads a piece of a buffered chunk; the offset is relative to the chunk. Returns false, without reading, if the
+  /// chunk is not in a buffer.
   bool read(std::int64_t number, const store::ReadSegment& piece);
   /// Puts all buffered chunks.
   void flush();
@@ -53,20 +55,23 @@ class OpenChunks {
     bool in_use = false;       ///< true while a thread changes or puts it, which excludes other threads
   };
   using Entry = std::map<std::int64_t, OpenChunk>::iterator;
+  /// Writes parts into the buffer of a chunk, and puts the chunk if it is then complete.
   void add(std::int64_t number, std::span<const store::WriteSegment> parts);
   // The functions below get the lock of the mutex, release it while they read or put, and hold it again when they
   // return or throw.
   Entry find_released(std::int64_t number, std::unique_lock<std::mutex>& lock);
   Entry acquire(std::int64_t number, std::unique_lock<std::mutex>& lock);
+  /// Puts unused chunks until a new buffer of `bytes` bytes fits into the limit.
   void close_others(std::int64_t bytes, std::unique_lock<std::mutex>& lock);
   void close(Entry entry, std::unique_lock<std::mutex>& lock);
+  /// Removes a buffer without writing its chunk.
   void drop(Entry entry);
 
   WholeChunks& chunks_;
-  std::mutex mutex_;
-  std::condition_variable released_;
-  std::map<std::int64_t, OpenChunk> open_;
-  std::int64_t open_bytes_ = 0;
+  std::mutex mutex_;                        // guards the members below
+  std::condition_variable released_;        // notified when a buffer is not in use any more
+  std::map<std::int64_t, OpenChunk> open_;  // the buffers, by number of the chunk
+  std::int64_t open_bytes_ = 0;             // total size of the buffers
 };
 
 }  // namespace plait::container

@@ -30,7 +30,7 @@ void check_gzip_name(const std::string& name) {
 }
 
 void check_signature(store::Store& file, const Format& format) {
-  if (begins_as(format, file)) return;
+  if (store_has_signature(format, file)) return;
   base::throw_system_error(0, "cannot open ", file.name(), " as gzipped elements: it does not begin like a ",
                            "gzip file; rename it, or write raw:", file.name(), " for elements as they are");
 }
@@ -69,7 +69,7 @@ class Gzip : public Format {
       : Format({.suffix = kSuffix,
                 .kind = base::text(raw::format().traits().kind, ", packed by gzip"),
                 .states_type = false}) {}
-  bool begins(std::span<const std::byte> header) const override {
+  bool has_signature(std::span<const std::byte> header) const override {
     return header.size() >= kSignature.size() &&
            std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(header.data()));
   }

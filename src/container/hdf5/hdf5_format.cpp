@@ -34,9 +34,9 @@ class Hdf5 : public Format {
                 .has_texts = true,
                 .copies_objects = !suffix.starts_with(".nc"),
                 .only_order = Order::kC}) {}
-  bool begins(std::span<const std::byte> header) const override { return is_hdf5(header); }
+  bool has_signature(std::span<const std::byte> header) const override { return is_hdf5(header); }
   bool recognizes(store::Store& store, std::span<const std::byte> header) const override {
-    return begins(header) || has_signature_after_header(store);
+    return has_signature(header) || has_signature_after_header(store);
   }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<OpenedHdfFile>(std::move(store), name);

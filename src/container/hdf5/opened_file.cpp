@@ -169,7 +169,7 @@ std::unique_ptr<container::Dataset> OpenedHdfFile::dataset(const FileOptions& /*
   const auto array = array_name(name_).array;
   HdfFile file(*store_, file_);
   HdfDataset description =
-      file.describe_dataset(array ? std::string(*array) : chosen(make_members(file.list_datasets("")), name_).name);
+      file.describe_dataset(array ? std::string(*array) : find_member(make_members(file.list_datasets("")), name_).name);
   Content content(description.type, 0);
   if (!description.chunk.empty()) content.chunk = description.chunk;
   content.whole_chunks = description.decodes_chunks();

@@ -97,7 +97,7 @@ ClassicFile::ClassicFile(std::shared_ptr<store::Store> store, std::string name)
 
 std::vector<Member> ClassicFile::arrays() {
   std::vector<Variable> variables = read_header(*store_, file_).variables;
-  return named(take_members(variables), name_);
+  return select_members(take_members(variables), name_);
 }
 
 std::vector<GroupAttributes> ClassicFile::groups() {
@@ -127,11 +127,11 @@ std::unique_ptr<Dataset> ClassicFile::add(const FileOptions& options) {
 std::unique_ptr<Dataset> ClassicFile::dataset(const FileOptions& /*stated*/) {
   std::vector<Variable> variables = read_header(*store_, file_).variables;
   const std::vector<Member> members = take_members(variables);
-  const Member& member = chosen(members, name_);
+  const Member& member = find_member(members, name_);
   const Rows rows = variables[static_cast<std::size_t>(&member - members.data())].rows;
   auto content = static_cast<const Content&>(member);
   if (rows.count != 1) content.data_offset = 0;
-  const std::int64_t end = rows.begin + (rows.count - 1) * rows.stride + rows.row;
+  const std::int64_t end = rows.begin + (rows.count - 1) * rows.stride + rows.row_bytes;
   if (rows.count != 1 && end > store_->size())
     base::throw_system_error(EIO, name_, " ends at byte ", end, " with record ", rows.count, ", but ", file_,
                              " has only ", store_->size(), " bytes; it has been truncated");

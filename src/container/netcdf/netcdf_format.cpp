@@ -15,7 +15,7 @@ namespace {
 class ClassicFormat : public Format {
  public:
   ClassicFormat() : Format({.name = "netcdf", .suffix = ".nc", .kind = "a netCDF file", .names_arrays = true}) {}
-  bool begins(std::span<const std::byte> header) const override {
+  bool has_signature(std::span<const std::byte> header) const override {
     constexpr std::string_view kSignature = "CDF";
     return header.size() > kSignature.size() &&
            std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(header.data())) &&

@@ -19,6 +19,7 @@
 #include <exception>
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -59,7 +60,7 @@ Member describe(const Header& header, const std::string& name, const FileOptions
                                stated->dtype, ", but its elements have ", dtype, "; give fill_value instead");
   if (stated != nullptr && !stated->is_texts()) member.fill = stated->values;
   if (!member.fill_value.empty() && stated == nullptr) {
-    member.fill = zarr::encode_fill(zarr::fill_given(name, member.fill_value, dtype), dtype);
+    member.fill = zarr::encode_fill(zarr::parse_fill_value(name, member.fill_value, dtype), dtype);
     if (dtype != "|S1") member.attributes.push_back({kFillName, dtype, {}, member.fill});
   }
   const auto bytes = array_bytes(member.type.shape, member.type.element_bytes);
@@ -79,11 +80,11 @@ std::int64_t find_offset(const Header& header, const Member& member, std::int64_
   for (const Variable& variable : header.variables) {
     const Rows& rows = variable.grows ? variable.records : variable.rows;
     first = std::min(first, rows.begin);
-    largest = std::max(largest, rows.row);
+    largest = std::max(largest, rows.row_bytes);
     if (variable.grows)
       first_record = std::min(first_record, rows.begin);
     else
-      end = std::max(end, rows.begin + rows.row);
+      end = std::max(end, rows.begin + rows.row_bytes);
   }
   if (header_end > first)
     base::throw_argument_error(name, " cannot be added: its description needs ", header_end - header.positions.end,

@@ -46,7 +46,7 @@ void fill_variable(const Variable& variable, std::int64_t first_record, std::spa
   if (fill.empty()) return;
   const std::int64_t begin = variable.records.begin - first_record;
   const auto bytes = static_cast<std::int64_t>(fill.size());
-  for (std::int64_t at = 0; at < variable.records.row; at += bytes)
+  for (std::int64_t at = 0; at < variable.records.row_bytes; at += bytes)
     std::memcpy(record.data() + begin + at, fill.data(), fill.size());
 }
 
@@ -79,7 +79,7 @@ RecordFile::RecordFile(std::shared_ptr<store::Store> store, const std::string& n
     count_ = rows.count;
     record_.resize(static_cast<std::size_t>(rows.stride));
     rows_.emplace(variable.member.name, rows);
-    const std::int64_t end = count_ == 0 ? 0 : rows.begin + (count_ - 1) * rows.stride + rows.row;
+    const std::int64_t end = count_ == 0 ? 0 : rows.begin + (count_ - 1) * rows.stride + rows.row_bytes;
     if (end > store_->size())
       base::throw_system_error(EIO, name, " cannot grow: \"", variable.member.name, "\" ends at byte ", end,
                                ", but the file has only ", store_->size(), " bytes; it has been truncated");
@@ -139,10 +139,10 @@ void RecordFile::fill_records(std::int64_t count) {
 
 void RecordFile::clear_rows(const std::string& variable, std::int64_t begin, std::int64_t end) {
   const auto found = rows_.find(variable);
-  if (found == rows_.end() || found->second.row == 0) return;
+  if (found == rows_.end() || found->second.row_bytes == 0) return;
   const Rows& rows = found->second;
   const std::byte* const fill = record_.data() + (rows.begin - begin_);
-  for (std::int64_t i = begin; i < end; ++i) store_->write({{rows.begin + i * rows.stride, fill, rows.row}});
+  for (std::int64_t i = begin; i < end; ++i) store_->write({{rows.begin + i * rows.stride, fill, rows.row_bytes}});
 }
 
 void RecordFile::extend(const std::string& variable, std::int64_t count) {

@@ -47,7 +47,7 @@ class NpyFile : public OpenedFile {
 class Npy : public Format {
  public:
   Npy() : Format({.name = "npy", .suffix = ".npy", .kind = "a .npy file"}) {}
-  bool begins(std::span<const std::byte> header) const override {
+  bool has_signature(std::span<const std::byte> header) const override {
     return header.size() >= kSignature.size() &&
            std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(header.data()));
   }
@@ -63,7 +63,7 @@ class Npy : public Format {
 
 std::unique_ptr<NewFile> Npy::create(const std::string& name, const FileOptions& options) const {
   NewContent content;
-  content.type = described_type(options, name, true);
+  content.type = make_array_type(options, name, /*is_new=*/true);
   reject_several(name, options);
   if (content.type.dtype.empty()) base::throw_argument_error(name, ": a .npy file needs a dtype");
   if (const std::int64_t bytes_of_dtype = dtype_bytes(content.type.dtype); bytes_of_dtype != content.type.element_bytes)

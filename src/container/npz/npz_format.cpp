@@ -173,7 +173,7 @@ class NpzFile : public OpenedFile, public FileChanges {
   NpzFile(std::shared_ptr<store::Store> store, std::string name)
       : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
 
-  std::vector<Member> arrays() override { return named(list(*store_, file_), name_); }
+  std::vector<Member> arrays() override { return select_members(list(*store_, file_), name_); }
   FileChanges* changes() override { return this; }
   void check() const override {
     base::throw_argument_error(
@@ -192,7 +192,7 @@ class NpzFile : public OpenedFile, public FileChanges {
     const std::vector<Entry> entries = read_directory(*store_, file_);
     std::vector<const Entry*> found;
     const std::vector<Member> members = list_members(entries, file_, found);
-    const Entry& entry = *found[static_cast<std::size_t>(&chosen(members, name_) - members.data())];
+    const Entry& entry = *found[static_cast<std::size_t>(&find_member(members, name_) - members.data())];
     std::shared_ptr<PartStore> part = make_part(store_, entry, file_, name_);
     if (entry.method == kStored) return opened(std::move(part));
     gzip::Index index = gzip::make_index(*part, {entry.content_bytes, entry.check_sum});
@@ -274,7 +274,7 @@ class NpzNewFile : public NewFile {
 class Npz : public Format {
  public:
   Npz() : Format({.name = "npz", .suffix = ".npz", .kind = "a .npz file", .names_arrays = true}) {}
-  bool begins(std::span<const std::byte> header) const override {
+  bool has_signature(std::span<const std::byte> header) const override {
     constexpr std::string_view kSignature = "PK\x03\x04";
     return header.size() >= kSignature.size() &&
            std::equal(kSignature.begin(), kSignature.end(), reinterpret_cast<const char*>(header.data()));

@@ -48,11 +48,11 @@ class SafetensorsFile : public OpenedFile {
  public:
   SafetensorsFile(std::shared_ptr<store::Store> store, std::string name)
       : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
-  std::vector<Member> arrays() override { return named(read(*store_, file_).members, name_); }
+  std::vector<Member> arrays() override { return select_members(read(*store_, file_).members, name_); }
   std::vector<GroupAttributes> groups() override { return {{{}, read(*store_, file_).texts}}; }
   std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
     const std::vector<Member> members = read(*store_, file_).members;
-    return std::make_unique<Dataset>(static_cast<const Content&>(chosen(members, name_)), store_);
+    return std::make_unique<Dataset>(static_cast<const Content&>(find_member(members, name_)), store_);
   }
 
  private:
@@ -69,7 +69,7 @@ class Safetensors : public Format {
                 .kind = "a .safetensors file",
                 .names_arrays = true,
                 .only_order = Order::kC}) {}
-  bool begins(std::span<const std::byte> header) const override {
+  bool has_signature(std::span<const std::byte> header) const override {
     // Accept the file if the format permits this length of the header, and if the header begins like a JSON object: a
     // brace, a character that may follow it in JSON, and no control characters, unlike binary integers.
     if (header.size() < kLengthBytes + 2 || decode_length(header) > static_cast<std::uint64_t>(kMaxHeaderBytes))

@@ -121,7 +121,7 @@ void ChunkStore::fill(std::int64_t offset, std::span<std::byte> bytes) const {
     bytes[i] = metadata_.fill[(static_cast<std::size_t>(offset) + i) % size];
 }
 
-std::int64_t ChunkStore::inside(std::int64_t number) const {
+std::int64_t ChunkStore::bytes_inside(std::int64_t number) const {
   const Order order = metadata_.type.order;
   const std::int64_t count = metadata_.shards ? metadata_.shards->count : 1;
   Extents index = to_index(number / count, metadata_.grid, order);
@@ -157,7 +157,7 @@ store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t cover
   EncodedBuffer encoded;
   ChunkResult found;
   // Another program may have extended an existing array, so that the rest of the chunk has elements.
-  const bool needed = covered < (chunks_.fresh() ? inside(number) : std::ssize(chunk));
+  const bool needed = covered < (chunks_.fresh() ? bytes_inside(number) : std::ssize(chunk));
   const auto memory = [&](std::int64_t bytes) {
     check_encoded_bytes(number, bytes);
     return encoded.acquire(static_cast<std::size_t>(bytes));

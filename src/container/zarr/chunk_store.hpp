@@ -65,7 +65,7 @@ class ChunkStore : public store::Store {
   /// Checks that a range is in the store.  errors  kSystem: it is not.
   void check(const char* what, std::int64_t offset, std::int64_t bytes);
   /// Returns the bytes of a chunk that are inside the array.
-  std::int64_t inside(std::int64_t number) const;
+  std::int64_t bytes_inside(std::int64_t number) const;
   /// Reads the elements that a partly written chunk retains. covered: number of bytes that are written. Returns the
   /// condition for ChunkObjects::put().
   store::Condition read_former(std::int64_t number, std::int64_t covered, std::span<std::byte> chunk);

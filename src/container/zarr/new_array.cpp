@@ -69,7 +69,7 @@ OrderedJson make_codecs(const ArrayType& type, const std::string& codec) {
 
 /// Returns the fill value of texts.  errors  kArgument: the given one is not a text.
 OrderedJson text_fill_json(const std::string& path, const std::string& given) {
-  return marked_text(text_fill(path, given));
+  return marked_text(parse_text_fill(path, given));
 }
 
 OrderedJson names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {
@@ -221,7 +221,7 @@ NewContent new_array(const std::string& path, const FileOptions& options, Versio
         "that ending");
   NewContent made;
   static_cast<ArrayProperties&>(made) = options.properties();
-  made.type = described_type(options, path, true);
+  made.type = make_array_type(options, path, /*is_new=*/true);
   made.chunk = options.chunk.value_or(usual_chunk(made.type));
   check_shape(path, "chunks", *made.chunk, made.type.shape);
   const OrderedJson root = version == Version::k2 ? metadata_2(path, options, made) : metadata_3(path, options, made);

@@ -205,7 +205,7 @@ class Zarr : public Format, public FolderFormat {
                 .has_chunks = true,
                 .has_texts = true}),
         version_(version) {}
-  bool begins(std::span<const std::byte> /*header*/) const override { return false; }
+  bool has_signature(std::span<const std::byte> /*header*/) const override { return false; }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<ZarrFile>(std::move(store), name);
   }

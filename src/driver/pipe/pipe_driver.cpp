@@ -62,7 +62,7 @@ std::unique_ptr<core::Source> PipeDriver::open(Opening& opening) const {
       base::throw_argument_error(opening.name(), " cannot be read and written; open it with mode \"r\" or \"w\"");
     if (wanted.offset != 0) base::throw_argument_error(opening.name(), " has no offsets; leave offset out");
     // If a pipe carries several arrays, each step describes its own.
-    if (writes && !wanted.several) type = container::described_type(wanted, opening.name(), true);
+    if (writes && !wanted.several) type = container::make_array_type(wanted, opening.name(), /*is_new=*/true);
   });
   std::unique_ptr<core::Source> source;
   if (writes) {

@@ -62,7 +62,7 @@ class TilesFile : public plait::container::OpenedFile {
 class Tiles : public plait::container::Format {
  public:
   Tiles() : Format({.suffix = ".tiles", .kind = "a .tiles file"}) {}
-  bool begins(std::span<const std::byte> /*header*/) const override { return false; }
+  bool has_signature(std::span<const std::byte> /*header*/) const override { return false; }
   std::unique_ptr<plait::container::OpenedFile> open(std::shared_ptr<plait::store::Store> store,
                                                      const std::string& /*name*/) const override {
     return std::make_unique<TilesFile>(std::move(store));
@@ -70,7 +70,7 @@ class Tiles : public plait::container::Format {
   std::unique_ptr<plait::container::NewFile> create(const std::string& name,
                                                     const FileOptions& options) const override {
     plait::container::NewContent created;
-    created.type = plait::container::described_type(options, name, true);
+    created.type = plait::container::make_array_type(options, name, true);
     created.data_offset = kHead;
     created.chunk.emplace(created.type.shape.size(), 3);
     std::ostringstream out;

@@ -22,7 +22,7 @@ class ChunksInMemory : public WholeChunks {
   explicit ChunksInMemory(std::size_t count) : chunks_(count, std::vector<std::byte>(kChunkBytes)) {}
 
   std::int64_t chunk_bytes(std::int64_t /*number*/) const override { return kChunkBytes; }
-  std::int64_t inside(std::int64_t /*number*/) const override { return kChunkBytes; }
+  std::int64_t bytes_inside(std::int64_t /*number*/) const override { return kChunkBytes; }
   void fill_chunk(std::int64_t /*number*/, std::span<std::byte> chunk) const override {
     std::ranges::fill(chunk, std::byte{});
   }

@@ -31,7 +31,7 @@ std::vector<std::byte> read_rows(MemoryStore& store, const Rows& rows) {
   std::vector<std::byte> all;
   const std::vector<std::byte>& bytes = store.bytes();
   for (std::int64_t i = 0; i < rows.count; ++i)
-    for (std::int64_t k = 0; k < rows.row; ++k)
+    for (std::int64_t k = 0; k < rows.row_bytes; ++k)
       all.push_back(bytes[static_cast<std::size_t>(rows.begin + i * rows.stride + k)]);
   return all;
 }

@@ -59,7 +59,7 @@ TEST(Properties, AttributesAloneNeedNoChunks) {
 TEST(Properties, DefaultsDoNotReplaceStatedProperties) {
   ArrayProperties array;
   array.codec = "none";
-  take_defaults(array, temperature());
+  apply_defaults(array, temperature());
   EXPECT_EQ(properties_text(array),
             ", chunks 3x8, shards 6x8, codec none, fill_value NaN, dimension_names time lat, unlimited 0, "
             "attributes 1");

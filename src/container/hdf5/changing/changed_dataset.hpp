@@ -95,7 +95,7 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
  private:
   std::optional<Chunk> find_chunk(std::int64_t number) const override;
   std::int64_t chunk_bytes(std::int64_t /*number*/) const override { return DatasetStore::chunk_bytes(); }
-  std::int64_t inside(std::int64_t number) const override { return dataset().bytes_inside(number); }
+  std::int64_t bytes_inside(std::int64_t number) const override { return dataset().bytes_inside(number); }
   void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const override;
   void read_old(std::int64_t number, std::span<std::byte> chunk) override;
   void put(std::int64_t number, std::span<const std::byte> chunk) override;

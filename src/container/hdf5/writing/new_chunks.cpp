@@ -94,7 +94,7 @@ void NewChunks::check_range(std::int64_t offset, std::int64_t bytes) const {
                            ", which have ", size_);
 }
 
-std::int64_t NewChunks::inside(std::int64_t number) const {
+std::int64_t NewChunks::bytes_inside(std::int64_t number) const {
   const Part& part = find_part(number);
   return part.dataset.bytes_inside(number - part.first_chunk);
 }

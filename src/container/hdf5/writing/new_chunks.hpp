@@ -75,7 +75,7 @@ class NewChunks : public store::Store, private WholeChunks {
   };
   // In the functions of WholeChunks, numbers count the chunks of all parts.
   std::int64_t chunk_bytes(std::int64_t number) const override { return find_part(number).chunk_bytes; }
-  std::int64_t inside(std::int64_t number) const override;
+  std::int64_t bytes_inside(std::int64_t number) const override;
   void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const override;
   void read_old(std::int64_t number, std::span<std::byte> chunk) override;
   void put(std::int64_t number, std::span<const std::byte> chunk) override;

@@ -149,7 +149,7 @@ void check_unlimited(const Content& content, const std::string& display_name) {
 
 /// Returns an element that stands for the fill value of texts until the library has stored it; empty for empty texts.
 std::vector<std::byte> make_text_fill(const std::string& display_name, const std::string& fill_value) {
-  const std::string value = zarr::text_fill(display_name, fill_value);
+  const std::string value = zarr::parse_text_fill(display_name, fill_value);
   if (value.find('\0') != std::string::npos)
     base::throw_argument_error(display_name, ": the fill value ", fill_value,
                                " contains a NUL character, which texts of HDF5 cannot have; give another one");
@@ -169,7 +169,7 @@ void describe_storage(Member& array, const std::string& path, bool is_netcdf) {
   if (!array.fill_value.empty() && type.has_texts())
     array.fill = make_text_fill(display_name, array.fill_value);
   else if (!array.fill_value.empty())
-    array.fill = zarr::encode_fill(zarr::fill_given(display_name, array.fill_value, type.dtype), type.dtype);
+    array.fill = zarr::encode_fill(zarr::parse_fill_value(display_name, array.fill_value, type.dtype), type.dtype);
   if (is_netcdf) {
     check_netcdf_type(type.dtype, display_name);
     equalize_fill_values(array);

@@ -110,7 +110,7 @@ Handle ObjectWriter::make_creation_list(const Member& member, hid_t type, Alloca
   Handle creation = make_list(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
   bool is_set = hdf5_->H5Pset_obj_track_times(creation.id(), /*track_times=*/false) >= 0;
   if (!member.fill.empty() && member.type.has_texts()) {
-    const std::string value = zarr::text_fill(member.name, member.fill_value);
+    const std::string value = zarr::parse_text_fill(member.name, member.fill_value);
     const char* const begin = value.c_str();
     is_set = is_set && hdf5_->H5Pset_fill_value(creation.id(), type, &begin) >= 0;
   } else if (!member.fill.empty()) {

@@ -8,9 +8,9 @@
 // again for each part would multiply the cost by the number of parts, so the parts of large chunks are collected first.
 // Small chunks are put at once, because all of their parts are in one window.
 //
-// Example: shape (5), chunks of 2 elements of 8 bytes. Chunk 2 has 16 bytes, of which inside(2) = 8 are in the array. A
-// write of 8 bytes at offset 32 of the store covers element 4, so that nothing is read and the other 8 bytes get the
-// fill value. A write of 8 bytes at offset 16 covers half of chunk 1, so that the chunk is read first.
+// Example: shape (5), chunks of 2 elements of 8 bytes. Chunk 2 has 16 bytes, of which bytes_inside(2) = 8 are in the
+// array. A write of 8 bytes at offset 32 of the store covers element 4, so that nothing is read and the other 8 bytes
+// get the fill value. A write of 8 bytes at offset 16 covers half of chunk 1, so that the chunk is read first.
 
 #include "container/zarr/chunks/chunk_writer.hpp"
 
@@ -55,9 +55,9 @@ void ChunkWriter::discard() noexcept {
 
 std::int64_t ChunkWriter::chunk_bytes(std::int64_t /*number*/) const { return store_.metadata().chunk_bytes; }
 
-std::int64_t ChunkWriter::inside(std::int64_t number) const {
+std::int64_t ChunkWriter::bytes_inside(std::int64_t number) const {
   // Another program may have extended an existing array, so that the rest of the chunk has elements.
-  return store_.fresh() ? store_.inside(number) : store_.metadata().chunk_bytes;
+  return store_.fresh() ? store_.bytes_inside(number) : store_.metadata().chunk_bytes;
 }
 
 void ChunkWriter::fill_chunk(std::int64_t /*number*/, std::span<std::byte> chunk) const { store_.fill(0, chunk); }

@@ -34,7 +34,7 @@ class ChunkWriter : private WholeChunks {
 
  private:
   std::int64_t chunk_bytes(std::int64_t number) const override;
-  std::int64_t inside(std::int64_t number) const override;
+  std::int64_t bytes_inside(std::int64_t number) const override;
   void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const override;
   void read_old(std::int64_t number, std::span<std::byte> chunk) override;
   void put(std::int64_t number, std::span<const std::byte> chunk) override;

@@ -103,12 +103,12 @@ std::vector<std::byte> read_fill(const json& value, const std::string& dtype) {
   if (kind != 'S' && kind != 'V' && kind != 'U') return encode_fill(value, dtype);
   if (kind != 'U') return read_bytes(value, dtype, static_cast<std::size_t>(npy::dtype_bytes(dtype)));
   if (value.is_number() && value == 0) return std::vector<std::byte>(static_cast<std::size_t>(npy::dtype_bytes(dtype)));
-  return value.is_string() ? text_element(value.get_ref<const std::string&>(), dtype) : std::vector<std::byte>();
+  return value.is_string() ? encode_text_element(value.get_ref<const std::string&>(), dtype) : std::vector<std::byte>();
 }
 
 OrderedJson fill_json(const std::string& path, const std::string& given, const std::string& dtype) {
   if (given.empty()) return zero_json(dtype);
-  const json value = fill_given(path, given, dtype);
+  const json value = parse_fill_value(path, given, dtype);
   const char kind = dtype_kind(dtype);
   if (std::string_view("SVUMm").find(kind) == std::string_view::npos) return value;
   std::vector<std::byte> element = encode_fill(value, dtype);

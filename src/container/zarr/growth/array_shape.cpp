@@ -105,7 +105,7 @@ class ChunkCleaner {
 
   /// Clears a chunk that begins at element `begin` of the array.
   void clear(std::int64_t number, const Extents& begin) {
-    if (chunks_.inside(number) == metadata_.chunk_bytes) return;
+    if (chunks_.bytes_inside(number) == metadata_.chunk_bytes) return;
     if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(piece_));
     for (std::int64_t offset = 0; offset < metadata_.chunk_bytes; offset += piece_) {
       const std::int64_t bytes = std::min(piece_, metadata_.chunk_bytes - offset);

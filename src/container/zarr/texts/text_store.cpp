@@ -169,7 +169,8 @@ void TextStore::write_texts(std::int64_t number, const std::vector<store::WriteS
   for (const store::WriteSegment& part : parts) bytes += part.bytes;
   // An access that changes a part of a range reads all elements of the range and writes them back, so parts may refer
   // to texts of the former chunk.
-  const bool needed = bytes < (chunks().fresh() ? inside(number) : metadata().chunk_bytes) || refers_to(number, parts);
+  const bool needed =
+      bytes < (chunks().fresh() ? bytes_inside(number) : metadata().chunk_bytes) || refers_to(number, parts);
   const std::shared_ptr<const TextChunk> former = needed ? read_chunk(number) : std::make_shared<TextChunk>();
   std::vector<std::string_view> texts =
       former->texts.empty() ? std::vector<std::string_view>(chunk_texts(), metadata().fill_text) : former->texts;
