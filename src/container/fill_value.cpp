@@ -173,7 +173,7 @@ std::vector<std::byte> encode_text_element(std::string_view text, const std::str
     return element;
   }
   for (std::size_t at = 0; !text.empty(); at += 4) {
-    const std::optional<std::uint32_t> code = npy::take_code(text);
+    const std::optional<std::uint32_t> code = npy::take_code_point(text);
     if (!code || at == element.size()) return {};
     for (std::size_t i = 0; i < 4; ++i)
       element[at + (dtype[0] == '>' ? 3 - i : i)] = static_cast<std::byte>(*code >> (8 * i) & 0xff);

@@ -16,7 +16,7 @@ namespace plait::container::gzip {
 namespace {
 
 constexpr std::string_view kSuffix = ".gz";
-/// The signature, and deflate, the only method of compression that exists.
+/// The two bytes of gzip's signature, and the number of the method deflate, the only one that gzip defines.
 constexpr std::string_view kSignature = "\x1f\x8b\x08";
 
 /// Rejects names such as `a.npy.gz`, whose header would be mistaken for elements.
@@ -29,6 +29,7 @@ void check_gzip_name(const std::string& name) {
                              "by gunzip first");
 }
 
+/// Checks that a file begins like a gzip file.  errors  kSystem: it does not.
 void check_signature(store::Store& file, const Format& format) {
   if (store_has_signature(format, file)) return;
   base::throw_system_error(0, "cannot open ", file.name(), " as gzipped elements: it does not begin like a ",

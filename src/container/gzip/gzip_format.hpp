@@ -1,4 +1,4 @@
-/// Raw elements that are compressed by gzip. The format is read-only.
+/// Files of raw elements (without a header) that are compressed by gzip. The format is read-only.
 #pragma once
 
 #include "container/format.hpp"

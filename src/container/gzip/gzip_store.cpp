@@ -18,7 +18,7 @@ namespace plait::container::gzip {
 
 namespace {
 
-constexpr std::size_t kMaxIdle = 4;
+constexpr std::size_t kMaxIdleInflaters = 4;
 
 class PendingInflation : public store::Pending {
  public:
@@ -44,10 +44,11 @@ GzipStore::GzipStore(std::shared_ptr<store::Store> file, Index index)
     : file_(std::move(file)), index_(std::move(index)) {}
 
 std::string GzipStore::description() const {
-  const std::string below = file_->description();
+  const std::string file_description = file_->description();
   return base::text(to_string(index_.framing), ", ", base::bytes_text(index_.content_bytes), " in ",
                     base::bytes_text(index_.compressed_bytes), ", ", index_.points.size(),
-                    index_.points.size() == 1 ? " restart point" : " restart points", below.empty() ? "" : "; ", below);
+                    index_.points.size() == 1 ? " restart point" : " restart points",
+                    file_description.empty() ? "" : "; ", file_description);
 }
 
 std::unique_ptr<store::Pending> GzipStore::submit_read(std::vector<store::ReadSegment> segments) {
@@ -58,8 +59,8 @@ std::unique_ptr<store::Pending> GzipStore::submit_write(std::vector<store::Write
   throw_read_only(name());
 }
 
-std::unique_ptr<Inflater> GzipStore::take(std::int64_t offset) {
-  const RestartPoint& point = index_.before(offset);
+std::unique_ptr<Inflater> GzipStore::acquire(std::int64_t offset) {
+  const RestartPoint& point = index_.find_point(offset);
   {
     const std::scoped_lock lock(mutex_);
     auto best = idle_.end();
@@ -77,7 +78,7 @@ std::unique_ptr<Inflater> GzipStore::take(std::int64_t offset) {
 void GzipStore::recycle(std::unique_ptr<Inflater> inflater) {
   std::unique_ptr<Inflater> oldest;  // destroyed after the lock is released
   const std::scoped_lock lock(mutex_);
-  if (idle_.size() == kMaxIdle) {
+  if (idle_.size() == kMaxIdleInflaters) {
     oldest = std::move(idle_.front());
     idle_.erase(idle_.begin());
   }
@@ -89,7 +90,7 @@ void GzipStore::inflate(const store::ReadSegment& segment) {
   if (segment.offset < 0 || segment.bytes > size() - segment.offset)
     base::throw_system_error(EINVAL, "cannot read ", segment.bytes, " bytes at offset ", segment.offset,
                              " of the content of ", name(), ", which has ", size());
-  std::unique_ptr<Inflater> inflater = take(segment.offset);
+  std::unique_ptr<Inflater> inflater = acquire(segment.offset);
   inflater->skip_to(segment.offset);
   inflater->read_whole(segment.data, segment.bytes);
   recycle(std::move(inflater));

@@ -13,7 +13,7 @@
 namespace plait::container::gzip {
 
 /// A store that inflates the requested bytes. A read that begins where an earlier one has ended continues with the same
-/// inflater; other reads begin at a restart point. Threads inflate in parallel.
+/// inflater; other reads begin at a restart point of the index. Threads inflate in parallel.
 class GzipStore : public store::Store {
  public:
   GzipStore(std::shared_ptr<store::Store> file, Index index);
@@ -27,17 +27,18 @@ class GzipStore : public store::Store {
   bool grows() const override { return false; }
   /// Begins to read segments; complete() inflates them.
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
-  /// Fails.  errors  kArgument: always.
+  /// Always fails, because the store is read-only.  errors  kArgument.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void sync() override {}
 
-  /// Reads a segment.
-  /// errors  kSystem: it is after the end, or the data are damaged; the message has their position.
+  /// Reads a segment of the content.
+  /// errors  kSystem: the segment ends after the content, or the data are damaged; the message has their position.
   void inflate(const store::ReadSegment& segment);
 
  private:
-  /// Returns an inflater at or before `offset` that needs to inflate less than one from the last restart point.
-  std::unique_ptr<Inflater> take(std::int64_t offset);
+  /// Returns an idle inflater at or before `offset`, or a new one at the last restart point before `offset` if that is
+  /// nearer.
+  std::unique_ptr<Inflater> acquire(std::int64_t offset);
   /// Adds an inflater to the idle ones. If there are too many, destroys the one that was used least recently.
   void recycle(std::unique_ptr<Inflater> inflater);
 
@@ -47,6 +48,7 @@ class GzipStore : public store::Store {
   std::vector<std::unique_ptr<Inflater>> idle_;  // the most recently used one last; about 170 KiB each
 };
 
+/// Throws the error that gzipped files cannot be written.  name: of the file, with the suffix `.gz`.
 [[noreturn]] void throw_read_only(const std::string& name);
 
 }  // namespace plait::container::gzip

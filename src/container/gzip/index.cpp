@@ -1,8 +1,8 @@
 // An index of restart points, made while the file is inflated once.
 //
 // Problem: a gzipped file can be inflated only from its beginning, so that a read at an offset of 1 GiB would inflate 1
-// GiB. Inflating can also restart at the border of two deflate blocks, given a copy of the 32 KiB of content before it,
-// the window. But an index with a window for each MiB would grow without limit with the size of the file.
+// GiB. Inflating can also restart at the border of two deflate blocks, given a copy of the 32 KiB of content before
+// that border, the window. But an index with a window for each MiB would grow without limit with the size of the file.
 //
 // Idea: restart points are at least `spacing` bytes of content apart. When there are kMaxPoints of them and another one
 // is due, every second one is removed and the spacing doubles.
@@ -44,7 +44,7 @@ void thin_out(std::vector<RestartPoint>& points) {
 }
 
 /// Deflates an encoded index. It consists mostly of windows, pieces of content that compresses well.
-std::string deflated(const std::string& text) {
+std::string deflate_text(const std::string& text) {
   uLongf length = compressBound(text.size());
   std::string result(length, '\0');
   const int status = compress2(reinterpret_cast<Bytef*>(result.data()), &length,
@@ -54,7 +54,7 @@ std::string deflated(const std::string& text) {
   return result;
 }
 
-std::string inflated(std::string_view compressed, std::size_t bytes) {
+std::string inflate_text(std::string_view compressed, std::size_t bytes) {
   std::string result(bytes, '\0');
   uLongf length = bytes;
   const int status = uncompress(reinterpret_cast<Bytef*>(result.data()), &length,
@@ -69,14 +69,14 @@ std::string inflated(std::string_view compressed, std::size_t bytes) {
 
 std::string_view to_string(Framing framing) { return framing == Framing::kGzip ? "gzip" : "deflate"; }
 
-const RestartPoint& Index::before(std::int64_t offset) const {
+const RestartPoint& Index::find_point(std::int64_t offset) const {
   const auto after = std::ranges::upper_bound(points, offset, {}, &RestartPoint::content_offset);
   return after == points.begin() ? *after : *(after - 1);
 }
 
 std::string Index::to_text() const {
   const std::string plain = base::encode(*this);
-  return base::encode(plain.size()) + deflated(plain);
+  return base::encode(plain.size()) + deflate_text(plain);
 }
 
 Index Index::parse(std::string_view text) {
@@ -85,20 +85,21 @@ Index Index::parse(std::string_view text) {
   decoder(bytes);
   const std::string_view compressed = text.substr(sizeof bytes);
   if (bytes / kMaxInflation > compressed.size()) decoder.fail("it states more than deflate can hold");
-  auto index = base::decode<Index>(inflated(compressed, bytes), base::kAnotherRank);
+  auto index = base::decode<Index>(inflate_text(compressed, bytes), base::kAnotherRank);
   if (index.points.empty()) decoder.fail("an index has no restart point");
   return index;
 }
 
 namespace {
 
-/// Makes the index, and calls `on_content` with each piece of the content and the position after it.
+/// Inflates the whole file and makes its index. Calls `on_content` with each piece of the content and the position
+/// after the piece.
 template <typename OnContent>
-Index indexed(store::Store& file, Framing framing, const OnContent& on_content) {
+Index build_index(store::Store& file, Framing framing, const OnContent& on_content) {
   Index index;
   index.compressed_bytes = file.size();
   index.framing = framing;
-  index.points.emplace_back().inside = framing == Framing::kNone;
+  index.points.emplace_back().is_inside_member = framing == Framing::kNone;
   Inflater inflater(file, index.compressed_bytes, index.points.front(), framing);
   std::vector<std::byte> content(std::size_t{64} << 10);
   std::int64_t spacing = kMinSpacing;
@@ -120,22 +121,22 @@ Index indexed(store::Store& file, Framing framing, const OnContent& on_content) 
 }  // namespace
 
 Index make_index(store::Store& file) {
-  return indexed(file, Framing::kGzip, [](std::span<const std::byte>, std::int64_t) {});
+  return build_index(file, Framing::kGzip, [](std::span<const std::byte>, std::int64_t) {});
 }
 
 Index make_index(store::Store& file, const StreamEnd& expected) {
   uLong sum = crc32(0, nullptr, 0);
-  const auto wrong = [&](const auto&... why) {
+  const auto throw_wrong = [&](const auto&... why) {
     base::throw_system_error(EIO, file.name(), ": its content ", why..., "; copy or download the file again");
   };
-  Index index = indexed(file, Framing::kNone, [&](std::span<const std::byte> piece, std::int64_t position) {
+  Index index = build_index(file, Framing::kNone, [&](std::span<const std::byte> piece, std::int64_t position) {
     if (position > expected.content_bytes)
-      wrong("has more than the ", expected.content_bytes, " bytes that the file says");
+      throw_wrong("has more than the ", expected.content_bytes, " bytes that the file says");
     sum = crc32(sum, reinterpret_cast<const Bytef*>(piece.data()), static_cast<uInt>(piece.size()));
   });
   if (index.content_bytes != expected.content_bytes)
-    wrong("has ", index.content_bytes, " bytes, but the file says ", expected.content_bytes);
-  if (sum != expected.check_sum) wrong("has another check sum than the file says");
+    throw_wrong("has ", index.content_bytes, " bytes, but the file says ", expected.content_bytes);
+  if (sum != expected.check_sum) throw_wrong("has another check sum than the file says");
   return index;
 }
 

@@ -1,4 +1,5 @@
-/// Points at which inflating a gzipped file can restart.
+/// An index of a gzipped file: the points at which inflating can restart, so that a read at a large offset does not
+/// inflate the whole file.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +12,32 @@
 
 namespace plait::container::gzip {
 
-/// The state of an inflater between two blocks of a member, or before a member.
+/// The state of an inflater between two deflate blocks of a member, or before a member. A gzip file consists of one or
+/// more members (RFC 1952), each a header, deflate blocks, a checksum and a length.
 struct RestartPoint {
-  std::int64_t compressed_offset = 0;  ///< bytes of the file before it; the last of these may be used in part
-  std::int64_t content_offset = 0;     ///< bytes of the content before it
-  int bits = 0;         ///< number of bits of the byte at `compressed_offset` - 1 that belong to the next block
-  bool inside = false;  ///< true if it is within a member; otherwise a header follows
-  std::string window;   ///< the last 32 KiB, or less, of this member's content, to which the next blocks may refer
+  std::int64_t compressed_offset = 0;  ///< number of bytes of the file that the inflater has read
+  std::int64_t content_offset = 0;     ///< number of bytes of the content that the inflater has returned
+  int unused_bits = 0;  ///< number of bits of the byte at `compressed_offset` - 1 that belong to the next block
+  bool is_inside_member = false;  ///< true if a block follows; false if the header of a member follows
+  std::string window;  ///< the last 32 KiB, or less, of this member's content, to which the next blocks may refer
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, RestartPoint>& point) {
-  codec(point.compressed_offset, point.content_offset, point.bits, point.inside, point.window);
+  codec(point.compressed_offset, point.content_offset, point.unused_bits, point.is_inside_member, point.window);
 }
 
-/// The framing of the deflated blocks.
+/// What surrounds the deflate blocks.
 enum class Framing : std::uint8_t {
   kGzip,  ///< members of gzip, with headers, checksums and lengths
-  kNone   ///< none: the blocks are one stream, whose checksum and length are known
+  kNone   ///< nothing: the blocks are one stream, whose checksum and length are known from elsewhere, as in zip files
 };
 constexpr Framing last_value(Framing /*any*/) { return Framing::kNone; }
 /// Returns `gzip` or `deflate`.
 std::string_view to_string(Framing framing);
 
+/// The sizes and the restart points of a gzipped file.
+/// The sizes and the restart points of a gzipped file.
 struct Index {
   std::int64_t compressed_bytes = 0;  ///< size of the file
   std::int64_t content_bytes = 0;     ///< size of the content
@@ -42,12 +46,12 @@ struct Index {
   /// regardless of the size of the file.
   std::vector<RestartPoint> points;
 
-  /// Returns the last point at or before `offset`.
-  const RestartPoint& before(std::int64_t offset) const;
+  /// Returns the last point at or before `offset` of the content.
+  const RestartPoint& find_point(std::int64_t offset) const;
 
-  /// Returns the index for other ranks, deflated.
+  /// Encodes and compresses the index, so that it can be sent to other ranks.
   std::string to_text() const;
-  /// Decodes an index.  errors  kSystem, EIO: to_text() has not written the text.
+  /// Decodes the result of to_text().  errors  kSystem, EIO: the text has another form.
   static Index parse(std::string_view text);
 };
 
@@ -61,17 +65,18 @@ inline constexpr std::size_t kMaxPoints = 128;
 /// Minimum distance of points in the content at first. It doubles each time the number of points reaches kMaxPoints.
 inline constexpr std::int64_t kMinSpacing = std::int64_t{1} << 20;
 
-/// Inflates the whole file once, and verifies all checksums.
+/// Makes the index of a gzipped file. Inflates the whole file once, and verifies all checksums.
 /// cost  About half a second for each 100 MiB of content.
 /// errors  kSystem: the data are damaged or truncated; the message has their position. Errors of the store.
 Index make_index(store::Store& file);
 
-/// The known properties of one stream without frames.
+/// The known properties of a stream with Framing::kNone.
 struct StreamEnd {
   std::int64_t content_bytes = 0;
   std::uint32_t check_sum = 0;  ///< CRC-32, as in zip and gzip
 };
-/// Makes the index of a stream without frames that fills `file`. It never inflates more than the expected length.
+/// Makes the index of a stream with Framing::kNone that fills `file`. Fails as soon as the stream inflates to more than
+/// the expected length.
 /// errors  kSystem: those of make_index(file), and another length or checksum.
 Index make_index(store::Store& file, const StreamEnd& expected);
 

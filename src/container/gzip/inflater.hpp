@@ -17,7 +17,7 @@ namespace plait::container::gzip {
 /// threads  One thread at a time.
 class Inflater {
  public:
-  /// compressed_bytes: the size of the file.
+  /// Begins at the restart point `from`.  compressed_bytes: the size of the file.
   Inflater(store::Store& file, std::int64_t compressed_bytes, const RestartPoint& from,
            Framing framing = Framing::kGzip);
   ~Inflater();
@@ -28,38 +28,40 @@ class Inflater {
   std::int64_t position() const { return content_offset_; }
   /// Returns true at the end of the content.
   bool ended() const { return ended_; }
-  /// Inflates up to `bytes` bytes to `data`. Stops before if the content ends or, if `stop_at_blocks` is true, where
-  /// inflating could restart. Returns the number of bytes.
+  /// Inflates up to `bytes` bytes to `data`, and returns their number. It is less than `bytes` if the content ends or,
+  /// if `stop_at_blocks` is true, if a point follows at which inflating could restart.
   /// errors  kSystem: the data are damaged or truncated; the message has their position. Errors of the store.
   std::int64_t read(std::byte* data, std::int64_t bytes, bool stop_at_blocks = false);
-  /// Inflates `bytes` bytes.  errors  Those of read(); the content ends before.
+  /// Inflates exactly `bytes` bytes.  errors  Those of read(); the content ends before.
   void read_whole(std::byte* data, std::int64_t bytes);
-  /// Inflates up to this offset of the content, which must not be before position().  errors  Those of read_whole().
+  /// Inflates the content up to an offset, which must not be before position(), and discards it.
+  /// errors  Those of read_whole().
   void skip_to(std::int64_t position);
-  /// Returns true if inflating could restart here.
+  /// Returns true if inflating could restart at the present position.
   bool can_restart() const;
+  /// Returns the present state.  pre  can_restart().
   RestartPoint restart_point();
 
  private:
   std::int64_t compressed_position() const { return loaded_ - zlib_.avail_in; }
-  /// Reads the next bytes of the file if the input is empty. Returns false at the end of the file.
+  /// Reads the next bytes of the file into input_ if zlib has consumed all of it. Returns false at the end of the file.
   bool load();
-  /// Reads the next bytes of the file if the input is empty.  errors  kSystem: the file is at its end.
-  void expect_more();
+  /// Calls load().  errors  kSystem: the file is at its end.
+  void load_or_throw();
   void begin_member();
   void end_member();
-  [[noreturn]] void damaged(const char* what) const;
+  [[noreturn]] void throw_damaged(const char* what) const;
 
   store::Store& file_;
   std::int64_t compressed_bytes_;
   Framing framing_;
-  std::int64_t loaded_;          // offset of the next bytes to read from the file
-  std::int64_t content_offset_;  // offset in the content
-  bool checked_ = true;          // true if zlib itself reads the header and checksum of this member
+  std::int64_t loaded_;          // number of bytes of the file that were read into input_
+  std::int64_t content_offset_;  // offset in the content of the next byte
+  bool zlib_verifies_ = true;    // true if zlib itself reads the header and checksum of this member
   bool at_header_ = false;       // true at the header of a member
   bool ended_ = false;
-  std::vector<std::byte> input_;
-  std::vector<std::byte> skipped_;
+  std::vector<std::byte> input_;    // compressed bytes
+  std::vector<std::byte> skipped_;  // content that skip_to() discards
   z_stream zlib_{};
 };
 

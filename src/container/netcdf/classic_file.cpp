@@ -16,6 +16,7 @@ namespace plait::container::netcdf {
 
 namespace {
 
+/// Moves the array descriptions out of the variables.
 std::vector<Member> take_members(std::vector<Variable>& variables) {
   std::vector<Member> members;
   members.reserve(variables.size());
@@ -23,9 +24,10 @@ std::vector<Member> take_members(std::vector<Variable>& variables) {
   return members;
 }
 
-std::shared_ptr<store::Store> elements_in(const std::shared_ptr<store::Store>& file, const Placement& placement,
-                                          const std::string& name) {
-  if (placement.rows.count == 1 && !placement.extends) return file;
+/// Returns the store of a variable's elements: the file if they are contiguous, otherwise the rows as a store.
+std::shared_ptr<store::Store> make_element_store(const std::shared_ptr<store::Store>& file, const Placement& placement,
+                                                 const std::string& name) {
+  if (placement.rows.count == 1 && !placement.can_extend) return file;
   return std::make_shared<PartStore>(file, placement.rows, name);
 }
 
@@ -33,7 +35,7 @@ std::shared_ptr<store::Store> elements_in(const std::shared_ptr<store::Store>& f
 
 ClassicDataset::ClassicDataset(Content content, std::shared_ptr<store::Store> file, const Placement& placement,
                                std::string name)
-    : Dataset(std::move(content), elements_in(file, placement, name)),
+    : Dataset(std::move(content), make_element_store(file, placement, name)),
       file_(std::move(file)),
       placement_(placement),
       name_(std::move(name)) {}
@@ -55,10 +57,10 @@ void ClassicDataset::begin() {
                                "netCDF-4 file in which it is (plait copy --unlimited)");
   if (found->member.type.shape != content().type.shape)
     base::throw_system_error(EBUSY, name_, " has been changed by another program while it was opened; open it again");
-  placement_ = {found->records, true};
+  placement_ = {.rows = found->records, .can_extend = true};
   Content changed = content();
   changed.data_offset = 0;
-  replace(std::move(changed), elements_in(file_, placement_, name_));
+  replace(std::move(changed), make_element_store(file_, placement_, name_));
 }
 
 void ClassicDataset::reduce(const Extents& shape) {
@@ -86,7 +88,7 @@ std::unique_ptr<Dataset> ClassicDataset::with_shape(const Extents& shape) {
 }
 
 void ClassicDataset::commit() {
-  if (placement_.is_new) return new_->commit();
+  if (placement_.is_new) return new_variable_->commit();
   records_->commit(content().name, content().type.shape.front());
 }
 
@@ -119,7 +121,8 @@ std::unique_ptr<Dataset> ClassicFile::add(const FileOptions& options) {
   const Member& member = variable->member();
   Content content = static_cast<const Content&>(member);
   const Rows rows{member.data_offset, member.stored, member.stored, 1};
-  auto dataset = std::make_unique<ClassicDataset>(std::move(content), store_, Placement{rows, false, true}, name_);
+  const Placement placement{.rows = rows, .can_extend = false, .is_new = true};
+  auto dataset = std::make_unique<ClassicDataset>(std::move(content), store_, placement, name_);
   dataset->set_new(std::move(variable));
   return dataset;
 }

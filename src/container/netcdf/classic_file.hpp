@@ -13,19 +13,20 @@
 
 namespace plait::container::netcdf {
 
-/// The location of a variable in a file.
+/// The location of a variable in a file, which rank 0 sends to other ranks.
 struct Placement {
   Rows rows;
-  bool extends = false;  ///< true if rows are records, and more may be added
-  bool is_new = false;   ///< true if the header does not have the variable yet
+  bool can_extend = false;  ///< true if rows are records, and more may be added
+  bool is_new = false;      ///< true if the header does not have the variable yet
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, Placement>& placement) {
-  codec(placement.rows, placement.extends, placement.is_new);
+  codec(placement.rows, placement.can_extend, placement.is_new);
 }
 
-/// A variable. If it grows along the record dimension, its records alternate with those of other variables.
+/// An open variable. If it grows along the record dimension (the unlimited one), its records alternate with those of
+/// other variables.
 class ClassicDataset : public Dataset, public ShapeChanges, public DeferredChanges {
  public:
   /// name: the name of the variable in errors.
@@ -36,9 +37,9 @@ class ClassicDataset : public Dataset, public ShapeChanges, public DeferredChang
   std::string encoded() const override { return base::encode(placement_); }
 
   /// Makes this the dataset of a new variable, which readers see after commit(). One rank calls it.
-  void set_new(std::unique_ptr<NewVariable> variable) { new_ = std::move(variable); }
+  void set_new(std::unique_ptr<NewVariable> variable) { new_variable_ = std::move(variable); }
   ShapeChanges* shape_changes() override { return placement_.is_new ? nullptr : this; }
-  DeferredChanges* deferred_changes() override { return placement_.extends || placement_.is_new ? this : nullptr; }
+  DeferredChanges* deferred_changes() override { return placement_.can_extend || placement_.is_new ? this : nullptr; }
 
   void begin() override;
   void clear_outside() override {}
@@ -52,10 +53,11 @@ class ClassicDataset : public Dataset, public ShapeChanges, public DeferredChang
   std::shared_ptr<store::Store> file_;
   Placement placement_;
   std::string name_;
-  std::shared_ptr<RecordFile> records_;  ///< on the rank that changes the header
-  std::unique_ptr<NewVariable> new_;     ///< on the rank that changes the header
+  std::shared_ptr<RecordFile> records_;        ///< on the rank that changes the header
+  std::unique_ptr<NewVariable> new_variable_;  ///< on the rank that changes the header
 };
 
+/// An open file of CDF-1, CDF-2 or CDF-5.
 class ClassicFile : public OpenedFile, public FileChanges {
  public:
   ClassicFile(std::shared_ptr<store::Store> store, std::string name);

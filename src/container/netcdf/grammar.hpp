@@ -1,4 +1,4 @@
-/// Constants of the grammar of netCDF's classic formats.
+/// Constants of the grammar of netCDF's classic formats (The NetCDF Classic Format Specification, Unidata).
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 
 namespace plait::container::netcdf {
 
+// Tags before the lists in a header.
 inline constexpr std::uint64_t kDimensionTag = 10;
 inline constexpr std::uint64_t kVariableTag = 11;
 inline constexpr std::uint64_t kAttributeTag = 12;
@@ -25,6 +26,7 @@ inline constexpr std::array kTypes{
     ElementType{"ubyte", "|u1", 1}, ElementType{"ushort", ">u2", 2}, ElementType{"uint", ">u4", 4},
     ElementType{"int64", ">i8", 8}, ElementType{"uint64", ">u8", 8},
 };
+/// Number of types that CDF-1 and CDF-2 have.
 inline constexpr std::size_t kClassicTypes = 6;
 
 }  // namespace plait::container::netcdf

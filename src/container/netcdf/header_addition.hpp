@@ -13,13 +13,12 @@ namespace plait::container::netcdf {
 
 /// Checks that a variable can be added to a file: each of its dimensions is new, or has the length that the header
 /// states.
-/// shown: the name of the variable in errors.
 /// errors  kArgument: a name, a type or a dimension is impossible, or the variable has the record dimension.
-void check_variable(const Header& header, const Member& member, const std::string& shown);
+void check_variable(const Header& header, const Member& member, const std::string& name_in_errors);
 
-/// Returns the longer header with the variable. before: the bytes of the present header.
+/// Returns a longer header that includes the variable. before: the bytes of the present header.
 /// errors  kArgument: the format does not support an attribute.
 std::vector<std::byte> add_to_header(const Header& header, std::span<const std::byte> before, const Member& member,
-                                     const std::string& shown);
+                                     const std::string& name_in_errors);
 
 }  // namespace plait::container::netcdf

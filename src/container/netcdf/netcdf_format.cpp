@@ -12,6 +12,7 @@ namespace plait::container::netcdf {
 
 namespace {
 
+/// The format of CDF-1, CDF-2 and CDF-5. HDF5's format reads netCDF-4.
 class ClassicFormat : public Format {
  public:
   ClassicFormat() : Format({.name = "netcdf", .suffix = ".nc", .kind = "a netCDF file", .names_arrays = true}) {}

@@ -12,13 +12,14 @@
 
 namespace plait::container::netcdf {
 
-/// A variable and the location of its elements. They are one row or, if the variable grows along the record dimension,
-/// one row for each record; the rows of other variables are stored between them.
+/// A variable and the location of its elements. A variable grows if its first dimension is the record dimension, the
+/// unlimited one of the file. Its elements are then one row for each record, with the rows of other variables between
+/// them; the elements of other variables are one row.
 struct Variable {
   Member member;
-  Rows rows;
+  Rows rows;           ///< the elements; a single row if they are contiguous
   bool grows = false;  ///< true if its first dimension is the record dimension
-  Rows records{};      ///< one row for each record, if the variable grows
+  Rows records{};      ///< one row for each record, if the variable grows, even if they are contiguous
 };
 
 /// Offsets in the header at which dimensions and variables can be added.

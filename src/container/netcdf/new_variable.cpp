@@ -39,14 +39,15 @@ namespace plait::container::netcdf {
 namespace {
 
 constexpr const char* kFillName = "_FillValue";
+/// Maximum size of one write of fill values.
 constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20;
 /// Size of the largest variable that a header of CDF-1 or CDF-2 can state.
-constexpr std::int64_t kMaxBytes = std::int64_t{UINT32_MAX} - 3;
+constexpr std::int64_t kMaxVariableBytes = std::int64_t{UINT32_MAX} - 3;
 /// Size of the tag and the count of a list in CDF-5. Changes of at most so many bytes are made by one write.
-constexpr std::ptrdiff_t kMaxAtomic = 12;
+constexpr std::ptrdiff_t kMaxAtomicBytes = 12;
 
 /// Describes the variable, without the offset of its elements.
-Member describe(const Header& header, const std::string& name, const FileOptions& options) {
+Member describe_variable(const Header& header, const std::string& name, const FileOptions& options) {
   Member member = make_new_members(name, options, {}).front();
   if (member.chunk || member.shard || !member.codec.empty() || !member.unlimited.empty())
     base::throw_argument_error(name,
@@ -73,10 +74,10 @@ Member describe(const Header& header, const std::string& name, const FileOptions
 /// errors  kArgument: there is no space.
 std::int64_t find_offset(const Header& header, const Member& member, std::int64_t header_end, const std::string& name) {
   constexpr const char* kRemedy = "; copy the file to a netCDF-4 file (plait copy), and add it there";
-  std::int64_t first = std::numeric_limits<std::int64_t>::max();
-  std::int64_t first_record = first;
-  std::int64_t end = header_end;
-  std::int64_t largest = member.stored;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();  // offset of the first variable
+  std::int64_t first_record = first;                              // offset of the first record
+  std::int64_t end = header_end;                                  // end of the variables that do not grow
+  std::int64_t largest = member.stored;                           // size of the largest variable or record
   for (const Variable& variable : header.variables) {
     const Rows& rows = variable.grows ? variable.records : variable.rows;
     first = std::min(first, rows.begin);
@@ -91,12 +92,12 @@ std::int64_t find_offset(const Header& header, const Member& member, std::int64_
                                " bytes in the header, but there are ", first - header.positions.end,
                                " before the first variable", kRemedy);
   const std::int64_t offset = padded(end);
-  const std::int64_t after = base::checked_add(offset, padded(member.stored), "bytes of the file");
-  if (after > first_record)
+  const std::int64_t variable_end = base::checked_add(offset, padded(member.stored), "bytes of the file");
+  if (variable_end > first_record)
     base::throw_argument_error(name, " cannot be added: the file has records, which follow each other to its end",
                                kRemedy);
   const int version = header.positions.version;
-  if ((version == 1 && offset > INT32_MAX) || (version != 5 && largest > kMaxBytes))
+  if ((version == 1 && offset > INT32_MAX) || (version != 5 && largest > kMaxVariableBytes))
     base::throw_argument_error(name, " cannot be added: the header of CDF-", version,
                                " does not state the sizes and offsets of such large variables", kRemedy);
   return offset;
@@ -108,23 +109,23 @@ NewVariable::NewVariable(std::shared_ptr<store::Store> store, const std::string&
     : store_(std::move(store)), name_(name), file_(*store_, name) {
   // `file_` has locked the file, so that no other program changes the header from here on.
   const Header header = read_header(*store_, name);
-  member_ = describe(header, name, options);
+  member_ = describe_variable(header, name, options);
   for (const Variable& variable : header.variables)
     if (variable.member.name == member_.name)
       base::throw_system_error(EBUSY, name, " has been added by another program meanwhile; open it again");
-  header_end_ = header.positions.end;
-  old_size_ = store_->size();
-  std::vector<std::byte> before(static_cast<std::size_t>(header_end_));
-  store_->read({{0, before.data(), header_end_}});
+  old_header_end_ = header.positions.end;
+  old_file_size_ = store_->size();
+  std::vector<std::byte> before(static_cast<std::size_t>(old_header_end_));
+  store_->read({{0, before.data(), old_header_end_}});
   // Make the header twice: its length determines the offset of the elements. The second one has the same length,
   // because an offset is stored in a fixed number of bytes.
   const auto bytes = static_cast<std::int64_t>(add_to_header(header, before, member_, name).size());
   member_.data_offset = find_offset(header, member_, bytes, name);
-  after_ = add_to_header(header, before, member_, name);
-  before_ = std::move(before);
-  before_.resize(after_.size());
-  if (const std::int64_t stored_end = std::min(bytes, old_size_); stored_end > header_end_)
-    store_->read({{header_end_, before_.data() + header_end_, stored_end - header_end_}});
+  new_header_ = add_to_header(header, before, member_, name);
+  old_header_ = std::move(before);
+  old_header_.resize(new_header_.size());
+  if (const std::int64_t stored_end = std::min(bytes, old_file_size_); stored_end > old_header_end_)
+    store_->read({{old_header_end_, old_header_.data() + old_header_end_, stored_end - old_header_end_}});
   try {
     fill();
   } catch (...) {
@@ -136,9 +137,9 @@ NewVariable::NewVariable(std::shared_ptr<store::Store> store, const std::string&
 NewVariable::~NewVariable() { discard(); }
 
 void NewVariable::discard() noexcept {
-  if (is_committed_ || member_.data_offset < old_size_) return;
+  if (is_committed_ || member_.data_offset < old_file_size_) return;
   try {
-    file_.resize(old_size_);
+    file_.resize(old_file_size_);
   } catch (const std::exception&) {  // harmless: the header does not refer to the elements
   }
 }
@@ -156,28 +157,30 @@ void NewVariable::fill() const {
 }
 
 void NewVariable::commit() {
-  std::vector<std::byte> now(static_cast<std::size_t>(header_end_));
-  store_->read({{0, now.data(), header_end_}});
-  if (!std::equal(now.begin(), now.end(), before_.begin()))
+  std::vector<std::byte> present(static_cast<std::size_t>(old_header_end_));
+  store_->read({{0, present.data(), old_header_end_}});
+  if (!std::equal(present.begin(), present.end(), old_header_.begin()))
     base::throw_system_error(EBUSY, name_,
                              ": another program has changed the header of the file meanwhile; open it again, and write "
                              "again");
-  // Nothing refers to these bytes yet.
-  const auto bytes = static_cast<std::int64_t>(after_.size());
-  store_->write({{header_end_, after_.data() + header_end_, bytes - header_end_}});
+  // Write the bytes after the old header first, because nothing refers to them yet.
+  const auto bytes = static_cast<std::int64_t>(new_header_.size());
+  store_->write({{old_header_end_, new_header_.data() + old_header_end_, bytes - old_header_end_}});
   store_->sync();
-  const auto [old_first, new_first] = std::mismatch(now.begin(), now.end(), after_.begin());
-  const auto begin = old_first - now.begin();
-  auto end = static_cast<std::ptrdiff_t>(header_end_);
-  while (end > begin && now[static_cast<std::size_t>(end - 1)] == after_[static_cast<std::size_t>(end - 1)]) --end;
+  // [begin, end) is the part of the old header that changes.
+  const auto [old_first, new_first] = std::mismatch(present.begin(), present.end(), new_header_.begin());
+  const auto begin = old_first - present.begin();
+  auto end = static_cast<std::ptrdiff_t>(old_header_end_);
+  while (end > begin && present[static_cast<std::size_t>(end - 1)] == new_header_[static_cast<std::size_t>(end - 1)])
+    --end;
   is_committed_ = true;
-  if (end - begin <= kMaxAtomic) {
-    store_->write({{begin, after_.data() + begin, end - begin}});
+  if (end - begin <= kMaxAtomicBytes) {
+    store_->write({{begin, new_header_.data() + begin, end - begin}});
     return store_->sync();
   }
   const std::int64_t size = store_->size();
   const hdf5::FilePatch changes{
-      size, size, {{begin, {now.begin() + begin, now.begin() + end}, {new_first, after_.begin() + end}}}};
+      size, size, {{begin, {present.begin() + begin, present.begin() + end}, {new_first, new_header_.begin() + end}}}};
   if (!hdf5::write_through_journal(file_.descriptor(), std::filesystem::absolute(store_->name()).string(), changes))
     base::throw_system_error(EACCES, name_,
                              " cannot be added: its folder permits no new file, and the change needs a journal there; "

@@ -18,7 +18,7 @@ namespace plait::container::netcdf {
 /// releases it unless commit() has added the variable to the header.
 class NewVariable {
  public:
-  /// Locks the file, and writes fill values. name: the name of the file and the variable.
+  /// Locks the file, allocates space for the elements, and fills it with the fill value. name: `FILE::VARIABLE`.
   /// errors  kArgument: the options do not fit, or the header has no space for the variable. kSystem: another program
   ///         changes the file.
   NewVariable(std::shared_ptr<store::Store> store, const std::string& name, const FileOptions& options);
@@ -32,18 +32,19 @@ class NewVariable {
   void commit();
 
  private:
+  /// Writes the fill value to all elements.
   void fill() const;
-  /// Removes the space of the elements, unless the header refers to them.
+  /// Releases the space of the elements, unless the header refers to them.
   void discard() noexcept;
 
   std::shared_ptr<store::Store> store_;
   std::string name_;
   store::posix::ExtendedFile file_;
   Member member_;
-  std::vector<std::byte> before_;  ///< the header without the variable, and the bytes after it
-  std::vector<std::byte> after_;   ///< the header with the variable, of the same size
-  std::int64_t header_end_ = 0;    ///< the offset after the header without the variable
-  std::int64_t old_size_ = 0;
+  std::vector<std::byte> old_header_;  ///< the header without the variable, and the bytes after it
+  std::vector<std::byte> new_header_;  ///< the header with the variable, of the same size
+  std::int64_t old_header_end_ = 0;    ///< the offset after the header without the variable
+  std::int64_t old_file_size_ = 0;
   bool is_committed_ = false;
 };
 

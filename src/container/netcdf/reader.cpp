@@ -15,17 +15,17 @@ constexpr std::int64_t kBlock = std::int64_t{64} << 10;
 
 }  // namespace
 
-void Reader::damaged_at(std::int64_t position, const std::string& why) const {
+void Reader::throw_damaged_at(std::int64_t position, const std::string& why) const {
   base::throw_system_error(EIO, "cannot open ", file_, " as netCDF: its header is wrong at byte ", position, ": ", why,
                            "; copy or download the file again");
 }
 
-void Reader::expect(std::int64_t bytes) const {
-  if (bytes > left()) damaged(bytes, " more bytes are needed, but the file ends at byte ", size_);
+void Reader::check_remaining(std::int64_t bytes) const {
+  if (bytes > remaining_bytes()) throw_damaged(bytes, " more bytes are needed, but the file ends at byte ", size_);
 }
 
 void Reader::read(std::byte* data, std::int64_t bytes) {
-  expect(bytes);
+  check_remaining(bytes);
   while (bytes > 0) {
     const std::int64_t loaded_end = loaded_ + static_cast<std::int64_t>(block_.size());
     if (position_ < loaded_ || position_ >= loaded_end) {
@@ -42,7 +42,7 @@ void Reader::read(std::byte* data, std::int64_t bytes) {
   }
 }
 
-std::uint64_t Reader::number(int bytes) {
+std::uint64_t Reader::read_number(int bytes) {
   std::array<std::byte, 8> buffer{};
   read(buffer.data(), bytes);
   std::uint64_t number = 0;
@@ -51,16 +51,17 @@ std::uint64_t Reader::number(int bytes) {
   return number;
 }
 
-std::int64_t Reader::count(int bytes, std::int64_t min_bytes, const char* what) {
+std::int64_t Reader::read_count(int bytes, std::int64_t min_bytes, const char* what) {
   const std::int64_t at = position_;
-  const std::uint64_t found = number(bytes);
-  if (found > static_cast<std::uint64_t>(left() / min_bytes))
-    damaged_at(at, base::text(found, " ", what, " do not fit into the ", left(), " bytes that follow"));
+  const std::uint64_t found = read_number(bytes);
+  if (found > static_cast<std::uint64_t>(remaining_bytes() / min_bytes))
+    throw_damaged_at(at,
+                     base::text(found, " ", what, " do not fit into the ", remaining_bytes(), " bytes that follow"));
   return static_cast<std::int64_t>(found);
 }
 
-std::string Reader::name(int bytes_of_count) {
-  const std::int64_t length = count(bytes_of_count, 1, "bytes of a name");
+std::string Reader::read_name(int bytes_of_count) {
+  const std::int64_t length = read_count(bytes_of_count, 1, "bytes of a name");
   std::string name(static_cast<std::size_t>(length), '\0');
   read(reinterpret_cast<std::byte*>(name.data()), length);
   skip(padded(length) - length);
@@ -68,8 +69,8 @@ std::string Reader::name(int bytes_of_count) {
   return name.substr(0, name.find('\0'));
 }
 
-std::vector<std::byte> Reader::content(std::int64_t bytes) {
-  expect(bytes);
+std::vector<std::byte> Reader::read_padded(std::int64_t bytes) {
+  check_remaining(bytes);
   std::vector<std::byte> content(static_cast<std::size_t>(bytes));
   read(content.data(), bytes);
   skip(padded(bytes) - bytes);
@@ -77,7 +78,7 @@ std::vector<std::byte> Reader::content(std::int64_t bytes) {
 }
 
 void Reader::skip(std::int64_t bytes) {
-  expect(bytes);
+  check_remaining(bytes);
   position_ += bytes;
 }
 

@@ -22,10 +22,12 @@ namespace {
 constexpr std::int64_t kCountOffset = 4;
 constexpr std::int64_t kMaxFillBytes = std::int64_t{4} << 20;  // for one write of fill values
 
+/// Guards registry().
 std::mutex& registry_mutex() {
   static std::mutex mutex;
   return mutex;
 }
+/// Returns the files of this process that are being extended, by the names of their stores.
 std::map<std::string, std::weak_ptr<RecordFile>>& registry() {
   static std::map<std::string, std::weak_ptr<RecordFile>> files;
   return files;
@@ -59,7 +61,7 @@ std::shared_ptr<RecordFile> RecordFile::open(const std::shared_ptr<store::Store>
   std::shared_ptr<RecordFile> file = entry.lock();
   if (!file) entry = file = std::make_shared<RecordFile>(store, name);
   const std::scoped_lock file_lock(file->mutex_);
-  if (!file->variables_.try_emplace(variable, Extension{file->count_, file->count_}).second)
+  if (!file->extensions_.try_emplace(variable, Extension{file->record_count_, file->record_count_}).second)
     base::throw_system_error(EBUSY, name, " is being extended under another name here; close it there first");
   return file;
 }
@@ -69,106 +71,107 @@ RecordFile::RecordFile(std::shared_ptr<store::Store> store, const std::string& n
   const Header header = read_header(*store_, name);
   std::array<std::byte, 4> magic{};
   store_->read({{0, magic.data(), 4}});
-  number_bytes_ = magic[3] == std::byte{5} ? 8 : 4;
-  stated_ = stated_count();
-  begin_ = INT64_MAX;
+  count_bytes_ = magic[3] == std::byte{5} ? 8 : 4;
+  stored_count_ = read_count();
+  first_record_ = INT64_MAX;
   for (const Variable& variable : header.variables) {
     if (!variable.grows) continue;
     const Rows& rows = variable.records;
-    begin_ = std::min(begin_, rows.begin);
-    count_ = rows.count;
-    record_.resize(static_cast<std::size_t>(rows.stride));
-    rows_.emplace(variable.member.name, rows);
-    const std::int64_t end = count_ == 0 ? 0 : rows.begin + (count_ - 1) * rows.stride + rows.row_bytes;
+    first_record_ = std::min(first_record_, rows.begin);
+    record_count_ = rows.count;
+    fill_record_.resize(static_cast<std::size_t>(rows.stride));
+    rows_by_variable_.emplace(variable.member.name, rows);
+    const std::int64_t end = record_count_ == 0 ? 0 : rows.begin + (record_count_ - 1) * rows.stride + rows.row_bytes;
     if (end > store_->size())
       base::throw_system_error(EIO, name, " cannot grow: \"", variable.member.name, "\" ends at byte ", end,
                                ", but the file has only ", store_->size(), " bytes; it has been truncated");
   }
   for (const Variable& variable : header.variables)
-    if (variable.grows) fill_variable(variable, begin_, record_);
-  filled_ = count_;
+    if (variable.grows) fill_variable(variable, first_record_, fill_record_);
+  filled_count_ = record_count_;
 }
 
 void RecordFile::release(const std::string& variable) noexcept {
   const std::scoped_lock lock(mutex_);
-  const auto found = variables_.find(variable);
-  if (found == variables_.end()) return;
+  const auto found = extensions_.find(variable);
+  if (found == extensions_.end()) return;
   try {
     clear_rows(variable, found->second.committed, found->second.extended);
   } catch (const std::exception&) {  // the elements stay; readers see them only if another variable is extended
   }
-  variables_.erase(found);
+  extensions_.erase(found);
 }
 
-std::int64_t RecordFile::stated_count() {
+std::int64_t RecordFile::read_count() {
   std::array<std::byte, 8> bytes{};
-  store_->read({{kCountOffset, bytes.data(), number_bytes_}});
+  store_->read({{kCountOffset, bytes.data(), count_bytes_}});
   std::uint64_t count = 0;
-  for (std::int64_t i = 0; i < number_bytes_; ++i)
+  for (std::int64_t i = 0; i < count_bytes_; ++i)
     count = count << 8U | std::to_integer<std::uint64_t>(bytes[static_cast<std::size_t>(i)]);
   return static_cast<std::int64_t>(count);
 }
 
 void RecordFile::write_count(std::int64_t count) {
   std::array<std::byte, 8> number{};
-  for (std::int64_t i = 0; i < number_bytes_; ++i)
+  for (std::int64_t i = 0; i < count_bytes_; ++i)
     number[static_cast<std::size_t>(i)] =
-        static_cast<std::byte>(static_cast<std::uint64_t>(count) >> (8 * (number_bytes_ - 1 - i)));
-  store_->write({{kCountOffset, number.data(), number_bytes_}});
-  stated_ = count;
+        static_cast<std::byte>(static_cast<std::uint64_t>(count) >> (8 * (count_bytes_ - 1 - i)));
+  store_->write({{kCountOffset, number.data(), count_bytes_}});
+  stored_count_ = count;
 }
 
 void RecordFile::fill_records(std::int64_t count) {
-  const auto bytes = static_cast<std::int64_t>(record_.size());
-  if (bytes == 0 || count <= filled_) return;
+  const auto bytes = static_cast<std::int64_t>(fill_record_.size());
+  if (bytes == 0 || count <= filled_count_) return;
   // If the header states no number of records, readers compute it from the size of the file. The size changes now, so
   // write the number first.
-  if (stated_ != count_) {
-    write_count(count_);
+  if (stored_count_ != record_count_) {
+    write_count(record_count_);
     store_->sync();
   }
-  const std::int64_t max_records = std::clamp<std::int64_t>(kMaxFillBytes / bytes, 1, count - filled_);
+  const std::int64_t max_records = std::clamp<std::int64_t>(kMaxFillBytes / bytes, 1, count - filled_count_);
   std::vector<std::byte> records;
-  for (std::int64_t i = 0; i < max_records; ++i) records.insert(records.end(), record_.begin(), record_.end());
-  while (filled_ < count) {
-    const std::int64_t next = std::min(max_records, count - filled_);
-    store_->write({{begin_ + filled_ * bytes, records.data(), next * bytes}});
-    filled_ += next;
+  for (std::int64_t i = 0; i < max_records; ++i)
+    records.insert(records.end(), fill_record_.begin(), fill_record_.end());
+  while (filled_count_ < count) {
+    const std::int64_t next = std::min(max_records, count - filled_count_);
+    store_->write({{first_record_ + filled_count_ * bytes, records.data(), next * bytes}});
+    filled_count_ += next;
   }
 }
 
 void RecordFile::clear_rows(const std::string& variable, std::int64_t begin, std::int64_t end) {
-  const auto found = rows_.find(variable);
-  if (found == rows_.end() || found->second.row_bytes == 0) return;
+  const auto found = rows_by_variable_.find(variable);
+  if (found == rows_by_variable_.end() || found->second.row_bytes == 0) return;
   const Rows& rows = found->second;
-  const std::byte* const fill = record_.data() + (rows.begin - begin_);
+  const std::byte* const fill = fill_record_.data() + (rows.begin - first_record_);
   for (std::int64_t i = begin; i < end; ++i) store_->write({{rows.begin + i * rows.stride, fill, rows.row_bytes}});
 }
 
 void RecordFile::extend(const std::string& variable, std::int64_t count) {
   const std::scoped_lock lock(mutex_);
   // In the header, a number with all bits set means that the number of records is unknown.
-  if (number_bytes_ == 4 && count >= std::int64_t{UINT32_MAX})
+  if (count_bytes_ == 4 && count >= std::int64_t{UINT32_MAX})
     base::throw_argument_error(name_, " cannot have ", count, " records: its header states at most ", UINT32_MAX - 1,
                                "; copy it to a netCDF-4 file");
   fill_records(count);
   // The number becomes smaller after a failed append().
-  Extension& extension = variables_.at(variable);
+  Extension& extension = extensions_.at(variable);
   clear_rows(variable, count, extension.extended);
   extension.extended = count;
 }
 
 void RecordFile::commit(const std::string& variable, std::int64_t count) {
   const std::scoped_lock lock(mutex_);
-  if (count > count_) {
-    if (stated_count() != stated_)
-      base::throw_system_error(EBUSY, name_, " had ", count_,
+  if (count > record_count_) {
+    if (read_count() != stored_count_)
+      base::throw_system_error(EBUSY, name_, " had ", record_count_,
                                " records, and another program has changed their number meanwhile; open it again, and "
                                "append again");
     write_count(count);
-    count_ = count;
+    record_count_ = count;
   }
-  variables_.at(variable).committed = count;
+  extensions_.at(variable).committed = count;
 }
 
 }  // namespace plait::container::netcdf

@@ -13,25 +13,27 @@ namespace plait::container::npy {
 
 namespace {
 
+/// A recursive-descent parser of one literal.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
 
-  Literal whole() {
-    Literal result = value(0);
-    skip();
+  Literal parse() {
+    Literal result = parse_value(0);
+    skip_spaces();
     if (position_ != text_.size()) fail();
     return result;
   }
 
  private:
-  void skip() {
+  void skip_spaces() {
     while (position_ < text_.size() && (std::isspace(static_cast<unsigned char>(text_[position_])) != 0)) ++position_;
   }
   char peek() {
-    skip();
+    skip_spaces();
     return position_ < text_.size() ? text_[position_] : '\0';
   }
+  /// Skips spaces, and the character c if it comes next. Returns true if it does.
   bool accept(char c) {
     if (peek() != c) return false;
     ++position_;
@@ -39,20 +41,20 @@ class Parser {
   }
   [[noreturn]] void fail() const { base::throw_argument_error("unexpected text at character ", position_ + 1); }
 
-  Literal value(int depth) {
+  Literal parse_value(int depth) {
     if (depth > 16) fail();
     const char c = peek();
     const std::size_t start = position_;
     Literal result;
     if (c == '\'' || c == '"') {
       result.kind = Literal::Kind::kString;
-      result.string = string();
+      result.string = parse_string();
     } else if (c == '(' || c == '[') {
       ++position_;
       result.kind = Literal::Kind::kSequence;
       const char end = c == '(' ? ')' : ']';
       while (!accept(end)) {
-        result.items.push_back(value(depth + 1));
+        result.items.push_back(parse_value(depth + 1));
         if (!accept(',') && peek() != end) fail();
       }
     } else if (c == '{') {
@@ -60,9 +62,9 @@ class Parser {
       result.kind = Literal::Kind::kDictionary;
       while (!accept('}')) {
         if (peek() != '\'' && peek() != '"') fail();
-        std::string key = string();
+        std::string key = parse_string();
         if (!accept(':')) fail();
-        result.entries.push_back({std::move(key), value(depth + 1)});
+        result.entries.push_back({std::move(key), parse_value(depth + 1)});
         if (!accept(',') && peek() != '}') fail();
       }
     } else if (text_.substr(position_, 4) == "True" || text_.substr(position_, 5) == "False") {
@@ -79,13 +81,13 @@ class Parser {
     return result;
   }
 
-  std::string string() {
+  std::string parse_string() {
     const char quote = text_[position_++];
     std::string result;
     while (position_ < text_.size() && text_[position_] != quote) {
       const char c = text_[position_++];
       if (c == '\\') {
-        append_utf8(result, escaped());
+        append_utf8(result, parse_escape());
       } else {
         result += c;
       }
@@ -95,8 +97,8 @@ class Parser {
     return result;
   }
 
-  /// Returns the character of an escape sequence.
-  std::uint32_t escaped() {
+  /// Parses an escape sequence after its backslash, and returns the code of its character.
+  std::uint32_t parse_escape() {
     if (position_ == text_.size()) fail();
     const char c = text_[position_++];
     switch (c) {
@@ -110,14 +112,15 @@ class Parser {
       case 'r': return '\r';
       case 't': return '\t';
       case 'v': return '\v';
-      case 'x': return digits(2);
-      case 'u': return digits(4);
-      case 'U': return digits(8);
+      case 'x': return parse_code(2);
+      case 'u': return parse_code(4);
+      case 'U': return parse_code(8);
       default: fail();
     }
   }
 
-  std::uint32_t digits(std::size_t count) {
+  /// Parses the code of a character in `count` hexadecimal digits.
+  std::uint32_t parse_code(std::size_t count) {
     const std::string_view text = text_.substr(position_, count);
     std::uint32_t code = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code, 16);
@@ -147,6 +150,6 @@ bool same_value(const Literal& left, const Literal& right) {
          std::ranges::equal(left.entries, right.entries, same_entry);
 }
 
-Literal parse_literal(std::string_view text) { return Parser(text).whole(); }
+Literal parse_literal(std::string_view text) { return Parser(text).parse(); }
 
 }  // namespace plait::container::npy

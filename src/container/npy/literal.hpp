@@ -10,17 +10,17 @@ namespace plait::container::npy {
 
 struct LiteralEntry;
 
-/// A string (in UTF-8, with its escapes resolved), an integer, True or False, a tuple or list, or a dictionary. `text`
-/// is the source text of the literal.
+/// A string (in UTF-8, with its escapes resolved), an integer, True or False, a tuple or list, or a dictionary.
 struct Literal {
   enum class Kind : std::uint8_t { kString, kInteger, kBool, kSequence, kDictionary };
   Kind kind = Kind::kInteger;
   std::string string;
-  std::int64_t integer = 0;  // 0 and 1 for kBool
-  std::vector<Literal> items;
-  std::vector<LiteralEntry> entries;
-  std::string text;
+  std::int64_t integer = 0;           ///< 0 for False, 1 for True
+  std::vector<Literal> items;         ///< of a kSequence
+  std::vector<LiteralEntry> entries;  ///< of a kDictionary
+  std::string text;                   ///< the source text of the literal
 
+  /// Returns the value of a key of a dictionary; nullptr if there is none.
   const Literal* find(std::string_view key) const;
 };
 

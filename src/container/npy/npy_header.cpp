@@ -19,10 +19,11 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-[[noreturn]] void damaged(const std::string& path, const std::string& found) {
+[[noreturn]] void throw_damaged(const std::string& path, const std::string& found) {
   base::throw_system_error(0, "cannot open ", path, " as .npy: ", found);
 }
 
+/// Returns the number of bytes of an element of a dtype, which may be 0 for a field.
 std::int64_t literal_bytes(const Literal& type) {
   if (type.kind == Literal::Kind::kString) {
     std::string_view text = type.string;
@@ -36,9 +37,9 @@ std::int64_t literal_bytes(const Literal& type) {
     std::size_t digits = 1;
     for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits)
       count = base::checked_add(base::checked_multiply(count, 10, "dtype"), text[digits] - '0', "dtype");
-    const bool unit = digits < text.size() && text[digits] == '[' && (kind == 'M' || kind == 'm');
+    const bool has_unit = digits < text.size() && text[digits] == '[' && (kind == 'M' || kind == 'm');
     if (std::string_view("biufcSUVMm").find(kind) == std::string_view::npos || digits == 1 ||
-        (digits != text.size() && !unit))
+        (digits != text.size() && !has_unit))
       base::throw_argument_error("unknown dtype \"", type.string, "\"; expected a spelling such as <f8");
     return kind == 'U' ? base::checked_multiply(count, 4, "dtype") : count;
   }
@@ -82,24 +83,29 @@ bool same_descr(const std::string& left, const std::string& right) {
   return left.starts_with('[') && right.starts_with('[') && same_value(parse_literal(left), parse_literal(right));
 }
 
-/// Maximum length of a header. No dtype that Plait reads needs as much, and a damaged length must not allocate more.
+/// Maximum length of a header. No dtype that Plait reads needs as much, and a damaged length must not make the program
+/// allocate more.
 constexpr std::int64_t kMaxHeaderBytes = std::int64_t{64} << 20;
 
 std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string& path) {
   if (preamble.size() < 10 || std::memcmp(preamble.data(), kMagic.data(), kMagic.size()) != 0)
-    damaged(path,
-            "it does not begin with the .npy signature; give shape and dtype to read it as raw elements under another "
-            "name");
+    throw_damaged(
+        path,
+        "it does not begin with the .npy signature; give shape and dtype to read it as raw elements under another "
+        "name");
   const auto byte = [&](std::size_t i) { return static_cast<std::int64_t>(preamble[i]); };
+  // Bytes 0 to 5 are the magic, 6 and 7 the version; then follows the length of the dictionary, in 2 bytes in version 1
+  // and in 4 bytes in later versions.
   const std::int64_t version = byte(6);
   if (version == 1) return 10 + byte(8) + byte(9) * 256;
   if ((version == 2 || version == 3) && preamble.size() >= kPreambleBytes) {
     const std::int64_t length = 12 + byte(8) + (byte(9) << 8) + (byte(10) << 16) + (byte(11) << 24);
     if (length > kMaxHeaderBytes)
-      damaged(path, base::text("its header would have ", length, " bytes; at most ", kMaxHeaderBytes, " are read"));
+      throw_damaged(path,
+                    base::text("its header would have ", length, " bytes; at most ", kMaxHeaderBytes, " are read"));
     return length;
   }
-  damaged(path, base::text("it has format version ", version, "; Plait reads the versions 1, 2 and 3"));
+  throw_damaged(path, base::text("it has format version ", version, "; Plait reads the versions 1, 2 and 3"));
 }
 
 Header read_header(store::Store& store, const std::string& path, std::span<const std::byte> first) {
@@ -122,23 +128,23 @@ Header read_header(store::Store& store, const std::string& path, std::span<const
 Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
   const std::int64_t length = header_bytes(bytes, path);
   const std::size_t start = static_cast<std::int64_t>(bytes[6]) == 1 ? 10 : 12;
-  if (length != static_cast<std::int64_t>(bytes.size())) damaged(path, "the header is cut off");
+  if (length != static_cast<std::int64_t>(bytes.size())) throw_damaged(path, "the header is cut off");
   Literal dictionary;
   Header header;
   try {
     const std::string text(reinterpret_cast<const char*>(bytes.data()) + start, bytes.size() - start);
     const bool latin1 = static_cast<std::int64_t>(bytes[6]) < 3;
-    if (!latin1 && !is_utf8(text)) damaged(path, "the header is of version 3, but its text is not UTF-8");
+    if (!latin1 && !is_utf8(text)) throw_damaged(path, "the header is of version 3, but its text is not UTF-8");
     dictionary = parse_literal(latin1 && !is_ascii(text) ? latin1_to_utf8(text) : text);
   } catch (const Error& error) {
-    damaged(path, base::text("the header cannot be parsed: ", error.what()));
+    throw_damaged(path, base::text("the header cannot be parsed: ", error.what()));
   }
   const Literal* descr = dictionary.find("descr");
   const Literal* fortran = dictionary.find("fortran_order");
   const Literal* shape = dictionary.find("shape");
   if (descr == nullptr || fortran == nullptr || fortran->kind != Literal::Kind::kBool || shape == nullptr ||
       shape->kind != Literal::Kind::kSequence)
-    damaged(path, "the header lacks descr, fortran_order or shape");
+    throw_damaged(path, "the header lacks descr, fortran_order or shape");
   header.descr = descr->kind == Literal::Kind::kString ? descr->string : descr->text;
   try {
     header.element_bytes = dtype_bytes(header.descr);
@@ -148,7 +154,7 @@ Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
   header.order = fortran->integer != 0 ? Order::kFortran : Order::kC;
   for (const Literal& extent : shape->items) {
     if (extent.kind != Literal::Kind::kInteger || extent.integer < 0)
-      damaged(path, "the shape in the header contains something other than sizes of 0 or more");
+      throw_damaged(path, "the shape in the header contains something other than sizes of 0 or more");
     header.shape.push_back(extent.integer);
   }
   header.data_offset = length;
@@ -171,8 +177,9 @@ std::vector<std::byte> make_header(const std::string& descr, Order order, const 
   if (!latin1 && !is_utf8(text))
     base::throw_argument_error("the dtype has field names that are not UTF-8; use that encoding");
   if (latin1) text = std::move(*latin1);
-  const bool long_header = 10 + text.size() + 1 + 63 > 65535;
-  const int version = !latin1 ? 3 : long_header ? 2 : 1;
+  // Version 1 states the length in 2 bytes. Up to 63 blanks and a newline follow the dictionary.
+  const bool is_long = 10 + text.size() + 1 + 63 > 65535;
+  const int version = !latin1 ? 3 : is_long ? 2 : 1;
   const std::size_t start = version == 1 ? 10 : 12;
   text.append(63 - (start + text.size()) % 64, ' ');
   text += '\n';

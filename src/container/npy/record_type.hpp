@@ -26,11 +26,12 @@ std::string quote(std::string_view text);
 /// Returns true if a dtype is a list of fields.
 inline bool is_record(std::string_view dtype) { return dtype.starts_with('['); }
 
-/// Returns the fields of a structured dtype without its padding, which has empty names. Titles of fields are ignored.
+/// Returns the fields of a structured dtype, without padding, which is written as fields with empty names. Titles of
+/// fields are ignored.
 /// errors  kArgument: the dtype is not a list of fields of fixed size.
 std::vector<RecordField> parse_record(const std::string& dtype);
 
-/// Returns the structured dtype of `bytes` bytes that has these fields, which are in the order of their offsets and do
+/// Formats the structured dtype of `bytes` bytes that has these fields, which are in the order of their offsets and do
 /// not overlap. Bytes without a field become padding, as numpy.save writes it: `('', '|V4')`.
 std::string print_record(std::span<const RecordField> fields, std::int64_t bytes);
 

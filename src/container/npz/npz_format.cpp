@@ -1,8 +1,9 @@
 // NumPy's archives: zip files of .npy files.
 //
-// New archives are not compressed, so that the offset of each array follows from the shapes and names alone, and all
-// ranks write their elements at the same time. The zip headers contain checksums of all bytes of an array, so that one
-// rank reads the whole file again at commit().
+// A zip file has a local header before each of its files, and a directory of all files at its end. New archives are not
+// compressed, so that the offset of each array follows from the shapes and names alone, and all ranks can write their
+// elements at the same time. The zip headers contain a checksum of all bytes of an array. To compute it, one rank reads
+// the whole file again in commit().
 // Example: a and b of 100 doubles. a.npy has its local header at 0, its .npy header of 128 bytes at 64, and its
 // elements at 192..991. b.npy has its local header at 992, its .npy header at 1,088 and its elements at 1,216.
 
@@ -48,11 +49,13 @@ using store::zip::local_header;
 using store::zip::local_header_bytes;
 using store::zip::read_directory;
 
-constexpr std::string_view kNpy = ".npy";
+constexpr std::string_view kNpySuffix = ".npy";
+/// Alignment of the .npy files in a new archive. Their headers have multiples of 64 bytes, so the elements are aligned.
 constexpr std::int64_t kAlignment = 64;
-constexpr std::int64_t kBlock = std::int64_t{4} << 20;
+/// Number of bytes that are read at a time to compute a checksum.
+constexpr std::int64_t kReadBytes = std::int64_t{4} << 20;
 
-/// Returns the reason why an entry cannot be read.
+/// Returns the reason why an entry cannot be read; empty if it can.
 Rejection entry_rejection(const Entry& entry) {
   if (entry.encrypted()) return Rejection("it is encrypted; write the archive without a password");
   if (entry.method != kStored && entry.method != kDeflated)
@@ -65,15 +68,16 @@ Rejection entry_rejection(const Entry& entry) {
   return {};
 }
 
-/// Returns the arrays of the directory, without the properties that only their headers state.
+/// Returns the arrays of the directory, without the properties that only their .npy headers state.
+/// npy_entries: output; the entry of each array.
 /// errors  kArgument: the archive holds files, but no .npy file.
 std::vector<Member> list_members(const std::vector<Entry>& entries, const std::string& file,
                                  std::vector<const Entry*>& npy_entries) {
   std::vector<Member> members;
   for (const Entry& entry : entries) {
-    if (!entry.name.ends_with(kNpy) || entry.name.size() == kNpy.size()) continue;
+    if (!entry.name.ends_with(kNpySuffix) || entry.name.size() == kNpySuffix.size()) continue;
     Member& member = members.emplace_back();
-    const std::string_view name = std::string_view(entry.name).substr(0, entry.name.size() - kNpy.size());
+    const std::string_view name = std::string_view(entry.name).substr(0, entry.name.size() - kNpySuffix.size());
     member.name = npy::is_utf8(name) ? std::string(name) : npy::latin1_to_utf8(name);
     member.stored = entry.compressed_bytes;
     member.storage = entry.method == kStored ? "stored" : entry.method == kDeflated ? "deflated" : "packed otherwise";
@@ -87,7 +91,7 @@ std::vector<Member> list_members(const std::vector<Entry>& entries, const std::s
   return members;
 }
 
-/// Returns the bytes of an entry as they are stored in the archive, possibly deflated.
+/// Returns a store of the bytes of an entry as they are stored in the archive, possibly deflated.
 std::shared_ptr<PartStore> make_part(std::shared_ptr<store::Store> store, const Entry& entry, const std::string& file,
                                      const std::string& name) {
   const std::int64_t begin = data_begin(*store, entry, file);
@@ -95,8 +99,8 @@ std::shared_ptr<PartStore> make_part(std::shared_ptr<store::Store> store, const 
                                      name);
 }
 
-/// Lists all arrays of an archive.
-std::vector<Member> list(store::Store& store, const std::string& file) {
+/// Lists all arrays of an archive. An array whose header cannot be read is listed with the reason.
+std::vector<Member> list_arrays(store::Store& store, const std::string& file) {
   const std::vector<Entry> entries = read_directory(store, file);
   std::vector<const Entry*> npy_entries;
   std::vector<Member> members = list_members(entries, file, npy_entries);
@@ -111,20 +115,20 @@ std::vector<Member> list(store::Store& store, const std::string& file) {
     try {
       std::vector<std::byte> head(
           static_cast<std::size_t>(std::min<std::int64_t>(entry.content_bytes, npy::kPreambleBytes)));
-      const auto read = [&] {
+      const auto read_head = [&] {  // reads as many bytes as `head` has
         const auto bytes = static_cast<std::int64_t>(head.size());
         if (entry.method == kStored) return part->read({{0, head.data(), bytes}});
         gzip::RestartPoint start;
-        start.inside = true;
+        start.is_inside_member = true;
         gzip::Inflater(*part, entry.compressed_bytes, start, gzip::Framing::kNone).read_whole(head.data(), bytes);
       };
-      read();
+      read_head();
       const std::int64_t length = npy::header_bytes(head, name);
       if (length > entry.content_bytes)
         base::throw_system_error(0, name, ": its header has ", length, " bytes, but it has ", entry.content_bytes,
                                  " in all; copy or download the file again");
       head.resize(static_cast<std::size_t>(length));
-      read();
+      read_head();
       const npy::Header header = npy::parse_header(head, name);
       member.type = {header.shape, header.descr, header.element_bytes, header.order};
       member.data_offset = header.data_offset;
@@ -144,12 +148,12 @@ struct OpenedEntry {
   const gzip::Index* index = nullptr;     ///< index of the content, if the entry is deflated
 };
 
-OpenedEntry opened(std::shared_ptr<PartStore> part) {
+OpenedEntry make_opened_entry(std::shared_ptr<PartStore> part) {
   const Rows rows = part->rows();
   return {rows, std::move(part)};
 }
 
-OpenedEntry opened(std::shared_ptr<PartStore> part, gzip::Index index) {
+OpenedEntry make_opened_entry(std::shared_ptr<PartStore> part, gzip::Index index) {
   const Rows rows = part->rows();
   const auto content = std::make_shared<GzipStore>(std::move(part), std::move(index));
   return {rows, content, &content->index()};
@@ -173,7 +177,7 @@ class NpzFile : public OpenedFile, public FileChanges {
   NpzFile(std::shared_ptr<store::Store> store, std::string name)
       : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
 
-  std::vector<Member> arrays() override { return select_members(list(*store_, file_), name_); }
+  std::vector<Member> arrays() override { return select_members(list_arrays(*store_, file_), name_); }
   FileChanges* changes() override { return this; }
   void check() const override {
     base::throw_argument_error(
@@ -190,13 +194,13 @@ class NpzFile : public OpenedFile, public FileChanges {
  private:
   OpenedEntry open_entry() const {
     const std::vector<Entry> entries = read_directory(*store_, file_);
-    std::vector<const Entry*> found;
-    const std::vector<Member> members = list_members(entries, file_, found);
-    const Entry& entry = *found[static_cast<std::size_t>(&find_member(members, name_) - members.data())];
+    std::vector<const Entry*> npy_entries;
+    const std::vector<Member> members = list_members(entries, file_, npy_entries);
+    const Entry& entry = *npy_entries[static_cast<std::size_t>(&find_member(members, name_) - members.data())];
     std::shared_ptr<PartStore> part = make_part(store_, entry, file_, name_);
-    if (entry.method == kStored) return opened(std::move(part));
+    if (entry.method == kStored) return make_opened_entry(std::move(part));
     gzip::Index index = gzip::make_index(*part, {entry.content_bytes, entry.check_sum});
-    return opened(std::move(part), std::move(index));
+    return make_opened_entry(std::move(part), std::move(index));
   }
 
   std::shared_ptr<store::Store> store_;
@@ -204,23 +208,25 @@ class NpzFile : public OpenedFile, public FileChanges {
   std::string file_;
 };
 
-/// Makes the entry of a new array. header: the offset of its local header. Its checksum is not known yet.
+/// Makes the entry of a new array, without its checksum, which is not known yet. header: the offset of its local
+/// header.
+/// bytes: size of its .npy file.
 Entry make_entry(const Member& member, std::int64_t header, std::int64_t bytes) {
   Entry entry;
-  entry.name = text(member.name, kNpy);
+  entry.name = text(member.name, kNpySuffix);
   entry.method = kStored;
   entry.compressed_bytes = entry.content_bytes = bytes;
   entry.header = header;
   return entry;
 }
 
-/// Returns the offset of the .npy file of an entry: a multiple of 64. The local header before it has either no padding
-/// or at least 8 bytes of it.
+/// Returns the offset of the .npy file of an entry: a multiple of 64. The padding of the local header before it is an
+/// extra field of the zip format, which needs 8 bytes at least, or is absent.
 /// Example: a local header of 60 bytes at offset 0 would have 4 bytes of padding up to 64, so that the result is 128.
-std::int64_t array_begin(const Entry& entry) {
-  const std::int64_t shortest = entry.header + local_header_bytes(entry);
-  const std::int64_t begin = base::ceil_divide(shortest, kAlignment) * kAlignment;
-  return begin != shortest && begin - shortest < 8 ? begin + kAlignment : begin;
+std::int64_t npy_begin(const Entry& entry) {
+  const std::int64_t header_end = entry.header + local_header_bytes(entry);  // without padding
+  const std::int64_t begin = base::ceil_divide(header_end, kAlignment) * kAlignment;
+  return begin != header_end && begin - header_end < 8 ? begin + kAlignment : begin;
 }
 
 /// Writes the local headers of the entries and the directory, with the checksums of the arrays.
@@ -231,13 +237,13 @@ void write_directory(store::Store& store, const std::vector<Member>& members) {
   for (const Member& member : members) {
     const ArrayType& type = member.type;
     Entry& entry = entries.emplace_back(make_entry(member, end, member.stored));
-    const std::int64_t begin = array_begin(entry);
+    const std::int64_t begin = npy_begin(entry);
     end = begin + entry.compressed_bytes;
     const std::vector<std::byte> head = npy::make_header(type.dtype, type.order, type.shape);
     uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(head.data()), head.size());
     for (std::int64_t at = member.data_offset; at < end;) {
-      const std::int64_t bytes = std::min(kBlock, end - at);
-      block.resize(static_cast<std::size_t>(kBlock));
+      const std::int64_t bytes = std::min(kReadBytes, end - at);
+      block.resize(static_cast<std::size_t>(kReadBytes));
       store.read({{at, block.data(), bytes}});
       sum = crc32_z(sum, reinterpret_cast<const Bytef*>(block.data()), static_cast<std::size_t>(bytes));
       at += bytes;
@@ -247,8 +253,8 @@ void write_directory(store::Store& store, const std::vector<Member>& members) {
     store.write({{entry.header, header.data(), static_cast<std::int64_t>(header.size())},
                  {begin, head.data(), static_cast<std::int64_t>(head.size())}});
   }
-  const std::vector<std::byte> last = directory(entries, end);
-  store.write({{end, last.data(), static_cast<std::int64_t>(last.size())}});
+  const std::vector<std::byte> directory_bytes = directory(entries, end);
+  store.write({{end, directory_bytes.data(), static_cast<std::int64_t>(directory_bytes.size())}});
 }
 
 /// The arrays of a new archive. Their checksums are computed after all ranks have written.
@@ -288,8 +294,8 @@ class Npz : public Format {
     std::string_view index;
     base::decode(encoded, base::kAnotherRank, rows, index);
     auto part = std::make_shared<PartStore>(std::move(store), rows, name);
-    const OpenedEntry entry =
-        index.empty() ? opened(std::move(part)) : opened(std::move(part), gzip::Index::parse(index));
+    const OpenedEntry entry = index.empty() ? make_opened_entry(std::move(part))
+                                            : make_opened_entry(std::move(part), gzip::Index::parse(index));
     return std::make_unique<NpzDataset>(std::move(content), entry);
   }
   std::unique_ptr<NewFile> create(const std::string& path, const FileOptions& options) const override;
@@ -306,7 +312,7 @@ std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions&
     if (const std::int64_t bytes_of_dtype = npy::dtype_bytes(type.dtype); bytes_of_dtype != type.element_bytes)
       base::throw_argument_error(file, "::", member.name, ": elements of dtype ", type.dtype, " have ", bytes_of_dtype,
                                  " bytes, but ", type.element_bytes, " were given; leave them out or correct them");
-    if (member.name.size() + kNpy.size() > UINT16_MAX)
+    if (member.name.size() + kNpySuffix.size() > UINT16_MAX)
       base::throw_argument_error(path, ": the name of an array has ", member.name.size(),
                                  " bytes; zip files have names of less than 65532");
     const auto head = static_cast<std::int64_t>(npy::make_header(type.dtype, type.order, type.shape).size());
@@ -317,8 +323,8 @@ std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions&
     member.stored = entry.compressed_bytes;
     member.storage = "stored";
     member.element = type.dtype;
-    member.data_offset = array_begin(entry) + head;
-    end = base::checked_add(array_begin(entry), entry.compressed_bytes, "bytes of the file");
+    member.data_offset = npy_begin(entry) + head;
+    end = base::checked_add(npy_begin(entry), entry.compressed_bytes, "bytes of the file");
   }
   static_cast<Content&>(content) = content.members.front();
   content.file_bytes =

@@ -24,21 +24,22 @@ std::uint64_t decode_length(std::span<const std::byte> bytes) {
   return number;
 }
 
-Header read(store::Store& store, const std::string& file) {
+/// Reads and parses the header of a file.  errors  kSystem: the file is damaged.
+Header read_header(store::Store& store, const std::string& file) {
   const std::int64_t size = store.size();
-  const auto damaged = [&](const auto&... why) {
+  const auto throw_damaged = [&](const auto&... why) {
     base::throw_system_error(EIO, "cannot open ", file, " as safetensors: ", why...,
                              "; copy or download the file again");
   };
-  if (size < kLengthBytes) damaged("it has ", size, " bytes, too few for the length of a header");
+  if (size < kLengthBytes) throw_damaged("it has ", size, " bytes, too few for the length of a header");
   std::array<std::byte, kLengthBytes> header{};
   store.read({{0, header.data(), kLengthBytes}});
   const std::uint64_t length = decode_length(header);
   if (length > static_cast<std::uint64_t>(kMaxHeaderBytes))
-    damaged("byte 0 says that the header has ", length, " bytes, but the format permits ", kMaxHeaderBytes);
+    throw_damaged("byte 0 says that the header has ", length, " bytes, but the format permits ", kMaxHeaderBytes);
   const auto bytes = static_cast<std::int64_t>(length);
   if (bytes > size - kLengthBytes)
-    damaged("byte 0 says that the header has ", bytes, " bytes, but only ", size - kLengthBytes, " follow");
+    throw_damaged("byte 0 says that the header has ", bytes, " bytes, but only ", size - kLengthBytes, " follow");
   std::string json(static_cast<std::size_t>(bytes), '\0');
   store.read({{kLengthBytes, reinterpret_cast<std::byte*>(json.data()), bytes}});
   return parse_header(json, size, file);
@@ -48,10 +49,10 @@ class SafetensorsFile : public OpenedFile {
  public:
   SafetensorsFile(std::shared_ptr<store::Store> store, std::string name)
       : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
-  std::vector<Member> arrays() override { return select_members(read(*store_, file_).members, name_); }
-  std::vector<GroupAttributes> groups() override { return {{{}, read(*store_, file_).texts}}; }
+  std::vector<Member> arrays() override { return select_members(read_header(*store_, file_).members, name_); }
+  std::vector<GroupAttributes> groups() override { return {{{}, read_header(*store_, file_).texts}}; }
   std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
-    const std::vector<Member> members = read(*store_, file_).members;
+    const std::vector<Member> members = read_header(*store_, file_).members;
     return std::make_unique<Dataset>(static_cast<const Content&>(find_member(members, name_)), store_);
   }
 

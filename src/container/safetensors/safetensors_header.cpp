@@ -33,10 +33,11 @@ namespace {
 using base::text;
 using nlohmann::json;
 
-constexpr const char* kMetadata = "__metadata__";
+constexpr const char* kMetadataKey = "__metadata__";
 constexpr std::int64_t kAlignment = 64;
 
-/// An iterator over characters that records the position of the parser.
+/// An iterator over the characters of the JSON, for the parser. It records the position that the parser has reached,
+/// because the events of the parser do not state it.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -45,10 +46,10 @@ class CountingIterator {
   using pointer = const char*;
   using reference = const char&;
 
-  CountingIterator(const char* at, const char** seen) : at_(at), seen_(seen) {}
+  CountingIterator(const char* at, const char** parser_position) : at_(at), parser_position_(parser_position) {}
   reference operator*() const { return *at_; }
   CountingIterator& operator++() {
-    *seen_ = ++at_;
+    *parser_position_ = ++at_;
     return *this;
   }
   bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
@@ -56,7 +57,7 @@ class CountingIterator {
 
  private:
   const char* at_;
-  const char** seen_;
+  const char** parser_position_;
 };
 
 /// An array as the JSON describes it.
@@ -66,58 +67,60 @@ struct StatedArray {
   Extents shape;
   std::vector<std::int64_t> offsets;
   std::set<std::string> keys{};
-  std::int64_t position = 0;  // position of its name in the file
+  std::int64_t position = 0;  // offset of its name in the file, for errors
 };
 
-/// Handles the events of the parser. The deepest nesting that the format has is a list in an object in an object.
+/// Handles the events of the parser; the names of the functions are those of nlohmann's SAX interface. The deepest
+/// nesting that the format has is a list in an object in an object.
 class Handler {
  public:
-  Handler(const std::string& file, std::string_view whole) : seen_(whole.data()), file_(file), begin_(whole.data()) {}
+  Handler(const std::string& file, std::string_view whole)
+      : parser_position_(whole.data()), file_(file), begin_(whole.data()) {}
 
   /// Returns the arrays that have been parsed.
   std::vector<StatedArray>& arrays() { return arrays_; }
   ArrayAttributes& texts() { return texts_; }
-  /// Returns the position of the parser.
-  const char** seen() { return &seen_; }
+  /// Returns the variable in which CountingIterator records the position.
+  const char** parser_position() { return &parser_position_; }
 
-  bool null() { return wrong("null"); }
-  bool boolean(bool /*value*/) { return wrong("true or false"); }
-  bool number_integer(json::number_integer_t value) { return wrong(text("the number ", value)); }
+  bool null() { return throw_unexpected("null"); }
+  bool boolean(bool /*value*/) { return throw_unexpected("true or false"); }
+  bool number_integer(json::number_integer_t value) { return throw_unexpected(text("the number ", value)); }
   bool number_unsigned(json::number_unsigned_t value) {
-    if (list_ == nullptr) return wrong(text("the number ", value));
+    if (list_ == nullptr) return throw_unexpected(text("the number ", value));
     if (value > static_cast<json::number_unsigned_t>(INT64_MAX))
       return fail("the number ", value, " is larger than any file");
     list_->push_back(static_cast<std::int64_t>(value));
     return list_->size() <= kMaxDimensions || fail("a list has more than ", kMaxDimensions, " numbers");
   }
   bool number_float(json::number_float_t /*value*/, const std::string& written) {
-    return wrong(text("the number ", written));
+    return throw_unexpected(text("the number ", written));
   }
   bool string(std::string& value) {
-    if (depth_ == 2 && metadata_) {
+    if (depth_ == 2 && in_metadata_) {
       texts_.push_back(text_attribute(key_, value));
       return true;
     }
-    if (depth_ != 2 || key_ != "dtype") return wrong("a text");
+    if (depth_ != 2 || key_ != "dtype") return throw_unexpected("a text");
     arrays_.back().type = value;
     return true;
   }
-  bool binary(json::binary_t& /*value*/) { return wrong("bytes"); }
+  bool binary(json::binary_t& /*value*/) { return throw_unexpected("bytes"); }
 
   bool start_object(std::size_t /*size*/) {
-    if (depth_ >= 2) return wrong("an object");
+    if (depth_ >= 2) return throw_unexpected("an object");
     ++depth_;
     return true;
   }
   bool end_object() {
     --depth_;
-    if (depth_ == 1 && !metadata_ && arrays_.back().keys.size() < 3)
+    if (depth_ == 1 && !in_metadata_ && arrays_.back().keys.size() < 3)
       return fail("the array \"", arrays_.back().name, "\" lacks dtype, shape or data_offsets");
     return true;
   }
   bool start_array(std::size_t /*size*/) {
-    if (depth_ != 2 || metadata_ || (key_ != "shape" && key_ != "data_offsets") || list_ != nullptr)
-      return wrong("a list");
+    if (depth_ != 2 || in_metadata_ || (key_ != "shape" && key_ != "data_offsets") || list_ != nullptr)
+      return throw_unexpected("a list");
     list_ = key_ == "shape" ? &arrays_.back().shape : &arrays_.back().offsets;
     return true;
   }
@@ -128,12 +131,12 @@ class Handler {
   bool key(std::string& name) {
     key_ = name;
     if (depth_ == 1) {
-      metadata_ = name == kMetadata;
+      in_metadata_ = name == kMetadataKey;
       if (!names_.insert(name).second) return fail("the name \"", name, "\" stands there twice");
-      if (!metadata_) arrays_.push_back({name, {}, {}, {}, {}, position()});
+      if (!in_metadata_) arrays_.push_back({name, {}, {}, {}, {}, position()});
       return true;
     }
-    if (metadata_) return true;
+    if (in_metadata_) return true;
     if (name != "dtype" && name != "shape" && name != "data_offsets")
       return fail("the array \"", arrays_.back().name, "\" has the key \"", name,
                   "\", which the format does not define");
@@ -155,27 +158,29 @@ class Handler {
   }
 
  private:
-  std::int64_t position() const { return kLengthBytes + (seen_ - begin_); }
-  bool wrong(const std::string& what) const {
+  /// Returns the offset of the parser in the file.
+  std::int64_t position() const { return kLengthBytes + (parser_position_ - begin_); }
+  /// Throws the error that a value may not occur at the position of the parser.
+  bool throw_unexpected(const std::string& what) const {
     if (depth_ == 0) return fail("found ", what, " where an object with the names of arrays was expected");
-    if (metadata_) return fail("found ", what, " in ", kMetadata, ", which has texts only");
+    if (in_metadata_) return fail("found ", what, " in ", kMetadataKey, ", which has texts only");
     if (depth_ == 1) return fail("the array \"", key_, "\" is ", what, " instead of an object");
     return fail("\"", key_, "\" of the array \"", arrays_.back().name, "\" has ", what);
   }
 
   std::vector<StatedArray> arrays_;
   ArrayAttributes texts_;
-  const char* seen_;
+  const char* parser_position_;
   const std::string& file_;
-  const char* begin_;
-  int depth_ = 0;
-  bool metadata_ = false;
-  std::string key_;
-  std::set<std::string> names_;
-  std::vector<std::int64_t>* list_ = nullptr;
+  const char* begin_;                          // first character of the JSON
+  int depth_ = 0;                              // number of objects around the position
+  bool in_metadata_ = false;                   // true in the object `__metadata__`
+  std::string key_;                            // the last key
+  std::set<std::string> names_;                // names of arrays, to find repeated ones
+  std::vector<std::int64_t>* list_ = nullptr;  // the list around the position; nullptr if there is none
 };
 
-[[noreturn]] void contradicts(const std::string& file, const StatedArray& array, const std::string& what) {
+[[noreturn]] void throw_contradiction(const std::string& file, const StatedArray& array, const std::string& what) {
   base::throw_system_error(EIO, "cannot open ", file, " as safetensors: at byte ", array.position,
                            " of its header the array \"", array.name, "\" ", what, "; copy or download the file again");
 }
@@ -183,12 +188,13 @@ class Handler {
 Member make_member(const StatedArray& array, std::int64_t data_begin, std::int64_t data_bytes,
                    const std::string& file) {
   if (array.offsets.size() != 2)
-    contradicts(file, array, text("has ", array.offsets.size(), " data_offsets instead of 2"));
+    throw_contradiction(file, array, text("has ", array.offsets.size(), " data_offsets instead of 2"));
   const std::int64_t begin = array.offsets[0];
   const std::int64_t end = array.offsets[1];
-  if (begin > end) contradicts(file, array, text("begins at ", begin, ", behind its end at ", end));
+  if (begin > end) throw_contradiction(file, array, text("begins at ", begin, ", behind its end at ", end));
   if (end > data_bytes)
-    contradicts(file, array, text("ends at byte ", end, " behind the header, but the file at byte ", data_bytes));
+    throw_contradiction(file, array,
+                        text("ends at byte ", end, " behind the header, but the file at byte ", data_bytes));
   Member member;
   member.name = array.name;
   member.element = array.type;
@@ -212,13 +218,14 @@ Member make_member(const StatedArray& array, std::int64_t data_begin, std::int64
     return member;
   }
   if (array_bytes(array.shape, type->bits / 8) != member.stored)
-    contradicts(file, array,
-                text("takes ", member.stored, " bytes, which is not the size of ", shape_to_string(array.shape),
-                     " elements of the type ", array.type));
+    throw_contradiction(file, array,
+                        text("takes ", member.stored, " bytes, which is not the size of ", shape_to_string(array.shape),
+                             " elements of the type ", array.type));
   return member;
 }
 
-const ElementType& type_to_write(const Member& member, const std::string& path) {
+/// Returns the type with which an array is written.  errors  kArgument: the format has none for its dtype.
+const ElementType& find_type_to_write(const Member& member, const std::string& path) {
   const std::string& dtype = member.type.dtype;
   // Skip |V1: several types of one byte have this dtype, so that it does not determine one of them.
   for (const ElementType& type : kTypes)
@@ -233,8 +240,8 @@ const ElementType& type_to_write(const Member& member, const std::string& path) 
 Header parse_header(std::string_view json_text, std::int64_t file_bytes, const std::string& file) {
   Handler handler(file, json_text);
   const char* const end = json_text.data() + json_text.size();
-  (void)json::sax_parse(CountingIterator(json_text.data(), handler.seen()), CountingIterator(end, handler.seen()),
-                        &handler);
+  (void)json::sax_parse(CountingIterator(json_text.data(), handler.parser_position()),
+                        CountingIterator(end, handler.parser_position()), &handler);
   const auto json_bytes = static_cast<std::int64_t>(json_text.size());
   const std::int64_t data_begin = kLengthBytes + json_bytes;
   std::vector<Member> members;
@@ -247,15 +254,15 @@ Header parse_header(std::string_view json_text, std::int64_t file_bytes, const s
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {},
                            [&](std::size_t i) { return std::pair(arrays[i].offsets[0], arrays[i].offsets[1]); });
-  std::int64_t expected = 0;
+  std::int64_t expected = 0;  // the end of the former array, at which the next one must begin
   std::vector<Member> sorted;
   sorted.reserve(order.size());
   for (const std::size_t i : order) {
     const StatedArray& array = arrays[i];
     if (array.offsets[0] != expected)
-      contradicts(file, array,
-                  text("begins at byte ", array.offsets[0],
-                       " behind the header, but what is in front of it ends at byte ", expected));
+      throw_contradiction(file, array,
+                          text("begins at byte ", array.offsets[0],
+                               " behind the header, but what is in front of it ends at byte ", expected));
     expected = array.offsets[1];
     sorted.push_back(std::move(members[i]));
   }
@@ -277,18 +284,18 @@ std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttr
   if (!texts.empty()) {
     json metadata = json::object();
     for (const ArrayAttribute& attribute : texts) metadata[attribute.name] = attribute.texts.front();
-    base::append_parts(out, json(kMetadata).dump(), ':', metadata.dump());
+    base::append_parts(out, json(kMetadataKey).dump(), ':', metadata.dump());
   }
   for (Member* member : order) {
     ArrayType& type = member->type;
-    if (member->name == kMetadata)
-      base::throw_argument_error(path, ": no array of a safetensors file can have the name ", kMetadata,
+    if (member->name == kMetadataKey)
+      base::throw_argument_error(path, ": no array of a safetensors file can have the name ", kMetadataKey,
                                  "; give it another one");
     if (type.order == Order::kFortran && type.shape.size() > 1)
       base::throw_argument_error(path, "::", member->name,
                                  ": safetensors files have arrays in order C only; leave out order=F");
     type.order = Order::kC;
-    const ElementType& element = type_to_write(*member, path);
+    const ElementType& element = find_type_to_write(*member, path);
     member->element = element.name;
     const auto bytes = array_bytes(type.shape, type.element_bytes);
     if (!bytes) base::throw_argument_error(path, "::", member->name, " has more than 2^63 - 1 bytes");

@@ -22,13 +22,14 @@ struct Header {
   ArrayAttributes texts;        ///< the texts of `__metadata__`
 };
 
-/// Parses the JSON of a file of `file_bytes` bytes, which must end where its last array ends.
+/// Parses the JSON of a file of `file_bytes` bytes. The last array must end at the end of the file.
+/// file: the name of the file in errors.
 /// errors  kSystem: the text is not JSON, or not JSON of this format; the message has the position. Arrays overlap,
 ///         leave gaps or end outside the file.
 /// cost  Proportional to the length of the header, in time and in memory.
 Header parse_header(std::string_view json, std::int64_t file_bytes, const std::string& file);
 
-/// Makes the header, whose size is a multiple of 64 bytes, and assigns an offset to each array. Arrays with large
+/// Returns a new header, whose size is a multiple of 64 bytes, and sets the offset of each array. Arrays with large
 /// elements come first, so that each array begins at a multiple of the size of its elements. texts: the texts of
 /// `__metadata__`; each attribute has one text.
 /// errors  kArgument: the format does not support a type or order; there are too many arrays.

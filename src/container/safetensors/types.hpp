@@ -8,12 +8,13 @@ namespace plait::container::safetensors {
 
 struct ElementType {
   std::string_view name;
-  /// Type in the notation of .npy files; opaque bytes if that has no such type, empty if an element is not whole bytes.
+  /// Type in the notation of .npy files; opaque bytes if this notation has no such type, empty if the size of an
+  /// element is no multiple of 8 bits.
   std::string_view dtype;
   int bits;
 };
 
-// A dtype is written as the first type in this list that has it, so that "|V2" becomes BF16.
+// An array is written with the first type in this list that has its dtype, so that "|V2" becomes BF16.
 inline constexpr std::array kTypes{
     ElementType{"F64", "<f8", 64},        ElementType{"F32", "<f4", 32},
     ElementType{"F16", "<f2", 16},        ElementType{"BF16", "|V2", 16},

@@ -25,7 +25,7 @@ using nlohmann::json;
 json codec_configuration(const Document& document, const json& codec) {
   const auto found = codec.find("configuration");
   if (found == codec.end() || found->is_null()) return json::object();
-  if (!found->is_object()) document.damaged("the configuration of a codec is ", shown(*found));
+  if (!found->is_object()) document.throw_damaged("the configuration of a codec is ", excerpt(*found));
   return *found;
 }
 
@@ -77,11 +77,11 @@ class Codecs {
   }
 
   void read(const json& codecs, bool in_shard) {
-    if (!codecs.is_array() || codecs.empty()) document_.damaged("\"codecs\" is no list with codecs");
+    if (!codecs.is_array() || codecs.empty()) document_.throw_damaged("\"codecs\" is no list with codecs");
     std::vector<std::shared_ptr<const codec::Codec>> packers;
     bool bytes = false;
     for (const json& codec : codecs) {
-      if (!codec.is_object()) document_.damaged("a codec is ", shown(codec), " instead of an object");
+      if (!codec.is_object()) document_.throw_damaged("a codec is ", excerpt(codec), " instead of an object");
       const std::string name = document_.string(codec, "name");
       const json configuration = codec_configuration(document_, codec);
       if (!bytes && name == "transpose") {
@@ -92,18 +92,19 @@ class Codecs {
         bytes = true;
         read_endian(configuration);
       } else if (!bytes && name == "sharding_indexed") {
-        if (in_shard) document_.unsupported("its shards hold shards");
-        if (codecs.size() > 1) document_.unsupported("its shards have other codecs beside sharding_indexed");
+        if (in_shard) document_.throw_unsupported("its shards hold shards");
+        if (codecs.size() > 1) document_.throw_unsupported("its shards have other codecs beside sharding_indexed");
         return shard(configuration);
       } else {
         std::shared_ptr<const codec::Codec> one =
             bytes ? packer(name, configuration, codec_element_bytes(found_)) : nullptr;
-        if (!one) document_.unsupported("its chunks have the codec ", name);
+        if (!one) document_.throw_unsupported("its chunks have the codec ", name);
         packers.push_back(std::move(one));
       }
     }
     if (!bytes)
-      document_.damaged("\"codecs\" has no codec ", found_.type.has_texts() ? "vlen-utf8 or vlen-bytes" : "bytes");
+      document_.throw_damaged("\"codecs\" has no codec ",
+                              found_.type.has_texts() ? "vlen-utf8 or vlen-bytes" : "bytes");
     found_.packing = codec::Chain(std::move(packers));
   }
 
@@ -121,7 +122,7 @@ class Codecs {
   void read_endian(const json& configuration) {
     if (!configuration.contains("endian")) return;
     const std::string endian = document_.string(configuration, "endian");
-    if (endian != "little" && endian != "big") document_.damaged("\"endian\" is ", endian);
+    if (endian != "little" && endian != "big") document_.throw_damaged("\"endian\" is ", endian);
     little_ = endian == "little";
   }
 
@@ -134,8 +135,8 @@ class Codecs {
     std::ranges::sort(sorted);
     if (order.size() != order_.size() || sorted.size() != order.size() ||
         std::ranges::adjacent_find(sorted) != sorted.end())
-      document_.damaged("\"order\" of the codec transpose is ", shown(configuration["order"]),
-                        ", which does not have each of ", order_.size(), " dimensions once");
+      document_.throw_damaged("\"order\" of the codec transpose is ", excerpt(configuration["order"]),
+                              ", which does not have each of ", order_.size(), " dimensions once");
     for (std::size_t& dimension : next) dimension = order_[dimension];
     order_ = std::move(next);
   }
@@ -145,18 +146,18 @@ class Codecs {
     shards.shape = found_.chunk;
     found_.chunk = document_.extents(configuration, "chunk_shape", 1);
     if (found_.chunk.size() != shards.shape.size())
-      document_.damaged("shards have ", shards.shape.size(), " dimensions, but the chunks in them ",
-                        found_.chunk.size());
+      document_.throw_damaged("shards have ", shards.shape.size(), " dimensions, but the chunks in them ",
+                              found_.chunk.size());
     for (std::size_t d = 0; d < found_.chunk.size(); ++d) {
       if (shards.shape[d] % found_.chunk[d] != 0)
-        document_.damaged("shards of ", shape_to_string(shards.shape), " are not made of whole chunks of ",
-                          shape_to_string(found_.chunk));
+        document_.throw_damaged("shards of ", shape_to_string(shards.shape), " are not made of whole chunks of ",
+                                shape_to_string(found_.chunk));
       shards.chunks.push_back(shards.shape[d] / found_.chunk[d]);
       if (__builtin_mul_overflow(shards.count, shards.chunks[d], &shards.count) || shards.count > kMaxInShard)
-        document_.unsupported("its shards hold more than ", kMaxInShard, " chunks");
+        document_.throw_unsupported("its shards hold more than ", kMaxInShard, " chunks");
     }
     const std::string location = word(configuration, "index_location", "end");
-    if (location != "end" && location != "start") document_.damaged("\"index_location\" is ", location);
+    if (location != "end" && location != "start") document_.throw_damaged("\"index_location\" is ", location);
     shards.index_at_end = location == "end";
     read_index(document_.member(configuration, "index_codecs"), shards);
     const json inner = document_.member(configuration, "codecs");
@@ -165,7 +166,7 @@ class Codecs {
   }
 
   void read_index(const json& codecs, Shards& shards) {
-    if (!codecs.is_array()) document_.damaged("\"index_codecs\" is ", shown(codecs));
+    if (!codecs.is_array()) document_.throw_damaged("\"index_codecs\" is ", excerpt(codecs));
     std::vector<std::shared_ptr<const codec::Codec>> packers;
     bool bytes = false;
     for (const json& codec : codecs) {
@@ -176,9 +177,9 @@ class Codecs {
       else if (bytes && name == "crc32c")
         packers.push_back(codec::crc32c());
       else
-        document_.unsupported("the indices of its shards have the codec ", name, " ", shown(configuration));
+        document_.throw_unsupported("the indices of its shards have the codec ", name, " ", excerpt(configuration));
     }
-    if (!bytes) document_.damaged("\"index_codecs\" has no codec bytes");
+    if (!bytes) document_.throw_damaged("\"index_codecs\" has no codec bytes");
     shards.index = codec::Chain(std::move(packers));
     shards.index_bytes =
         static_cast<std::int64_t>(shards.index.always_encoded(static_cast<std::size_t>(16 * shards.count)).value());
@@ -205,13 +206,13 @@ void read_compressor(const Document& document, const json& root, Metadata& found
   // has_text_filter() has already checked the filter of texts.
   const auto filters = root.find("filters");
   if (!found.type.has_texts() && filters != root.end() && !filters->is_null() && !filters->empty())
-    document.unsupported("its chunks have the filters ", shown(*filters));
+    document.throw_unsupported("its chunks have the filters ", excerpt(*filters));
   const json& compressor = document.member(root, "compressor");
   if (compressor.is_null()) return;
-  if (!compressor.is_object()) document.damaged("\"compressor\" is ", shown(compressor));
+  if (!compressor.is_object()) document.throw_damaged("\"compressor\" is ", excerpt(compressor));
   const std::string name = document.string(compressor, "id");
   const auto chunk_codec = name == "crc32c" ? nullptr : packer(name, compressor, codec_element_bytes(found));
-  if (!chunk_codec) document.unsupported("its chunks have the codec ", name);
+  if (!chunk_codec) document.throw_unsupported("its chunks have the codec ", name);
   found.packing = codec::Chain({chunk_codec});
 }
 

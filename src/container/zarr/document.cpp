@@ -13,13 +13,13 @@ using nlohmann::json;
 Document::Document(std::string_view text, const std::string& file) : file_(file) {
   try {
     json_ = json::parse(strict_json(text), [this](int depth, json::parse_event_t /*event*/, const json& /*value*/) {
-      if (depth > static_cast<int>(kMaxNesting)) damaged("it is nested deeper than ", kMaxNesting);
+      if (depth > static_cast<int>(kMaxNesting)) throw_damaged("it is nested deeper than ", kMaxNesting);
       return true;
     });
   } catch (const json::exception& error) {
-    damaged("it is not JSON (", error.what(), ')');
+    throw_damaged("it is not JSON (", error.what(), ')');
   }
-  if (!json_.is_object()) damaged("it is no object");
+  if (!json_.is_object()) throw_damaged("it is no object");
 }
 
 void Document::check_fields(std::span<const std::string_view> known) const {
@@ -35,27 +35,27 @@ void Document::check_fields(std::span<const std::string_view> known) const {
 
 const json& Document::member(const json& of, const char* name) const {
   const auto found = of.find(name);
-  if (found == of.end()) damaged("\"", name, "\" is not there");
+  if (found == of.end()) throw_damaged("\"", name, "\" is not there");
   return *found;
 }
 
 std::string Document::string(const json& of, const char* name) const {
   const json& found = member(of, name);
-  if (!found.is_string()) damaged("\"", name, "\" is ", shown(found), " instead of a text");
+  if (!found.is_string()) throw_damaged("\"", name, "\" is ", excerpt(found), " instead of a text");
   return found.get<std::string>();
 }
 
 Extents Document::extents(const json& of, const char* name, std::int64_t minimum) const {
   const json& found = member(of, name);
-  if (!found.is_array()) damaged("\"", name, "\" is ", shown(found), " instead of a list");
+  if (!found.is_array()) throw_damaged("\"", name, "\" is ", excerpt(found), " instead of a list");
   if (found.size() > kMaxDimensions)
-    damaged("\"", name, "\" has ", found.size(), " dimensions; at most ", kMaxDimensions, " are supported");
+    throw_damaged("\"", name, "\" has ", found.size(), " dimensions; at most ", kMaxDimensions, " are supported");
   Extents result;
   for (const json& extent : found) {
     const bool fits =
         extent.is_number_integer() && (!extent.is_number_unsigned() || extent.get<std::uint64_t>() <= INT64_MAX);
     if (!fits || extent.get<std::int64_t>() < minimum)
-      damaged("\"", name, "\" has ", shown(extent), ", which is no number from ", minimum, " to 2^63 - 1");
+      throw_damaged("\"", name, "\" has ", excerpt(extent), ", which is no number from ", minimum, " to 2^63 - 1");
     result.push_back(extent.get<std::int64_t>());
   }
   return result;

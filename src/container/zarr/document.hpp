@@ -21,11 +21,11 @@ class Document {
 
   const nlohmann::json& root() const { return json_; }
   template <typename... Parts>
-  [[noreturn]] void damaged(const Parts&... why) const {
+  [[noreturn]] void throw_damaged(const Parts&... why) const {
     base::throw_system_error(EIO, "cannot open ", file_, " as Zarr: ", why..., "; copy or download it again");
   }
   template <typename... Parts>
-  [[noreturn]] void unsupported(const Parts&... what) const {
+  [[noreturn]] void throw_unsupported(const Parts&... what) const {
     base::throw_argument_error(
         file_, ": ", what...,
         ", which Plait does not read; write the array with the codecs bytes and gzip or zstd, in "
@@ -35,7 +35,7 @@ class Document {
   /// `"must_understand": false` (Zarr core 3.0, "Metadata documents").
   /// errors  kArgument: there is any other unknown field.
   void check_fields(std::span<const std::string_view> known) const;
-  /// The following functions call damaged() if the member is missing or has another type.
+  /// The following functions call throw_damaged() if the member is missing or has another type.
   const nlohmann::json& member(const nlohmann::json& of, const char* name) const;
   std::string string(const nlohmann::json& of, const char* name) const;
   Extents extents(const nlohmann::json& of, const char* name, std::int64_t minimum) const;
@@ -46,6 +46,6 @@ class Document {
 };
 
 /// Returns the text of an unexpected value for an error.
-inline std::string shown(const nlohmann::json& value) { return value.dump().substr(0, 60); }
+inline std::string excerpt(const nlohmann::json& value) { return value.dump().substr(0, 60); }
 
 }  // namespace plait::container::zarr

@@ -33,26 +33,26 @@ constexpr std::array<std::string_view, 4> kGroupFields{"zarr_format", "node_type
 void complete(const Document& document, Metadata& found) {
   ArrayType& type = found.type;
   if (found.chunk.size() != type.shape.size())
-    document.damaged("the shape has ", type.shape.size(), " dimensions, but chunks have ", found.chunk.size());
+    document.throw_damaged("the shape has ", type.shape.size(), " dimensions, but chunks have ", found.chunk.size());
   const auto bytes = array_bytes(found.chunk, type.element_bytes);
-  if (!bytes) document.damaged("a chunk has more than 2^63 - 1 bytes");
+  if (!bytes) document.throw_damaged("a chunk has more than 2^63 - 1 bytes");
   found.chunk_bytes = *bytes;
   if (!found.plain() && *bytes > kMaxCompressed)
-    document.unsupported("its chunks have ", *bytes, " bytes and are packed");
+    document.throw_unsupported("its chunks have ", *bytes, " bytes and are packed");
   std::int64_t all = *bytes;
   if (found.shards && __builtin_mul_overflow(all, found.shards->count, &all))
-    document.damaged("a shard has more than 2^63 - 1 bytes");
-  if (!set_shape(found, Extents(type.shape))) document.damaged("all chunks have more than 2^63 - 1 bytes");
+    document.throw_damaged("a shard has more than 2^63 - 1 bytes");
+  if (!set_shape(found, Extents(type.shape))) document.throw_damaged("all chunks have more than 2^63 - 1 bytes");
 }
 
 void read_dimension_names(const Document& document, const json& root, Metadata& found) {
   const auto names = root.find("dimension_names");
   if (names == root.end() || names->is_null()) return;
   if (!names->is_array() || names->size() != found.type.shape.size())
-    document.damaged("\"dimension_names\" is ", shown(*names), ", but there are ", found.type.shape.size(),
-                     " dimensions");
+    document.throw_damaged("\"dimension_names\" is ", excerpt(*names), ", but there are ", found.type.shape.size(),
+                           " dimensions");
   for (const json& name : *names) {
-    if (!name.is_string() && !name.is_null()) document.damaged("\"dimension_names\" has ", shown(name));
+    if (!name.is_string() && !name.is_null()) document.throw_damaged("\"dimension_names\" has ", excerpt(name));
     found.dimension_names.push_back(name.is_string() ? name.get<std::string>() : std::string());
   }
 }
@@ -60,12 +60,13 @@ void read_dimension_names(const Document& document, const json& root, Metadata& 
 void read_chunk_keys(const Document& document, const json& root, Metadata& found) {
   const json& keys = document.member(root, "chunk_key_encoding");
   const std::string encoding = keys.is_object() ? document.string(keys, "name") : keys.dump();
-  if (encoding != "default" && encoding != "v2") document.unsupported("its chunks have names of the kind ", encoding);
+  if (encoding != "default" && encoding != "v2")
+    document.throw_unsupported("its chunks have names of the kind ", encoding);
   found.separator = encoding == "default" ? '/' : '.';
   if (const auto configuration = keys.find("configuration");
       configuration != keys.end() && configuration->contains("separator")) {
     const std::string separator = document.string(*configuration, "separator");
-    if (separator != "/" && separator != ".") document.damaged("\"separator\" is ", separator);
+    if (separator != "/" && separator != ".") document.throw_damaged("\"separator\" is ", separator);
     found.separator = separator[0];
   }
   if (encoding == "default") found.prefix = text('c', found.separator);
@@ -74,11 +75,11 @@ void read_chunk_keys(const Document& document, const json& root, Metadata& found
 /// Reads the fill value of texts. Version 2 also has null and 0 for the empty text.
 void read_text_fill(const Document& document, Metadata& found) {
   const json& fill = document.member(document.root(), "fill_value");
-  if (!found.transposed.empty()) document.unsupported("its chunks of texts are transposed");
+  if (!found.transposed.empty()) document.throw_unsupported("its chunks of texts are transposed");
   if (fill.is_string())
     found.fill_text = fill.get<std::string>();
   else if (!fill.is_null() && fill != 0 && !(fill.is_array() && fill.empty()))
-    document.unsupported("its texts have the fill value ", shown(fill));
+    document.throw_unsupported("its texts have the fill value ", excerpt(fill));
   found.fill.assign(static_cast<std::size_t>(ArrayType::kTextBytes), std::byte{0});
 }
 
@@ -86,7 +87,7 @@ void read_text_fill(const Document& document, Metadata& found) {
 std::string element_name(const json& type) {
   if (type.is_string()) return type.get<std::string>();
   const auto name = type.is_object() ? type.find("name") : type.end();
-  return name != type.end() && name->is_string() ? name->get<std::string>() : shown(type);
+  return name != type.end() && name->is_string() ? name->get<std::string>() : excerpt(type);
 }
 
 void set_text_type(Metadata& found) {
@@ -115,14 +116,15 @@ void parse_3(const Document& document, Metadata& found) {
   document.check_fields(kArrayFields);
   const json& grid = document.member(root, "chunk_grid");
   if (!grid.is_object() || document.string(grid, "name") != "regular")
-    document.unsupported("its chunks have the grid ", shown(grid));
+    document.throw_unsupported("its chunks have the grid ", excerpt(grid));
   found.chunk = document.extents(document.member(grid, "configuration"), "chunk_shape", 1);
   read_chunk_keys(document, root, found);
   if (found.chunk.size() != found.type.shape.size())
-    document.damaged("the shape has ", found.type.shape.size(), " dimensions, but chunks have ", found.chunk.size());
+    document.throw_damaged("the shape has ", found.type.shape.size(), " dimensions, but chunks have ",
+                           found.chunk.size());
   const bool little = read_codecs(document, document.member(root, "codecs"), found);
   if (const auto extra = root.find("storage_transformers"); extra != root.end() && !extra->empty())
-    document.unsupported("it has storage transformers");
+    document.throw_unsupported("it has storage transformers");
   if (!little && !has_texts) found.type.dtype = read_data_type(document, type, '>');
   complete(document, found);
   if (found.type.has_texts()) return read_text_fill(document, found);
@@ -159,12 +161,12 @@ void parse_2(const Document& document, Metadata& found) {
     set_dtype(found, read_dtype(document, dtype));
   found.chunk = document.extents(root, "chunks", 1);
   const std::string order = document.string(root, "order");
-  if (order != "C" && order != "F") document.damaged("\"order\" is ", order);
+  if (order != "C" && order != "F") document.throw_damaged("\"order\" is ", order);
   found.type.order = order == "F" ? Order::kFortran : Order::kC;
   found.separator = '.';
   if (root.contains("dimension_separator")) {
     const std::string separator = document.string(root, "dimension_separator");
-    if (separator != "/" && separator != ".") document.damaged("\"dimension_separator\" is ", separator);
+    if (separator != "/" && separator != ".") document.throw_damaged("\"dimension_separator\" is ", separator);
     found.separator = separator[0];
   }
   read_compressor(document, root, found);
@@ -210,11 +212,11 @@ bool is_group(std::string_view text, const std::string& file) {
 void parse_metadata(std::string_view text, const std::string& file, Metadata& found) {
   const Document document(text, file);
   const json& version = document.member(document.root(), "zarr_format");
-  if (version != 2 && version != 3) document.damaged("\"zarr_format\" is ", shown(version));
+  if (version != 2 && version != 3) document.throw_damaged("\"zarr_format\" is ", excerpt(version));
   version == 3 ? parse_3(document, found) : parse_2(document, found);
   if (found.fill.empty())
-    document.unsupported("elements without a file have the value ",
-                         shown(document.member(document.root(), "fill_value")));
+    document.throw_unsupported("elements without a file have the value ",
+                               excerpt(document.member(document.root(), "fill_value")));
 }
 
 Metadata parse_metadata(std::string_view text, const std::string& file) {

@@ -95,7 +95,7 @@ ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& obje
   if (second) return json_to_attributes(root);
   const auto found = root.find("attributes");
   if (found == root.end() || found->is_null()) return {};
-  if (!found->is_object()) document.damaged("\"attributes\" is no object");
+  if (!found->is_object()) document.throw_damaged("\"attributes\" is no object");
   return json_to_attributes(*found);
 }
 

@@ -28,15 +28,15 @@ class Fields {
 
   /// shape: the extents of a field that is an array, as `(2, 3, )`; else empty.
   void add(const json& name, const std::string& dtype, const std::string& shape) {
-    if (!name.is_string()) document_.damaged("the name of a field is ", shown(name));
+    if (!name.is_string()) document_.throw_damaged("the name of a field is ", excerpt(name));
     const std::string& own = name.get_ref<const std::string&>();
     // Fields without a name are padding, of which a record may have several.
-    if (!own.empty() && !names_.insert(own).second) document_.damaged("two fields have the name \"", own, '"');
+    if (!own.empty() && !names_.insert(own).second) document_.throw_damaged("two fields have the name \"", own, '"');
     base::append_parts(text_, text_.empty() ? "[" : ", ", '(', npy::quote(own), ", ",
                        dtype.starts_with('[') ? dtype : npy::quote(dtype), shape.empty() ? "" : ", ", shape, ')');
   }
   std::string finish() const {
-    if (text_.empty()) document_.damaged("its elements are records without fields");
+    if (text_.empty()) document_.throw_damaged("its elements are records without fields");
     return text_ + ']';
   }
 
@@ -53,57 +53,58 @@ class TypeReader {
 
   std::string read_3(const json& type, int depth) const {
     const bool named = type.is_object() && type.contains("name");
-    if (!type.is_string() && !named) unsupported(type);
+    if (!type.is_string() && !named) throw_unsupported(type);
     const std::string name = type.is_string() ? type.get<std::string>() : document_.string(type, "name");
     if (const auto* number = std::ranges::find(kNumbers, name, &NumberType::name); number != kNumbers.end())
       return text(number->ordered ? order_ : '|', number->dtype);
     if (name.starts_with('r') && type.is_string()) return raw_bits(type, name);
-    if (!type.is_object() || !type.contains("configuration")) unsupported(type);
+    if (!type.is_object() || !type.contains("configuration")) throw_unsupported(type);
     const json& configuration = type["configuration"];
     if (name == "null_terminated_bytes") return bytes_dtype('S', integer(configuration, "length_bytes"));
     if (name == "raw_bytes") return bytes_dtype('V', integer(configuration, "length_bytes"));
     if (name == "fixed_length_utf32") {
       const std::int64_t bytes = integer(configuration, "length_bytes");
-      if (bytes % 4 != 0) document_.damaged("texts in UTF-32 have ", bytes, " bytes, which is no multiple of 4");
+      if (bytes % 4 != 0) document_.throw_damaged("texts in UTF-32 have ", bytes, " bytes, which is no multiple of 4");
       return text(order_, 'U', bytes / 4);
     }
     if (name == "numpy.datetime64" || name == "numpy.timedelta64")
       return time(type, name == "numpy.datetime64" ? 'M' : 'm');
     if (name == "structured" || name == "struct") return record_3(type, depth);
-    unsupported(type);
+    throw_unsupported(type);
   }
 
   std::string read_2(const json& type, int depth) const {
     if (type.is_array()) return record_2(type, depth);
-    if (!type.is_string()) unsupported(type);
+    if (!type.is_string()) throw_unsupported(type);
     const std::string& name = type.get_ref<const std::string&>();
-    if (name.size() < 3 || std::string_view("|<>").find(name[0]) == std::string_view::npos) unsupported(type);
+    if (name.size() < 3 || std::string_view("|<>").find(name[0]) == std::string_view::npos) throw_unsupported(type);
     const std::string_view own = std::string_view(name).substr(1);
     const auto* number = std::ranges::find(kNumbers, own, &NumberType::dtype);
     if (number != kNumbers.end() && (!number->ordered || name[0] != '|')) return name;
     std::int64_t count = 0;
     const char* const end = own.data() + own.size();
     const auto [last, error] = std::from_chars(own.data() + 1, end, count);
-    if (error != std::errc() || count < 1) unsupported(type);
+    if (error != std::errc() || count < 1) throw_unsupported(type);
     if (last == end && (own[0] == 'S' || own[0] == 'V')) return bytes_dtype(own[0], count);
     if (last == end && own[0] == 'U' && name[0] != '|') return name;
     if ((own[0] == 'M' || own[0] == 'm') && count == 8 && name[0] != '|' && is_time_unit({last, end})) return name;
-    unsupported(type);
+    throw_unsupported(type);
   }
 
  private:
-  [[noreturn]] void unsupported(const json& type) const {
-    document_.unsupported("its elements have the type ", type.is_string() ? type.get<std::string>() : shown(type));
+  [[noreturn]] void throw_unsupported(const json& type) const {
+    document_.throw_unsupported("its elements have the type ",
+                                type.is_string() ? type.get<std::string>() : excerpt(type));
   }
 
   std::int64_t integer(const json& configuration, const char* name) const {
-    if (!configuration.is_object()) document_.damaged("the configuration of a type is ", shown(configuration));
+    if (!configuration.is_object()) document_.throw_damaged("the configuration of a type is ", excerpt(configuration));
     const json& value = document_.member(configuration, name);
     const bool fits = value.is_number_integer() &&
                       (!value.is_number_unsigned() ||
                        value.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()});
     if (!fits || value.get<std::int64_t>() < 1)
-      document_.damaged("\"", name, "\" is ", shown(value), ", which is no number from 1 to 2^63 - 1");
+      document_.throw_damaged("\"", name, "\" is ", excerpt(value), ", which is no number from 1 to 2^63 - 1");
     return value.get<std::int64_t>();
   }
 
@@ -112,7 +113,7 @@ class TypeReader {
     std::int64_t bits = 0;
     const char* const end = name.data() + name.size();
     const auto [last, error] = std::from_chars(name.data() + 1, end, bits);
-    if (error != std::errc() || last != end || bits < 8 || bits % 8 != 0) unsupported(type);
+    if (error != std::errc() || last != end || bits < 8 || bits % 8 != 0) throw_unsupported(type);
     return bytes_dtype('V', bits / 8);
   }
 
@@ -121,7 +122,7 @@ class TypeReader {
     const std::int64_t scale = integer(configuration, "scale_factor");
     std::string unit = document_.string(configuration, "unit");
     if (unit == "\u03bcs" || unit == "\u00b5s") unit = "us";
-    if (std::ranges::find(kTimeUnits, unit) == kTimeUnits.end() || scale > kMaxScale) unsupported(type);
+    if (std::ranges::find(kTimeUnits, unit) == kTimeUnits.end() || scale > kMaxScale) throw_unsupported(type);
     if (unit == "generic") return text(order_, kind, '8');
     return text(order_, kind, "8[", scale == 1 ? "" : text(scale), unit, ']');
   }
@@ -141,8 +142,8 @@ class TypeReader {
   /// Reads a record, whose fields are `[name, type]` or objects with `name` and `data_type`.
   std::string record_3(const json& type, int depth) const {
     const json& fields = document_.member(type["configuration"], "fields");
-    if (!fields.is_array()) document_.damaged("\"fields\" is ", shown(fields));
-    if (depth == kMaxRecords) unsupported(type);
+    if (!fields.is_array()) document_.throw_damaged("\"fields\" is ", excerpt(fields));
+    if (depth == kMaxRecords) throw_unsupported(type);
     Fields record(document_);
     for (const json& field : fields) {
       if (field.is_array() && field.size() == 2)
@@ -150,18 +151,18 @@ class TypeReader {
       else if (field.is_object())
         record.add(document_.member(field, "name"), read_3(document_.member(field, "data_type"), depth + 1), {});
       else
-        document_.damaged("a field of its elements is ", shown(field));
+        document_.throw_damaged("a field of its elements is ", excerpt(field));
     }
     return record.finish();
   }
 
   /// Reads a record, whose fields are `[name, type]` or `[name, type, shape]`.
   std::string record_2(const json& type, int depth) const {
-    if (depth == kMaxRecords) unsupported(type);
+    if (depth == kMaxRecords) throw_unsupported(type);
     Fields record(document_);
     for (const json& field : type) {
       if (!field.is_array() || field.size() < 2 || field.size() > 3)
-        document_.damaged("a field of its elements is ", shown(field));
+        document_.throw_damaged("a field of its elements is ", excerpt(field));
       record.add(field[0], read_2(field[1], depth + 1), field.size() == 3 ? shape(field[2]) : std::string());
     }
     return record.finish();
@@ -186,7 +187,7 @@ std::string with_size(const Document& document, std::string dtype) {
   try {
     npy::dtype_bytes(dtype);
   } catch (const Error& error) {
-    document.unsupported("its elements have a type without a usable size (", error.what(), ')');
+    document.throw_unsupported("its elements have a type without a usable size (", error.what(), ')');
   }
   return dtype;
 }

@@ -33,7 +33,7 @@ TEST(GzipIndex, IsReadBackUnchanged) {
   ASSERT_EQ(actual.points.size(), 20U);
   EXPECT_EQ(actual.framing, Framing::kNone);
   EXPECT_EQ(actual.points[3].window, std::string(300, '\n'));
-  EXPECT_EQ(actual.before(7LL << 29).bits, 3);
+  EXPECT_EQ(actual.find_point(7LL << 29).unused_bits, 3);
 }
 
 TEST(GzipIndex, DamagedTextIsAnError) {
