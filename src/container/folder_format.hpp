@@ -17,7 +17,7 @@ struct NewFolder {
   std::string target;  ///< the folder that becomes visible: that of the array, or the highest missing one above it
   std::string file;    ///< file in `target` with the metadata of the array, such as `group/array/zarr.json`
   /// Names in `target` and contents of other files.
-  std::vector<std::pair<std::string, std::string>> others;
+  std::vector<std::pair<std::string, std::string>> other_files;
   /// Called when the folder gets its name: returns true if a file or folder that has this name may be replaced. If the
   /// function is empty, any may be replaced.
   std::function<bool()> replaces;

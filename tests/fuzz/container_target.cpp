@@ -217,8 +217,8 @@ void run_zarr_shard(std::string_view bytes) {
     const std::vector<ShardEntry> entries = read_index(shards, objects, "c/0")->entries;
     demand_of_file(static_cast<std::int64_t>(entries.size()) == shards.count, "more chunks than a shard has");
     for (const ShardEntry& entry : entries)
-      demand_of_file(!entry.there() || entry.offset + entry.bytes <= bytes.size() - 1, "a chunk outside of its shard");
-    const std::vector<std::byte> again = index_bytes(shards, entries);
+      demand_of_file(!entry.exists() || entry.offset + entry.bytes <= bytes.size() - 1, "a chunk outside of its shard");
+    const std::vector<std::byte> again = encode_index(shards, entries);
     demand_of_file(static_cast<std::int64_t>(again.size()) == shards.index_bytes, "an index of another size");
   });
   demand_of_file(error.empty() || error.find("memory/c/0") != std::string::npos, "an error names no file");
@@ -248,7 +248,7 @@ std::vector<std::string> valid_shards() {
     if (first >= 128) shards.index = codec::Chain({codec::crc32c()});
     std::vector<ShardEntry> entries(static_cast<std::size_t>(shards.count));
     entries.front() = {300, 5};
-    const std::vector<std::byte> index = index_bytes(shards, entries);
+    const std::vector<std::byte> index = encode_index(shards, entries);
     const std::string index_text(reinterpret_cast<const char*>(index.data()), index.size());
     const std::string chunks(400, 'x');
     std::string& shard = all.emplace_back(1, static_cast<char>(first));

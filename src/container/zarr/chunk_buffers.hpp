@@ -12,8 +12,8 @@
 namespace plait::container::zarr {
 
 struct ChunkBuffers {
-  codec::Buffer plain;
-  codec::Buffer transposed;
+  codec::Buffer plain;                                  ///< a chunk as the array has it
+  codec::Buffer transposed;                             ///< a chunk in the stored order of its dimensions
   std::vector<std::unique_ptr<codec::Buffer>> encoded;  ///< buffers that no read uses
 
   static ChunkBuffers& of_thread() {
@@ -22,7 +22,7 @@ struct ChunkBuffers {
   }
 };
 
-/// A buffer for compressed bytes, which returns to the set of its thread.
+/// A buffer for compressed bytes. When it is released, the memory returns to the set of the thread for the next use.
 class EncodedBuffer {
  public:
   EncodedBuffer() = default;

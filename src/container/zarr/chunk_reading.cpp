@@ -1,5 +1,5 @@
-// Reads of chunks: a batch of segments becomes one request for each chunk, and the object store has as many requests in
-// flight as it can.
+// Reading a batch of segments: it becomes one request for each chunk, and the object store sends as many requests at a
+// time as it can.
 //
 // Example: chunks of 100 bytes, segments [250, 290) and [290, 420). The pieces are [50, 90) and [90, 100) of chunk 2,
 // [0, 100) of chunk 3 and [0, 20) of chunk 4. If chunks have no codecs, chunk 2 is read by one request with two ranges.
@@ -26,7 +26,7 @@ void ChunkStore::read_segments(std::span<const store::ReadSegment> segments) {
                      chunks.back().pieces.push_back({within, segment.data + done, bytes});
                    });
   }
-  metadata_.plain() ? read_plain(chunks) : read_encoded(chunks);
+  metadata_.has_no_codecs() ? read_plain(chunks) : read_encoded(chunks);
 }
 
 void ChunkStore::fill_pieces(const PiecesOfChunk& chunk) const {
@@ -52,7 +52,7 @@ void ChunkStore::read_encoded(std::span<const PiecesOfChunk> chunks) {
   std::vector<std::shared_ptr<const DecodedChunk>> cached(chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     requests[i].number = chunks[i].number;
-    requests[i].identity = !chunks[i].whole(metadata_.chunk_bytes);
+    requests[i].identity = !chunks[i].is_whole(metadata_.chunk_bytes);
     if (requests[i].identity) cached[i] = cache_.find(chunks[i].number);
     if (cached[i]) requests[i].unless = &cached[i]->identity;
   }
@@ -68,7 +68,7 @@ void ChunkStore::read_encoded(std::span<const PiecesOfChunk> chunks) {
     const store::ReadSegment& first = chunk.pieces[0];
     if (request.result.status == ChunkStatus::kMissing)
       fill_pieces(chunk);
-    else if (chunk.whole(metadata_.chunk_bytes))
+    else if (chunk.is_whole(metadata_.chunk_bytes))
       decode_chunk(chunk.number, encoded.bytes(), {first.data, static_cast<std::size_t>(first.bytes)});
     else
       copy_pieces(chunk, request.result, encoded.bytes(), std::move(cached[index(request)]));
@@ -87,7 +87,7 @@ void ChunkStore::copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& foun
     decode_chunk(chunk.number, encoded, {made->bytes.get(), size});
     cached = std::move(made);
     // A chunk that is written in place may change again within the resolution of its times, so it is not cached.
-    if (!chunks_.fresh() && cached->identity != store::ObjectIdentity{}) cache_.insert(cached);
+    if (!chunks_.is_new() && cached->identity != store::ObjectIdentity{}) cache_.insert(cached);
   }
   for (const store::ReadSegment& piece : chunk.pieces)
     std::memcpy(piece.data, cached->bytes.get() + piece.offset, static_cast<std::size_t>(piece.bytes));

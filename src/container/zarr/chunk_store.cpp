@@ -1,4 +1,5 @@
-// Reading and writing the elements of an array in chunks.
+// Reading and writing the elements of an array in chunks. chunk_reading.cpp has the reads of batches, chunks/ the
+// objects of chunks and the writes.
 
 #include "container/zarr/chunk_store.hpp"
 
@@ -55,10 +56,10 @@ class PendingChunkWrites : public store::Pending {
 
 }  // namespace
 
-ChunkStore::ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool fresh)
+ChunkStore::ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool is_new)
     : metadata_(std::move(metadata)),
       objects_(std::move(objects)),
-      chunks_(objects_, metadata_, fresh),
+      chunks_(objects_, metadata_, is_new),
       writer_(*this, chunks_),
       text_(std::move(text)),
       cache_(metadata_.chunk_bytes) {}
@@ -68,7 +69,7 @@ std::shared_ptr<ChunkStore> ChunkStore::with_shape(const Extents& shape) const {
   if (!set_shape(changed, shape))
     base::throw_argument_error(name(), ": the shape ", shape_to_string(shape),
                                " would have more than 2^63 - 1 bytes in chunks; give a smaller one");
-  auto made = std::make_shared<ChunkStore>(objects_, std::move(changed), text_, fresh());
+  auto made = std::make_shared<ChunkStore>(objects_, std::move(changed), text_, is_new());
   made->resize_cache(cache_.max_bytes());
   return made;
 }
@@ -113,7 +114,7 @@ void ChunkStore::discard_buffered() noexcept {
 
 void ChunkStore::fill(std::int64_t offset, std::span<std::byte> bytes) const {
   const std::size_t size = metadata_.fill.size();
-  if (std::ranges::all_of(metadata_.fill, [&](std::byte one) { return one == metadata_.fill[0]; })) {
+  if (std::ranges::all_of(metadata_.fill, [&](std::byte byte) { return byte == metadata_.fill[0]; })) {
     std::ranges::fill(bytes, metadata_.fill[0]);
     return;
   }
@@ -136,9 +137,9 @@ std::int64_t ChunkStore::bytes_inside(std::int64_t number) const {
 }
 
 void ChunkStore::check_encoded_bytes(std::int64_t number, std::int64_t bytes) const {
-  // No codec enlarges data by more than this. A larger size is an error, and must not be allocated.
+  // No codec enlarges data by more than this. A larger size means that the object is damaged; do not allocate so much.
   const auto plain = static_cast<std::size_t>(metadata_.chunk_bytes);
-  const auto max_encoded = static_cast<std::int64_t>(metadata_.packing.max_encoded(plain));
+  const auto max_encoded = static_cast<std::int64_t>(metadata_.codecs.max_encoded(plain));
   if (bytes > max_encoded + max_encoded / 8 + 4096)
     base::throw_system_error(EIO, "cannot read ", chunks_.describe(number), ": it has ", bytes,
                              " bytes, more than what it holds, ", metadata_.chunk_bytes, "; copy or download it again");
@@ -147,9 +148,9 @@ void ChunkStore::check_encoded_bytes(std::int64_t number, std::int64_t bytes) co
 void ChunkStore::decode_chunk(std::int64_t number, std::span<const std::byte> encoded,
                               std::span<std::byte> chunk) const {
   const std::string what = chunks_.describe(number);
-  if (metadata_.transposed.empty()) return metadata_.packing.decode(encoded, chunk, what);
+  if (metadata_.stored_order.empty()) return metadata_.codecs.decode(encoded, chunk, what);
   const std::span<std::byte> stored = ChunkBuffers::of_thread().transposed.acquire(chunk.size());
-  metadata_.packing.decode(encoded, stored, what);
+  metadata_.codecs.decode(encoded, stored, what);
   transpose(metadata_, TransposeDirection::kArray, stored, chunk);
 }
 
@@ -157,23 +158,23 @@ store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t cover
   EncodedBuffer encoded;
   ChunkResult found;
   // Another program may have extended an existing array, so that the rest of the chunk has elements.
-  const bool needed = covered < (chunks_.fresh() ? bytes_inside(number) : std::ssize(chunk));
+  const bool needed = covered < (chunks_.is_new() ? bytes_inside(number) : std::ssize(chunk));
   const auto memory = [&](std::int64_t bytes) {
     check_encoded_bytes(number, bytes);
     return encoded.acquire(static_cast<std::size_t>(bytes));
   };
-  if (needed) found = chunks_.read(number, memory, {.identity = !chunks_.fresh()});
+  if (needed) found = chunks_.read(number, memory, {.identity = !chunks_.is_new()});
   if (found.status == ChunkStatus::kRead)
     decode_chunk(number, encoded.bytes(), chunk);
   else if (covered < std::ssize(chunk))
     fill(0, chunk);
-  if (!needed || chunks_.fresh()) return std::nullopt;
+  if (!needed || chunks_.is_new()) return std::nullopt;
   return std::move(found.identity);
 }
 
 void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment>& parts) {
-  const bool whole = parts.size() == 1 && parts[0].bytes == metadata_.chunk_bytes;
-  if (!whole && changes_in_place(metadata_, *objects_)) return chunks_.change(number, parts);
+  const bool is_whole = parts.size() == 1 && parts[0].bytes == metadata_.chunk_bytes;
+  if (!is_whole && changes_in_place(metadata_, *objects_)) return chunks_.change(number, parts);
   writer_.write(number, parts);
 }
 

@@ -17,29 +17,29 @@
 
 namespace plait::container::zarr {
 
-/// A chunk after decompression.
+/// A decompressed chunk, for the cache.
 struct DecodedChunk {
   std::int64_t number = -1;
   store::ObjectIdentity identity;  ///< identity of the object from which it was read
   std::unique_ptr<std::byte[]> bytes;
 };
 
-/// The chunks of an array as consecutive bytes, each with the size of a whole chunk. A chunk without an object reads as
-/// the fill value. Chunks without codecs are read and written in place. Other chunks are decompressed as a whole, and
-/// the last ones are cached for reads that need several pieces of them. A write of a part of a chunk reads the rest
-/// first.
+/// The chunks of an array as consecutive bytes, each with the size of a whole chunk. If no object holds a chunk, it
+/// reads as the fill value. Chunks without codecs are read and written in place. Other chunks are decompressed as a
+/// whole, and the most recent ones are cached for reads that need several pieces of them. A write of a part of such a
+/// chunk reads the rest first.
 class ChunkStore : public store::Store {
  public:
-  /// objects: the objects of the array. text: its metadata, for other ranks. fresh: see ChunkObjects.
-  ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool fresh);
+  /// objects: the objects of the array. text: its metadata, for other ranks. is_new: see ChunkObjects.
+  ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool is_new);
 
-  /// Returns the chunks of the same array with another shape, and a cache of the same size. Everything must have been
-  /// flushed.
+  /// Returns a store of the same array with another shape, with a cache of the same size.  pre  flush() was called
+  /// after the last write.
   std::shared_ptr<ChunkStore> with_shape(const Extents& shape) const;
   const Metadata& metadata() const { return metadata_; }
   const std::string& text() const { return text_; }
   store::ObjectStore& objects() const { return *objects_; }
-  bool fresh() const { return chunks_.fresh(); }
+  bool is_new() const { return chunks_.is_new(); }
   const std::string& name() const override { return objects().name(); }
   std::string description() const override;
   std::int64_t size() override;
@@ -66,8 +66,8 @@ class ChunkStore : public store::Store {
   void check(const char* what, std::int64_t offset, std::int64_t bytes);
   /// Returns the bytes of a chunk that are inside the array.
   std::int64_t bytes_inside(std::int64_t number) const;
-  /// Reads the elements that a partly written chunk retains. covered: number of bytes that are written. Returns the
-  /// condition for ChunkObjects::put().
+  /// Fills `chunk` with the former chunk, of which a write that covers only `covered` bytes retains elements. Returns
+  /// the condition for ChunkObjects::put().
   store::Condition read_former(std::int64_t number, std::int64_t covered, std::span<std::byte> chunk);
   /// Gives bytes that begin at an offset of a chunk the fill value.
   void fill(std::int64_t offset, std::span<std::byte> bytes) const;
@@ -82,9 +82,11 @@ class ChunkStore : public store::Store {
   struct PiecesOfChunk {
     std::int64_t number = 0;
     std::vector<store::ReadSegment> pieces;
-    bool whole(std::int64_t chunk_bytes) const { return pieces.size() == 1 && pieces[0].bytes == chunk_bytes; }
+    bool is_whole(std::int64_t chunk_bytes) const { return pieces.size() == 1 && pieces[0].bytes == chunk_bytes; }
   };
+  /// Reads chunks without codecs: only the requested bytes.
   void read_plain(std::span<const PiecesOfChunk> chunks);
+  /// Reads chunks with codecs, each as a whole.
   void read_encoded(std::span<const PiecesOfChunk> chunks);
   /// Decompresses a chunk of which a part is read, or uses the cached one if it is still the same, and copies the
   /// pieces.

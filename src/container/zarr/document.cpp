@@ -33,20 +33,20 @@ void Document::check_fields(std::span<const std::string_view> known) const {
   }
 }
 
-const json& Document::member(const json& of, const char* name) const {
-  const auto found = of.find(name);
-  if (found == of.end()) throw_damaged("\"", name, "\" is not there");
+const json& Document::get_member(const json& object, const char* name) const {
+  const auto found = object.find(name);
+  if (found == object.end()) throw_damaged("\"", name, "\" is not there");
   return *found;
 }
 
-std::string Document::string(const json& of, const char* name) const {
-  const json& found = member(of, name);
+std::string Document::get_string(const json& object, const char* name) const {
+  const json& found = get_member(object, name);
   if (!found.is_string()) throw_damaged("\"", name, "\" is ", excerpt(found), " instead of a text");
   return found.get<std::string>();
 }
 
-Extents Document::extents(const json& of, const char* name, std::int64_t minimum) const {
-  const json& found = member(of, name);
+Extents Document::get_extents(const json& object, const char* name, std::int64_t minimum) const {
+  const json& found = get_member(object, name);
   if (!found.is_array()) throw_damaged("\"", name, "\" is ", excerpt(found), " instead of a list");
   if (found.size() > kMaxDimensions)
     throw_damaged("\"", name, "\" has ", found.size(), " dimensions; at most ", kMaxDimensions, " are supported");

@@ -47,14 +47,15 @@ std::size_t skip_value(std::string_view text, std::size_t at) {
   return kNone;
 }
 
-struct Part {
+/// The range of a member with one of its commas, which must be erased to remove the member.
+struct MemberRange {
   std::size_t begin;
   std::size_t end;
-  std::size_t value = 0;  ///< position of its value
-  std::size_t rest_begin = 0;
+  std::size_t value = 0;      ///< position of its value
+  std::size_t value_end = 0;  ///< position of the comma or bracket after its value
 };
 
-/// Returns the text of a string with quotes, without escapes; nothing if it is not valid.
+/// Removes the quotes and resolves the escapes of a JSON string; returns nothing if it is not valid.
 std::optional<std::string> unquote(std::string_view string) {
   if (string.find('\\') == kNone) return std::string(string.substr(1, string.size() - 2));
   const auto parsed = nlohmann::json::parse(string, nullptr, false);
@@ -92,21 +93,19 @@ bool for_each_member(std::string_view text, const Visit& visit) {
   return false;
 }
 
-std::string_view without_spaces_at_end(std::string_view value) {
-  return value.substr(0, value.find_last_not_of(" \t\r\n") + 1);
-}
+std::string_view trim_end(std::string_view value) { return value.substr(0, value.find_last_not_of(" \t\r\n") + 1); }
 
 /// Returns the last member of that name, which is the one that parsers use, together with one of its commas. The result
 /// is {0, 0} if there is none, and nothing if the text is not a JSON object.
-std::optional<Part> member(std::string_view text, std::string_view name) {
-  Part found{0, 0};
+std::optional<MemberRange> find_last_member(std::string_view text, std::string_view name) {
+  MemberRange found{0, 0};
   std::size_t before = kNone;  // position of the comma before the member
   const bool is_object = for_each_member(text, [&](const MemberPosition& member) {
     if (unquote(text.substr(member.key, member.key_end - member.key)) == name) {
-      const bool last = text[member.end] == '}';
-      found = before != kNone
-                  ? Part{before, member.end, member.value, member.end}
-                  : Part{member.key, last ? member.end : skip_spaces(text, member.end + 1), member.value, member.end};
+      const bool is_last = text[member.end] == '}';
+      found = before != kNone ? MemberRange{before, member.end, member.value, member.end}
+                              : MemberRange{member.key, is_last ? member.end : skip_spaces(text, member.end + 1),
+                                            member.value, member.end};
     }
     before = member.end;
   });
@@ -115,42 +114,40 @@ std::optional<Part> member(std::string_view text, std::string_view name) {
 
 }  // namespace
 
-std::optional<std::string> without_member(std::string_view object, std::string_view name) {
+std::optional<std::string> remove_member(std::string_view object, std::string_view name) {
   std::string text(object);
   while (true) {
-    const std::optional<Part> found = member(text, name);
+    const std::optional<MemberRange> found = find_last_member(text, name);
     if (!found) return std::nullopt;
     if (found->begin == found->end) return text;
     text.erase(found->begin, found->end - found->begin);
   }
 }
 
-std::string member_text(std::string_view object, std::string_view name) {
-  const std::optional<Part> found = member(object, name);
+std::string find_member_text(std::string_view object, std::string_view name) {
+  const std::optional<MemberRange> found = find_last_member(object, name);
   if (!found || found->begin == found->end) return {};
-  std::string_view value = object.substr(found->value, found->rest_begin - found->value);
-  return std::string(without_spaces_at_end(value));
+  std::string_view value = object.substr(found->value, found->value_end - found->value);
+  return std::string(trim_end(value));
 }
 
-std::optional<std::vector<MemberText>> member_texts(std::string_view object) {
+std::optional<std::vector<MemberText>> list_members(std::string_view object) {
   std::vector<MemberText> members;
   bool valid = true;
   const bool is_object = for_each_member(object, [&](const MemberPosition& member) {
     const std::optional<std::string> name = unquote(object.substr(member.key, member.key_end - member.key));
     valid = valid && name.has_value();
-    if (name)
-      members.push_back(
-          {*name, std::string(without_spaces_at_end(object.substr(member.value, member.end - member.value)))});
+    if (name) members.push_back({*name, std::string(trim_end(object.substr(member.value, member.end - member.value)))});
   });
   return valid && is_object ? std::optional(std::move(members)) : std::nullopt;
 }
 
-std::optional<std::string> with_member(std::string_view object, std::string_view name, std::string_view value) {
-  const std::optional<Part> found = member(object, name);
+std::optional<std::string> set_member(std::string_view object, std::string_view name, std::string_view value) {
+  const std::optional<MemberRange> found = find_last_member(object, name);
   if (!found) return std::nullopt;
   std::string text(object);
   if (found->begin != found->end) {
-    const std::size_t bytes = member_text(object, name).size();
+    const std::size_t bytes = find_member_text(object, name).size();
     return text.replace(found->value, bytes, value);
   }
   const std::size_t end = text.find_last_of('}');

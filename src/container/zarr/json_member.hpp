@@ -11,15 +11,15 @@
 
 namespace plait::container::zarr {
 
-/// Returns `object` without its members of this name at the outermost level; nothing if it is not a JSON object. Names
-/// are compared as parsers read them, regardless of escapes.
+/// Returns `object` without its members of this name at the outermost level; nothing if the text is not a JSON object.
+/// Names are compared as parsers read them, regardless of escapes.
 /// cost  Proportional to the size of `object` for each member removed.
 /// Example: without "b", {"a": 1, "b": 2} becomes {"a": 1}; without "a", it becomes {"b": 2}.
-std::optional<std::string> without_member(std::string_view object, std::string_view name);
+std::optional<std::string> remove_member(std::string_view object, std::string_view name);
 
-/// Returns the value of the last member of that name, which is the one that parsers use, as it is written and without
-/// surrounding spaces. The result is empty if there is none, or `object` is not a JSON object.
-std::string member_text(std::string_view object, std::string_view name);
+/// Returns the text of the value of the last member of that name, without surrounding spaces. Parsers use the last one
+/// too. The result is empty if there is none, or `object` is not a JSON object.
+std::string find_member_text(std::string_view object, std::string_view name);
 
 /// A member of a JSON object: its name, without escapes, and the text of its value.
 struct MemberText {
@@ -28,10 +28,10 @@ struct MemberText {
 };
 
 /// Returns all members in their order; nothing if `object` is not a JSON object.
-std::optional<std::vector<MemberText>> member_texts(std::string_view object);
+std::optional<std::vector<MemberText>> list_members(std::string_view object);
 
-/// Returns `object` with one member of that name, whose value has the text `value`. It replaces the last member of that
-/// name, or follows the others. The result is empty if `object` is not a JSON object.
-std::optional<std::string> with_member(std::string_view object, std::string_view name, std::string_view value);
+/// Returns `object` with a member of that name and the text `value` as its value. This member replaces the last one of
+/// that name; if there is none, it is added at the end. Returns nothing if `object` is not a JSON object.
+std::optional<std::string> set_member(std::string_view object, std::string_view name, std::string_view value);
 
 }  // namespace plait::container::zarr

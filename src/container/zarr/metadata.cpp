@@ -29,58 +29,58 @@ constexpr std::array<std::string_view, 11> kArrayFields{
 constexpr std::array<std::string_view, 4> kGroupFields{"zarr_format", "node_type", "attributes",
                                                        "consolidated_metadata"};
 
-/// Checks and completes the fields that both versions have.
-void complete(const Document& document, Metadata& found) {
-  ArrayType& type = found.type;
-  if (found.chunk.size() != type.shape.size())
-    document.throw_damaged("the shape has ", type.shape.size(), " dimensions, but chunks have ", found.chunk.size());
-  const auto bytes = array_bytes(found.chunk, type.element_bytes);
+/// Checks the fields that both versions have, and computes those that follow from them.
+void complete_metadata(const Document& document, Metadata& metadata) {
+  ArrayType& type = metadata.type;
+  if (metadata.chunk.size() != type.shape.size())
+    document.throw_damaged("the shape has ", type.shape.size(), " dimensions, but chunks have ", metadata.chunk.size());
+  const auto bytes = array_bytes(metadata.chunk, type.element_bytes);
   if (!bytes) document.throw_damaged("a chunk has more than 2^63 - 1 bytes");
-  found.chunk_bytes = *bytes;
-  if (!found.plain() && *bytes > kMaxCompressed)
+  metadata.chunk_bytes = *bytes;
+  if (!metadata.has_no_codecs() && *bytes > kMaxCompressed)
     document.throw_unsupported("its chunks have ", *bytes, " bytes and are packed");
   std::int64_t all = *bytes;
-  if (found.shards && __builtin_mul_overflow(all, found.shards->count, &all))
+  if (metadata.shards && __builtin_mul_overflow(all, metadata.shards->count, &all))
     document.throw_damaged("a shard has more than 2^63 - 1 bytes");
-  if (!set_shape(found, Extents(type.shape))) document.throw_damaged("all chunks have more than 2^63 - 1 bytes");
+  if (!set_shape(metadata, Extents(type.shape))) document.throw_damaged("all chunks have more than 2^63 - 1 bytes");
 }
 
-void read_dimension_names(const Document& document, const json& root, Metadata& found) {
+void read_dimension_names(const Document& document, const json& root, Metadata& metadata) {
   const auto names = root.find("dimension_names");
   if (names == root.end() || names->is_null()) return;
-  if (!names->is_array() || names->size() != found.type.shape.size())
-    document.throw_damaged("\"dimension_names\" is ", excerpt(*names), ", but there are ", found.type.shape.size(),
+  if (!names->is_array() || names->size() != metadata.type.shape.size())
+    document.throw_damaged("\"dimension_names\" is ", excerpt(*names), ", but there are ", metadata.type.shape.size(),
                            " dimensions");
   for (const json& name : *names) {
     if (!name.is_string() && !name.is_null()) document.throw_damaged("\"dimension_names\" has ", excerpt(name));
-    found.dimension_names.push_back(name.is_string() ? name.get<std::string>() : std::string());
+    metadata.dimension_names.push_back(name.is_string() ? name.get<std::string>() : std::string());
   }
 }
 
-void read_chunk_keys(const Document& document, const json& root, Metadata& found) {
-  const json& keys = document.member(root, "chunk_key_encoding");
-  const std::string encoding = keys.is_object() ? document.string(keys, "name") : keys.dump();
+void read_chunk_keys(const Document& document, const json& root, Metadata& metadata) {
+  const json& keys = document.get_member(root, "chunk_key_encoding");
+  const std::string encoding = keys.is_object() ? document.get_string(keys, "name") : keys.dump();
   if (encoding != "default" && encoding != "v2")
     document.throw_unsupported("its chunks have names of the kind ", encoding);
-  found.separator = encoding == "default" ? '/' : '.';
+  metadata.separator = encoding == "default" ? '/' : '.';
   if (const auto configuration = keys.find("configuration");
       configuration != keys.end() && configuration->contains("separator")) {
-    const std::string separator = document.string(*configuration, "separator");
+    const std::string separator = document.get_string(*configuration, "separator");
     if (separator != "/" && separator != ".") document.throw_damaged("\"separator\" is ", separator);
-    found.separator = separator[0];
+    metadata.separator = separator[0];
   }
-  if (encoding == "default") found.prefix = text('c', found.separator);
+  if (encoding == "default") metadata.prefix = text('c', metadata.separator);
 }
 
 /// Reads the fill value of texts. Version 2 also has null and 0 for the empty text.
-void read_text_fill(const Document& document, Metadata& found) {
-  const json& fill = document.member(document.root(), "fill_value");
-  if (!found.transposed.empty()) document.throw_unsupported("its chunks of texts are transposed");
+void read_text_fill(const Document& document, Metadata& metadata) {
+  const json& fill = document.get_member(document.root(), "fill_value");
+  if (!metadata.stored_order.empty()) document.throw_unsupported("its chunks of texts are transposed");
   if (fill.is_string())
-    found.fill_text = fill.get<std::string>();
+    metadata.fill_text = fill.get<std::string>();
   else if (!fill.is_null() && fill != 0 && !(fill.is_array() && fill.empty()))
     document.throw_unsupported("its texts have the fill value ", excerpt(fill));
-  found.fill.assign(static_cast<std::size_t>(ArrayType::kTextBytes), std::byte{0});
+  metadata.fill.assign(static_cast<std::size_t>(ArrayType::kTextBytes), std::byte{0});
 }
 
 /// Returns the name of an element type for listings.
@@ -90,51 +90,51 @@ std::string element_name(const json& type) {
   return name != type.end() && name->is_string() ? name->get<std::string>() : excerpt(type);
 }
 
-void set_text_type(Metadata& found) {
-  found.type.dtype = ArrayType::kTexts;
-  found.type.element_bytes = ArrayType::kTextBytes;
+void set_text_type(Metadata& metadata) {
+  metadata.type.dtype = ArrayType::kTexts;
+  metadata.type.element_bytes = ArrayType::kTextBytes;
 }
 
-void set_dtype(Metadata& found, std::string dtype) {
-  found.type.dtype = std::move(dtype);
-  found.type.element_bytes = npy::dtype_bytes(found.type.dtype);
+void set_dtype(Metadata& metadata, std::string dtype) {
+  metadata.type.dtype = std::move(dtype);
+  metadata.type.element_bytes = npy::dtype_bytes(metadata.type.dtype);
 }
 
-/// Reads the shape first, then the other properties of the array, then its storage, so that `found` also describes an
-/// array whose storage is not supported.
-void parse_3(const Document& document, Metadata& found) {
+/// Reads the shape first, then the other properties of the array, then its storage, so that `metadata` also describes
+/// an array whose storage is not supported.
+void parse_version_3(const Document& document, Metadata& metadata) {
   const json& root = document.root();
-  found.type.shape = document.extents(root, "shape", 0);
-  read_dimension_names(document, root, found);
-  const json& type = document.member(root, "data_type");
-  found.element = element_name(type);
-  const bool has_texts = is_text_name(found.element);
+  metadata.type.shape = document.get_extents(root, "shape", 0);
+  read_dimension_names(document, root, metadata);
+  const json& type = document.get_member(root, "data_type");
+  metadata.element = element_name(type);
+  const bool has_texts = is_text_name(metadata.element);
   if (has_texts)
-    set_text_type(found);
+    set_text_type(metadata);
   else
-    set_dtype(found, read_data_type(document, type, '<'));
+    set_dtype(metadata, read_data_type(document, type, '<'));
   document.check_fields(kArrayFields);
-  const json& grid = document.member(root, "chunk_grid");
-  if (!grid.is_object() || document.string(grid, "name") != "regular")
+  const json& grid = document.get_member(root, "chunk_grid");
+  if (!grid.is_object() || document.get_string(grid, "name") != "regular")
     document.throw_unsupported("its chunks have the grid ", excerpt(grid));
-  found.chunk = document.extents(document.member(grid, "configuration"), "chunk_shape", 1);
-  read_chunk_keys(document, root, found);
-  if (found.chunk.size() != found.type.shape.size())
-    document.throw_damaged("the shape has ", found.type.shape.size(), " dimensions, but chunks have ",
-                           found.chunk.size());
-  const bool little = read_codecs(document, document.member(root, "codecs"), found);
+  metadata.chunk = document.get_extents(document.get_member(grid, "configuration"), "chunk_shape", 1);
+  read_chunk_keys(document, root, metadata);
+  if (metadata.chunk.size() != metadata.type.shape.size())
+    document.throw_damaged("the shape has ", metadata.type.shape.size(), " dimensions, but chunks have ",
+                           metadata.chunk.size());
+  const bool little = read_codecs(document, document.get_member(root, "codecs"), metadata);
   if (const auto extra = root.find("storage_transformers"); extra != root.end() && !extra->empty())
     document.throw_unsupported("it has storage transformers");
-  if (!little && !has_texts) found.type.dtype = read_data_type(document, type, '>');
-  complete(document, found);
-  if (found.type.has_texts()) return read_text_fill(document, found);
-  found.fill = read_fill(document.member(root, "fill_value"), found.type.dtype);
+  if (!little && !has_texts) metadata.type.dtype = read_data_type(document, type, '>');
+  complete_metadata(document, metadata);
+  if (metadata.type.has_texts()) return read_text_fill(document, metadata);
+  metadata.fill = read_fill(document.get_member(root, "fill_value"), metadata.type.dtype);
 }
 
 /// Reads the fill value of version 2, which netcdf-c 4.8 writes as a list of one number. If it is null, zarr-python
 /// reads numbers as 0 and times as NaT.
-json fill_value_2(const Document& document, const std::string& dtype) {
-  const json& fill = document.member(document.root(), "fill_value");
+json normalized_fill_value_2(const Document& document, const std::string& dtype) {
+  const json& fill = document.get_member(document.root(), "fill_value");
   const char kind = dtype_kind(dtype);
   if (fill.is_null()) return kind == 'M' || kind == 'm' ? json("NaT") : json(0);
   const bool number = std::string_view("biuf").find(kind) != std::string_view::npos;
@@ -150,36 +150,36 @@ bool has_text_filter(const json& root) {
   return name != filters->front().end() && name->is_string() && is_text_codec(name->get<std::string>());
 }
 
-void parse_2(const Document& document, Metadata& found) {
+void parse_version_2(const Document& document, Metadata& metadata) {
   const json& root = document.root();
-  found.type.shape = document.extents(root, "shape", 0);
-  const json& dtype = document.member(root, "dtype");
-  found.element = element_name(dtype);
-  if (found.element == "|O" && has_text_filter(root))
-    set_text_type(found);
+  metadata.type.shape = document.get_extents(root, "shape", 0);
+  const json& dtype = document.get_member(root, "dtype");
+  metadata.element = element_name(dtype);
+  if (metadata.element == "|O" && has_text_filter(root))
+    set_text_type(metadata);
   else
-    set_dtype(found, read_dtype(document, dtype));
-  found.chunk = document.extents(root, "chunks", 1);
-  const std::string order = document.string(root, "order");
+    set_dtype(metadata, read_dtype(document, dtype));
+  metadata.chunk = document.get_extents(root, "chunks", 1);
+  const std::string order = document.get_string(root, "order");
   if (order != "C" && order != "F") document.throw_damaged("\"order\" is ", order);
-  found.type.order = order == "F" ? Order::kFortran : Order::kC;
-  found.separator = '.';
+  metadata.type.order = order == "F" ? Order::kFortran : Order::kC;
+  metadata.separator = '.';
   if (root.contains("dimension_separator")) {
-    const std::string separator = document.string(root, "dimension_separator");
+    const std::string separator = document.get_string(root, "dimension_separator");
     if (separator != "/" && separator != ".") document.throw_damaged("\"dimension_separator\" is ", separator);
-    found.separator = separator[0];
+    metadata.separator = separator[0];
   }
-  read_compressor(document, root, found);
-  complete(document, found);
-  if (found.type.has_texts()) return read_text_fill(document, found);
-  found.fill = read_fill(fill_value_2(document, found.type.dtype), found.type.dtype);
+  read_compressor(document, root, metadata);
+  complete_metadata(document, metadata);
+  if (metadata.type.has_texts()) return read_text_fill(document, metadata);
+  metadata.fill = read_fill(normalized_fill_value_2(document, metadata.type.dtype), metadata.type.dtype);
 }
 
 }  // namespace
 
 bool set_shape(Metadata& metadata, const Extents& shape) {
   std::int64_t all = metadata.chunk_bytes;
-  if (metadata.shards) all *= metadata.shards->count;  // complete() has checked that the product fits
+  if (metadata.shards) all *= metadata.shards->count;  // complete_metadata() has checked that the product fits
   Extents units;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     units.push_back(base::ceil_divide(shape[d], metadata.object_shape()[d]));
@@ -191,12 +191,12 @@ bool set_shape(Metadata& metadata, const Extents& shape) {
 }
 
 void Metadata::check_codecs(const std::string& file) const {
-  if (const base::Rejection missing = packing.missing_library()) missing.raise(file, ": ");
+  if (const base::Rejection missing = codecs.missing_library()) missing.raise(file, ": ");
 }
 
 std::string Metadata::describe() const {
-  std::string out = packing.describe();
-  if (!transposed.empty()) out = packing.empty() ? "transposed" : text("transposed, ", out);
+  std::string out = codecs.describe();
+  if (!stored_order.empty()) out = codecs.empty() ? "transposed" : text("transposed, ", out);
   return shards ? text(out, ", in shards of ", shape_to_string(shards->shape)) : out;
 }
 
@@ -209,20 +209,20 @@ bool is_group(std::string_view text, const std::string& file) {
   return group;
 }
 
-void parse_metadata(std::string_view text, const std::string& file, Metadata& found) {
+void parse_metadata(std::string_view text, const std::string& file, Metadata& metadata) {
   const Document document(text, file);
-  const json& version = document.member(document.root(), "zarr_format");
+  const json& version = document.get_member(document.root(), "zarr_format");
   if (version != 2 && version != 3) document.throw_damaged("\"zarr_format\" is ", excerpt(version));
-  version == 3 ? parse_3(document, found) : parse_2(document, found);
-  if (found.fill.empty())
+  version == 3 ? parse_version_3(document, metadata) : parse_version_2(document, metadata);
+  if (metadata.fill.empty())
     document.throw_unsupported("elements without a file have the value ",
-                               excerpt(document.member(document.root(), "fill_value")));
+                               excerpt(document.get_member(document.root(), "fill_value")));
 }
 
 Metadata parse_metadata(std::string_view text, const std::string& file) {
-  Metadata found;
-  parse_metadata(text, file, found);
-  return found;
+  Metadata metadata;
+  parse_metadata(text, file, metadata);
+  return metadata;
 }
 
 }  // namespace plait::container::zarr

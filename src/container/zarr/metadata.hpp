@@ -29,25 +29,25 @@ struct Shards {
 
 struct Metadata {
   ArrayType type;
-  Extents chunk;         ///< shape with as many dimensions as the array, each 1 or more
-  std::string element;   ///< name of the element type in the format
-  codec::Chain packing;  ///< codecs of a chunk
-  /// Order in which chunks have the dimensions of the array, the slowest first; empty if it is that of `type`.
-  std::vector<std::size_t> transposed;
+  Extents chunk;        ///< shape with as many dimensions as the array, each 1 or more
+  std::string element;  ///< name of the element type in the format
+  codec::Chain codecs;  ///< codecs of a chunk
+  /// Order in which stored chunks have the dimensions of the array, the slowest first; empty if it is that of `type`.
+  std::vector<std::size_t> stored_order;
   std::optional<Shards> shards;
-  std::string prefix;           ///< prefix of the names of chunks: `c/`, or empty
-  char separator = '/';         ///< separator of the numbers in them
+  std::string prefix;           ///< prefix of the names of chunk objects: `c/`, or empty
+  char separator = '/';         ///< separator of the numbers in these names
   std::vector<std::byte> fill;  ///< value of an element that no object holds; zeros for texts
   std::string fill_text;        ///< text of an element that no object holds
   /// Name of each dimension, empty for a dimension without one; no entries if no dimension has a name.
   std::vector<std::string> dimension_names;
 
-  std::int64_t chunk_bytes = 0;
+  std::int64_t chunk_bytes = 0;  ///< size of a chunk without codecs
   /// Number of chunks along each dimension, or of shards if there are any.
   Extents grid;
 
   /// Returns true if chunks have no codecs, so that a part of a chunk can be read and written in place.
-  bool plain() const { return packing.empty() && transposed.empty() && !type.has_texts(); }
+  bool has_no_codecs() const { return codecs.empty() && stored_order.empty() && !type.has_texts(); }
   /// Returns the shape of an object: that of a shard or, without shards, of a chunk.
   const Extents& object_shape() const { return shards ? shards->shape : chunk; }
   /// Checks that the codecs are available.  errors  kArgument: the library of a codec is not installed.
@@ -73,7 +73,8 @@ bool is_group(std::string_view text, const std::string& file);
 /// errors  kSystem: the text is not JSON, or contradicts itself. kArgument: codecs, types or chunks are not supported,
 ///         or there is a field that a reader must understand.
 Metadata parse_metadata(std::string_view text, const std::string& file);
-/// Parses into `found`, which retains the fields that were read before an error: shape, dimension names, type, chunks.
-void parse_metadata(std::string_view text, const std::string& file, Metadata& found);
+/// Parses into `metadata`, which retains the fields that were read before an error: shape, dimension names, type,
+/// chunks.
+void parse_metadata(std::string_view text, const std::string& file, Metadata& metadata);
 
 }  // namespace plait::container::zarr

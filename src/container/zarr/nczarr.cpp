@@ -16,19 +16,20 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The names that versions of the library use.
-struct Names {
+/// The names under which versions of the library store their additions.
+struct VersionNames {
   std::array<const char*, 2> members;  ///< members of the attributes, or of the metadata
   const char* object;                  ///< object next to the metadata
 };
-constexpr Names kOfArrays{{"_nczarr_array", "_NCZARR_ARRAY"}, ".nczarray"};
-constexpr Names kOfGroups{{"_nczarr_group", "_NCZARR_GROUP"}, ".nczgroup"};
+constexpr VersionNames kArrayNames{{"_nczarr_array", "_NCZARR_ARRAY"}, ".nczarray"};
+constexpr VersionNames kGroupNames{{"_nczarr_group", "_NCZARR_GROUP"}, ".nczgroup"};
 
 /// Parses a text; null if it is damaged, because the array can be read without it.
 OrderedJson parse(std::string_view text) { return OrderedJson::parse(text, nullptr, false); }
 
-/// Returns the statement of the library about an array or group; null if there is none.
-OrderedJson stated(const StoredMetadata& metadata, const ArrayAttributes& attributes, const Names& names) {
+/// Returns the JSON object that the library has stored for an array or group; null if there is none.
+OrderedJson read_nczarr_member(const StoredMetadata& metadata, const ArrayAttributes& attributes,
+                               const VersionNames& names) {
   for (const char* const name : names.members)
     if (const ArrayAttribute* const found = find_attribute(attributes, name); found != nullptr && found->is_json())
       return parse(found->texts.front());
@@ -41,11 +42,11 @@ OrderedJson stated(const StoredMetadata& metadata, const ArrayAttributes& attrib
   return found ? parse(found->text) : OrderedJson();
 }
 
-/// Returns the member that newer versions call `name` and others `older`; null if there is none.
-OrderedJson member(const OrderedJson& of, const char* name, const char* older) {
-  if (!of.is_object()) return {};
-  const auto found = of.contains(name) ? of.find(name) : of.find(older);
-  return found == of.end() ? OrderedJson() : *found;
+/// Returns the member that newer versions call `name` and older ones `older_name`; null if there is none.
+OrderedJson find_member(const OrderedJson& object, const char* name, const char* older_name) {
+  if (!object.is_object()) return {};
+  const auto found = object.contains(name) ? object.find(name) : object.find(older_name);
+  return found == object.end() ? OrderedJson() : *found;
 }
 
 bool is_length(const OrderedJson& value) {
@@ -59,9 +60,10 @@ bool is_nczarr_attribute(std::string_view name) {
   return name.starts_with("_nczarr_") || name.starts_with("_NCZARR_") || name == "_NCProperties";
 }
 
-std::vector<std::string> dimension_references(const StoredMetadata& array, const ArrayAttributes& attributes,
-                                              std::size_t rank) {
-  const OrderedJson found = member(stated(array, attributes, kOfArrays), "dimension_references", "dimrefs");
+std::vector<std::string> read_dimension_references(const StoredMetadata& array, const ArrayAttributes& attributes,
+                                                   std::size_t rank) {
+  const OrderedJson found =
+      find_member(read_nczarr_member(array, attributes, kArrayNames), "dimension_references", "dimrefs");
   if (!found.is_array() || found.size() != rank) return {};
   std::vector<std::string> references;
   for (const OrderedJson& reference : found) {
@@ -71,14 +73,14 @@ std::vector<std::string> dimension_references(const StoredMetadata& array, const
   return references;
 }
 
-std::vector<GroupDimension> group_dimensions(const StoredMetadata& group, const ArrayAttributes& attributes) {
-  const OrderedJson found = member(stated(group, attributes, kOfGroups), "dimensions", "dims");
+std::vector<GroupDimension> read_group_dimensions(const StoredMetadata& group, const ArrayAttributes& attributes) {
+  const OrderedJson found = find_member(read_nczarr_member(group, attributes, kGroupNames), "dimensions", "dims");
   std::vector<GroupDimension> dimensions;
   if (!found.is_object()) return dimensions;
   for (const auto& [name, value] : found.items()) {
-    const OrderedJson length = value.is_object() ? member(value, "size", "size") : value;
+    const OrderedJson length = value.is_object() ? find_member(value, "size", "size") : value;
     if (!is_length(length)) continue;
-    const OrderedJson unlimited = member(value, "unlimited", "unlimited");
+    const OrderedJson unlimited = find_member(value, "unlimited", "unlimited");
     dimensions.push_back({name, length.get<std::int64_t>(), unlimited == 1 || unlimited == true});
   }
   return dimensions;
@@ -88,14 +90,14 @@ void remove_nczarr_attributes(ArrayAttributes& attributes) {
   std::erase_if(attributes, [](const ArrayAttribute& attribute) { return is_nczarr_attribute(attribute.name); });
 }
 
-void name_dimensions(Content& found, const std::vector<std::string>& references) {
-  if (references.empty() || !found.dimension_names.empty()) return;
+void name_dimensions(Content& array, const std::vector<std::string>& references) {
+  if (references.empty() || !array.dimension_names.empty()) return;
   for (const std::string& reference : references)
-    found.dimension_names.push_back(reference.substr(reference.rfind('/') + 1));
+    array.dimension_names.push_back(reference.substr(reference.rfind('/') + 1));
 }
 
-std::vector<std::int64_t> unlimited_dimensions(const std::vector<std::string>& references,
-                                               const std::vector<GroupAttributes>& groups) {
+std::vector<std::int64_t> find_unlimited_dimensions(const std::vector<std::string>& references,
+                                                    const std::vector<GroupAttributes>& groups) {
   std::vector<std::int64_t> unlimited;
   for (std::size_t d = 0; d < references.size(); ++d) {
     const std::string_view path = references[d];

@@ -1,4 +1,5 @@
-/// NCZarr, the additions of netCDF's library to Zarr: dimensions of groups, and references of arrays to them.
+/// NCZarr, the additions of netCDF's library to Zarr's metadata: dimensions that groups define, and references of
+/// arrays to these dimensions.
 ///
 /// Their location depends on the version of the library. For the array `g/w` of `lat` and `lon`, of which the group `g`
 /// defines `lon`, it writes
@@ -29,18 +30,19 @@ struct StoredMetadata {
 /// Returns true for attributes that netCDF's library uses internally and hides from users.
 bool is_nczarr_attribute(std::string_view name);
 
-/// Returns the paths of the dimensions of an array; nothing if the library has not stated one for each of `rank`.
-std::vector<std::string> dimension_references(const StoredMetadata& array, const ArrayAttributes& attributes,
-                                              std::size_t rank);
+/// Returns the paths of the dimensions of an array, such as `/g/lon`; empty unless the library has stated one for each
+/// of the `rank` dimensions.
+std::vector<std::string> read_dimension_references(const StoredMetadata& array, const ArrayAttributes& attributes,
+                                                   std::size_t rank);
 /// Returns the dimensions that a group defines.
-std::vector<GroupDimension> group_dimensions(const StoredMetadata& group, const ArrayAttributes& attributes);
+std::vector<GroupDimension> read_group_dimensions(const StoredMetadata& group, const ArrayAttributes& attributes);
 /// Removes the attributes that netCDF's library uses internally.
 void remove_nczarr_attributes(ArrayAttributes& attributes);
 
-/// Sets the names of an array's dimensions to the last parts of their paths.
-void name_dimensions(Content& found, const std::vector<std::string>& references);
-/// Returns the numbers of the dimensions that may grow, as far as `groups` define them.
-std::vector<std::int64_t> unlimited_dimensions(const std::vector<std::string>& references,
-                                               const std::vector<GroupAttributes>& groups);
+/// Sets the names of an array's dimensions to the last parts of their paths, unless the array has names already.
+void name_dimensions(Content& array, const std::vector<std::string>& references);
+/// Returns the numbers of the dimensions that are unlimited according to the groups that define them.
+std::vector<std::int64_t> find_unlimited_dimensions(const std::vector<std::string>& references,
+                                                    const std::vector<GroupAttributes>& groups);
 
 }  // namespace plait::container::zarr

@@ -35,6 +35,7 @@ void check_shape(const std::string& path, const char* what, const Extents& given
                              shape_to_string(array), "; give a size of 1 or more for each dimension");
 }
 
+/// Returns an extension object of Zarr 3, such as a codec: its name, and its configuration.
 OrderedJson named_configuration(const char* name, OrderedJson configuration) {
   return {{"name", name}, {"configuration", std::move(configuration)}};
 }
@@ -49,7 +50,7 @@ OrderedJson make_codecs(const ArrayType& type, const std::string& codec) {
   }
   if (type.has_texts())
     codecs.push_back({{"name", "vlen-utf8"}});
-  else if (is_ordered(type.dtype))
+  else if (has_byte_order(type.dtype))
     codecs.push_back(named_configuration("bytes", {{"endian", type.dtype[0] == '>' ? "big" : "little"}}));
   else
     codecs.push_back({{"name", "bytes"}});
@@ -68,11 +69,12 @@ OrderedJson make_codecs(const ArrayType& type, const std::string& codec) {
 }
 
 /// Returns the fill value of texts.  errors  kArgument: the given one is not a text.
-OrderedJson text_fill_json(const std::string& path, const std::string& given) {
+OrderedJson make_text_fill_json(const std::string& path, const std::string& given) {
   return marked_text(parse_text_fill(path, given));
 }
 
-OrderedJson names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {
+/// Returns the list of dimension names.  errors  kArgument: their number differs from that of the dimensions.
+OrderedJson make_names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {
   OrderedJson names = OrderedJson::array();
   for (const std::string& dimension : options.dimension_names) {
     if (!npy::is_utf8(dimension))
@@ -94,12 +96,12 @@ OrderedJson make_compressor(const std::string& codec) {
   return {{"id", spec.name}, {"level", spec.level}};
 }
 
-/// Returns the shape of the chunks in shards, and checks it.
-OrderedJson make_shards(const std::string& path, const FileOptions& options, const NewContent& made,
+/// Checks the shape of shards, and returns the list of codecs of the shards, which contains those of the chunks.
+OrderedJson make_shards(const std::string& path, const FileOptions& options, const NewContent& content,
                         OrderedJson codecs) {
   const Extents& grid = *options.shard;
-  const Extents& chunk = *made.chunk;
-  check_shape(path, "shards", grid, made.type.shape);
+  const Extents& chunk = *content.chunk;
+  check_shape(path, "shards", grid, content.type.shape);
   if (!options.chunk)
     base::throw_argument_error(path, ": shards were given without chunks; give the shape of the chunks in them");
   for (std::size_t d = 0; d < grid.size(); ++d)
@@ -113,26 +115,27 @@ OrderedJson make_shards(const std::string& path, const FileOptions& options, con
                                                                       {"index_location", "end"}})});
 }
 
-OrderedJson metadata_3(const std::string& path, const FileOptions& options, const NewContent& made) {
-  const bool has_texts = made.type.has_texts();
-  OrderedJson data_type = has_texts ? OrderedJson(kTextName) : data_type_json(made.type.dtype, path);
-  OrderedJson codecs = make_codecs(made.type, options.codec);
-  if (options.shard) codecs = make_shards(path, options, made, std::move(codecs));
-  OrderedJson root{{"zarr_format", 3}, {"node_type", "array"}, {"shape", made.type.shape}};
+OrderedJson make_metadata_3(const std::string& path, const FileOptions& options, const NewContent& content) {
+  const bool has_texts = content.type.has_texts();
+  OrderedJson data_type = has_texts ? OrderedJson(kTextName) : data_type_json(content.type.dtype, path);
+  OrderedJson codecs = make_codecs(content.type, options.codec);
+  if (options.shard) codecs = make_shards(path, options, content, std::move(codecs));
+  OrderedJson root{{"zarr_format", 3}, {"node_type", "array"}, {"shape", content.type.shape}};
   root["data_type"] = std::move(data_type);
-  root["chunk_grid"] = named_configuration("regular", {{"chunk_shape", options.shard.value_or(*made.chunk)}});
+  root["chunk_grid"] = named_configuration("regular", {{"chunk_shape", options.shard.value_or(*content.chunk)}});
   root["chunk_key_encoding"] = named_configuration("default", {{"separator", "/"}});
-  root["fill_value"] =
-      has_texts ? text_fill_json(path, options.fill_value) : fill_json(path, options.fill_value, made.type.dtype);
+  root["fill_value"] = has_texts ? make_text_fill_json(path, options.fill_value)
+                                 : fill_json(path, options.fill_value, content.type.dtype);
   root["codecs"] = std::move(codecs);
-  root["attributes"] = attributes_object(options.attributes, path);
-  if (!options.dimension_names.empty()) root["dimension_names"] = names_json(path, options, made.type.shape.size());
+  root["attributes"] = make_attributes_object(options.attributes, path);
+  if (!options.dimension_names.empty())
+    root["dimension_names"] = make_names_json(path, options, content.type.shape.size());
   return root;
 }
 
 /// Returns the attribute that states the value of missing elements, if it is a number that the array's elements can
 /// have. In version 2 xarray uses the array's fill value as that value.
-const ArrayAttribute* missing_value(const FileOptions& options, const std::string& dtype) {
+const ArrayAttribute* find_missing_value(const FileOptions& options, const std::string& dtype) {
   const ArrayAttribute* const fill = find_attribute(options.attributes, kFillAttribute);
   const bool is_number = fill != nullptr && !fill->is_texts() && !fill->is_json() && value_count(*fill) == 1 &&
                          std::string_view("biuf").find(dtype_kind(dtype)) != std::string_view::npos;
@@ -142,37 +145,37 @@ const ArrayAttribute* missing_value(const FileOptions& options, const std::strin
 /// Returns the fill value of version 2. It is null if none is stated, because xarray interprets elements with the fill
 /// value as missing. Times and records get a value, because zarr-python reads null as NaT in times, and as the digit 0
 /// in the texts of records.
-OrderedJson fill_value_2(const std::string& path, const FileOptions& options, const std::string& dtype) {
-  if (const ArrayAttribute* const fill = missing_value(options, dtype)) return number_to_json(*fill);
+OrderedJson make_fill_value_2(const std::string& path, const FileOptions& options, const std::string& dtype) {
+  if (const ArrayAttribute* const fill = find_missing_value(options, dtype)) return number_to_json(*fill);
   const char kind = dtype_kind(dtype);
   const bool needs_value = kind == 'M' || kind == 'm' || npy::is_record(dtype);
   if (!needs_value && options.fill_value.empty()) return nullptr;
   return fill_json(path, options.fill_value, dtype);
 }
 
-OrderedJson metadata_2(const std::string& path, const FileOptions& options, const NewContent& made) {
+OrderedJson make_metadata_2(const std::string& path, const FileOptions& options, const NewContent& content) {
   if (options.shard)
     base::throw_argument_error(path, ": Zarr's version 2 has no shards; leave them out, or write version 3 (zarr:)");
-  OrderedJson root{{"zarr_format", 2}, {"shape", made.type.shape}, {"chunks", *made.chunk}};
-  const bool has_texts = made.type.has_texts();
-  root["dtype"] = has_texts ? OrderedJson("|O") : dtype_json(made.type.dtype, path);
+  OrderedJson root{{"zarr_format", 2}, {"shape", content.type.shape}, {"chunks", *content.chunk}};
+  const bool has_texts = content.type.has_texts();
+  root["dtype"] = has_texts ? OrderedJson("|O") : dtype_json(content.type.dtype, path);
   root["compressor"] = make_compressor(options.codec);
   root["fill_value"] =
-      has_texts ? text_fill_json(path, options.fill_value) : fill_value_2(path, options, made.type.dtype);
-  root["order"] = made.type.order == Order::kFortran ? "F" : "C";
+      has_texts ? make_text_fill_json(path, options.fill_value) : make_fill_value_2(path, options, content.type.dtype);
+  root["order"] = content.type.order == Order::kFortran ? "F" : "C";
   root["filters"] = has_texts ? OrderedJson::array({{{"id", "vlen-utf8"}}}) : OrderedJson(nullptr);
   root["dimension_separator"] = ".";
   return root;
 }
 
 /// Returns the `.zattrs` of an array, in which xarray has the names of its dimensions.
-std::string attributes_2(const std::string& path, const FileOptions& options, const NewContent& made) {
+std::string make_attributes_2(const std::string& path, const FileOptions& options, const NewContent& content) {
   ArrayAttributes attributes = options.attributes;
-  if (missing_value(options, made.type.dtype) != nullptr)
+  if (find_missing_value(options, content.type.dtype) != nullptr)
     std::erase_if(attributes, [](const ArrayAttribute& attribute) { return attribute.name == kFillAttribute; });
-  OrderedJson object = attributes_object(attributes, path);
+  OrderedJson object = make_attributes_object(attributes, path);
   if (!options.dimension_names.empty()) {
-    OrderedJson names = names_json(path, options, made.type.shape.size());
+    OrderedJson names = make_names_json(path, options, content.type.shape.size());
     for (OrderedJson& name : names)
       if (name.is_null()) name = "";
     object[std::string(kDimensionsAttribute)] = std::move(names);
@@ -180,8 +183,9 @@ std::string attributes_2(const std::string& path, const FileOptions& options, co
   return json_text(object, 2) + '\n';
 }
 
-void add_groups(const std::string& path, const FileOptions& options, Version version, NewContent& made) {
-  const std::string own(bare(array_name(path).array.value_or("")));
+/// Adds the metadata of the groups in `options`, and in version 2 the attributes of the array, to `content`.
+void add_groups(const std::string& path, const FileOptions& options, Version version, NewContent& content) {
+  const std::string own(strip_slashes(array_name(path).array.value_or("")));  // the name of the array
   if (!options.groups.empty() && own.empty())
     base::throw_argument_error(
         path,
@@ -191,21 +195,21 @@ void add_groups(const std::string& path, const FileOptions& options, Version ver
     if (!group.group.empty() && group.group == own)
       base::throw_argument_error(
           path, ": attributes of a group of that name were given, but it is to be an array; rename one of them");
-    made.groups[group.group] = new_group(group.attributes, text(path, ", group /", group.group), version);
+    content.groups[group.group] = make_group_metadata(group.attributes, text(path, ", group /", group.group), version);
   }
-  if (version == Version::k2) made.groups[own] = attributes_2(path, options, made);
+  if (version == Version::k2) content.groups[own] = make_attributes_2(path, options, content);
 }
 
 }  // namespace
 
-Extents usual_chunk(const ArrayType& type, std::int64_t bytes) {
+Extents default_chunk(const ArrayType& type, std::int64_t bytes) {
   const std::size_t dimensions = type.shape.size();
   Extents chunk(dimensions, 1);
   std::int64_t capacity = std::max<std::int64_t>(bytes / std::max<std::int64_t>(type.element_bytes, 1), 1);
   for (std::size_t i = dimensions; i-- > 0;) {
     const std::size_t d = type.order == Order::kC ? i : dimensions - 1 - i;
     const std::int64_t size = std::max<std::int64_t>(type.shape[d], 1);
-    // Divide into nearly equal parts, so that the last one is not small.
+    // Divide the dimension into nearly equal parts, so that the last one is not much smaller than the others.
     chunk[d] = base::ceil_divide(size, base::ceil_divide(size, std::min(size, capacity)));
     capacity /= chunk[d];
     if (capacity < 2) break;
@@ -219,28 +223,29 @@ NewContent new_array(const std::string& path, const FileOptions& options, Versio
         path,
         ": a Zarr array states what it is, but is opened for several raw arrays; use a name without "
         "that ending");
-  NewContent made;
-  static_cast<ArrayProperties&>(made) = options.properties();
-  made.type = make_array_type(options, path, /*is_new=*/true);
-  made.chunk = options.chunk.value_or(usual_chunk(made.type));
-  check_shape(path, "chunks", *made.chunk, made.type.shape);
-  const OrderedJson root = version == Version::k2 ? metadata_2(path, options, made) : metadata_3(path, options, made);
-  const std::string content = json_text(root, 2) + '\n';
-  add_groups(path, options, version, made);
+  NewContent content;
+  static_cast<ArrayProperties&>(content) = options.properties();
+  content.type = make_array_type(options, path, /*is_new=*/true);
+  content.chunk = options.chunk.value_or(default_chunk(content.type));
+  check_shape(path, "chunks", *content.chunk, content.type.shape);
+  const OrderedJson root =
+      version == Version::k2 ? make_metadata_2(path, options, content) : make_metadata_3(path, options, content);
+  const std::string metadata = json_text(root, 2) + '\n';
+  add_groups(path, options, version, content);
   // Parse the metadata, so that no array is created that cannot be opened.
-  const Metadata read = parse_metadata(content, path);
+  const Metadata read = parse_metadata(metadata, path);
   read.check_codecs(path);
-  made.type.dtype = read.type.dtype;
-  made.type.order = read.type.order;
-  made.whole_chunks = !read.plain() || store::is_url(path);
-  const auto* bytes = reinterpret_cast<const std::byte*>(content.data());
-  made.head.assign(bytes, bytes + content.size());
-  made.file_bytes = static_cast<std::int64_t>(content.size());
-  return made;
+  content.type.dtype = read.type.dtype;
+  content.type.order = read.type.order;
+  content.whole_chunks = !read.has_no_codecs() || store::is_url(path);
+  const auto* bytes = reinterpret_cast<const std::byte*>(metadata.data());
+  content.head.assign(bytes, bytes + metadata.size());
+  content.file_bytes = static_cast<std::int64_t>(metadata.size());
+  return content;
 }
 
-std::string new_group(const ArrayAttributes& attributes, const std::string& where, Version version) {
-  OrderedJson object = attributes_object(attributes, where);
+std::string make_group_metadata(const ArrayAttributes& attributes, const std::string& where, Version version) {
+  OrderedJson object = make_attributes_object(attributes, where);
   if (version == Version::k3) object = {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", std::move(object)}};
   return json_text(object, 2) + '\n';
 }

@@ -40,15 +40,17 @@ using base::text;
 using store::ObjectStore;
 using store::Sharing;
 
-constexpr std::string_view kNewest = "zarr.json";
+// Names of metadata files: of version 3, and of arrays and groups of version 2.
+constexpr std::string_view kVersion3 = "zarr.json";
 constexpr std::string_view kArray2 = ".zarray";
 constexpr std::string_view kGroup2 = ".zgroup";
-constexpr std::array<std::string_view, 3> kFiles{kNewest, kArray2, kGroup2};
+constexpr std::array<std::string_view, 3> kFiles{kVersion3, kArray2, kGroup2};
 
+/// Splits the name of an array at its slashes.  errors  kArgument: a part is empty, `.` or `..`, or has a byte of zero.
 std::vector<std::string> split_name(std::string_view path, std::optional<std::string_view> array) {
   std::vector<std::string> parts;
   if (!array) return parts;
-  for (std::string_view rest = bare(*array); !rest.empty();) {
+  for (std::string_view rest = strip_slashes(*array); !rest.empty();) {
     const std::string_view part = rest.substr(0, rest.find('/'));
     if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string_view::npos)
       base::throw_argument_error(path, "::", *array, ": \"", part,
@@ -61,7 +63,7 @@ std::vector<std::string> split_name(std::string_view path, std::optional<std::st
 
 enum class Kind : std::uint8_t { kNothing, kArray, kGroup };
 
-/// Returns the location of an array or group.
+/// Returns the location of the array or group whose objects have this prefix.
 std::string node_location(const ObjectStore& objects, const std::string& prefix) {
   return prefix.empty() ? objects.name()
                         : objects.object_location(std::string_view(prefix).substr(0, prefix.size() - 1));
@@ -99,14 +101,14 @@ bool holds_folders(ObjectStore& objects, const std::string& prefix) {
                              [](const std::string& name) { return name.ends_with('/'); });
 }
 
-/// Removes the copies of metadata that a group has of everything below it.
-void drop_consolidated(ObjectStore& group) {
-  if (!group.contains(std::string(kNewest))) return group.remove(std::string(kConsolidated2));
+/// Removes the consolidated metadata of a group, the copies of all metadata below it.
+void remove_consolidated(ObjectStore& group) {
+  if (!group.contains(std::string(kVersion3))) return group.remove(std::string(kConsolidated2));
   constexpr const char* kCopies = "consolidated_metadata";
-  const std::string object(kNewest);
+  const std::string object(kVersion3);
   change_text(group, object, [&](const std::optional<std::string>& content) -> std::optional<std::string> {
     if (!content || content->find(kCopies) == std::string::npos) return std::nullopt;
-    std::optional<std::string> without = without_member(*content, kCopies);
+    std::optional<std::string> without = remove_member(*content, kCopies);
     if (!without)
       base::throw_argument_error(
           group.object_location(object),
@@ -121,14 +123,14 @@ void drop_consolidated(ObjectStore& group) {
 std::string metadata_object(ObjectStore& objects, const std::string& prefix) {
   for (const std::string_view name : kFiles)
     if (const std::string object = text(prefix, name); objects.contains(object)) return object;
-  return text(prefix, kNewest);
+  return text(prefix, kVersion3);
 }
 
 FolderMetadata find_metadata(const fs::path& folder, Version version) {
   const std::shared_ptr<ObjectStore> objects = store::open_objects(folder.string(), Sharing::kPrivate);
   for (const std::string_view name : kFiles)
     if (objects->contains(std::string(name))) return {(folder / name).string(), true};
-  return {(folder / (version == Version::k2 ? kArray2 : kNewest)).string(), false};
+  return {(folder / (version == Version::k2 ? kArray2 : kVersion3)).string(), false};
 }
 
 namespace {
@@ -174,23 +176,23 @@ void change_text(ObjectStore& objects, const std::string& object,
   }
 }
 
-std::string_view bare(std::string_view name) {
+std::string_view strip_slashes(std::string_view name) {
   while (name.starts_with('/')) name.remove_prefix(1);
   while (name.ends_with('/')) name.remove_suffix(1);
   return name;
 }
 
-void for_each_above(const std::string& location, base::FunctionRef<bool(const std::string&)> visit) {
+void for_each_parent(const std::string& location, base::FunctionRef<bool(const std::string&)> visit) {
   for (std::string above = store::parent_location(location); !above.empty(); above = store::parent_location(above))
     if (!visit(above)) return;
 }
 
-void drop_consolidated_above(const std::string& location) {
-  // Stop at the first location that is not a group of the newest version: older versions store the copies elsewhere.
-  for_each_above(location, [](const std::string& above) {
+void remove_parent_copies(const std::string& location) {
+  // Stop at the first location that is not a group of version 3: version 2 stores the copies elsewhere.
+  for_each_parent(location, [](const std::string& above) {
     const std::shared_ptr<ObjectStore> group = store::open_objects(above, Sharing::kShared);
-    if (!group->contains(std::string(kNewest)) || detect_kind(*group, {}) != Kind::kGroup) return false;
-    drop_consolidated(*group);
+    if (!group->contains(std::string(kVersion3)) || detect_kind(*group, {}) != Kind::kGroup) return false;
+    remove_consolidated(*group);
     return true;
   });
 }
@@ -203,19 +205,20 @@ fs::path array_folder(std::string_view path, std::optional<std::string_view> arr
 
 namespace {
 
-/// Adds the metadata of a group to a new folder.  inside: the group in that folder.  text: see new_array().
-void add_group(NewFolder& made, const fs::path& inside, const std::string& metadata, Version version) {
+/// Adds the metadata of a group to a new folder.  inside: path of the group in the new folder.  metadata: the text in
+/// NewContent::groups, see new_array().
+void add_group(NewFolder& result, const fs::path& inside, const std::string& metadata, Version version) {
   const auto add = [&](std::string_view name, const std::string& content) {
-    made.others.emplace_back((inside / name).lexically_normal().string(), content);
+    result.other_files.emplace_back((inside / name).lexically_normal().string(), content);
   };
-  if (version == Version::k3) return add(kNewest, metadata);
+  if (version == Version::k3) return add(kVersion3, metadata);
   add(kGroup2, "{\n  \"zarr_format\": 2\n}\n");
   add(kAttributes2, metadata);
 }
 
 /// Checks that a group has the same version as the new array in it.
 void check_version(ObjectStore& objects, const std::string& prefix, const std::string& folder, Version version) {
-  const bool is_newest = metadata_object(objects, prefix) == text(prefix, kNewest);
+  const bool is_newest = metadata_object(objects, prefix) == text(prefix, kVersion3);
   if (is_newest == (version == Version::k3)) return;
   base::throw_argument_error(folder, " is a group of Zarr's version ", is_newest ? 3 : 2,
                              ", and the new array has version ", is_newest ? 2 : 3, "; put ",
@@ -249,37 +252,38 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
     base::throw_argument_error(folder.string(),
                                " is a group that holds others, which the new array would replace; name the array in "
                                "it, as in data.zarr::/group/array, or remove the folder first");
-  NewFolder made;
-  made.target = folder.string();
+  NewFolder result;
+  result.target = folder.string();
   fs::path inside;
   fs::path name;  // name of the group in the hierarchy
   for (std::size_t i = 0; i < next; ++i) name /= parts[i];
-  const fs::path begin = name;
+  const fs::path begin = name;  // the part of `name` that exists or is the target
   for (; next < parts.size(); name /= parts[next], inside /= parts[next], ++next) {
     const auto listed = groups.find(name.string());
-    add_group(made, inside, listed == groups.end() ? new_group({}, std::string(path), version) : listed->second,
-              version);
+    add_group(result, inside,
+              listed == groups.end() ? make_group_metadata({}, std::string(path), version) : listed->second, version);
   }
-  const std::string_view group_file = version == Version::k3 ? kNewest : kGroup2;
+  const std::string_view group_file = version == Version::k3 ? kVersion3 : kGroup2;
   // Add groups that are in the same new folder, but not above the array.
   for (const auto& [group, metadata] : groups) {
     const fs::path relative = fs::path(group).lexically_relative(begin.empty() ? fs::path(".") : begin);
     const std::string file = (relative / group_file).lexically_normal().string();
     const bool below =
-        !made.others.empty() && !relative.empty() && *relative.begin() != ".." && fs::path(group) != name;
-    if (below && std::ranges::find(made.others, file, &std::pair<std::string, std::string>::first) == made.others.end())
-      add_group(made, relative, metadata, version);
+        !result.other_files.empty() && !relative.empty() && *relative.begin() != ".." && fs::path(group) != name;
+    if (below && std::ranges::find(result.other_files, file, &std::pair<std::string, std::string>::first) ==
+                     result.other_files.end())
+      add_group(result, relative, metadata, version);
   }
   if (const auto attributes = groups.find(name.string()); version == Version::k2 && attributes != groups.end())
-    made.others.emplace_back((inside / kAttributes2).string(), attributes->second);
-  made.file = (inside / (version == Version::k2 ? kArray2 : kNewest)).string();
-  made.replaces = [objects, prefix] {
+    result.other_files.emplace_back((inside / kAttributes2).string(), attributes->second);
+  result.file = (inside / (version == Version::k2 ? kArray2 : kVersion3)).string();
+  result.replaces = [objects, prefix] {
     return detect_kind(*objects, prefix) != Kind::kGroup || !holds_folders(*objects, prefix);
   };
-  made.on_appearance = [above] {
-    for (const fs::path& group : above) drop_consolidated(*store::open_objects(group.string(), Sharing::kShared));
+  result.on_appearance = [above] {
+    for (const fs::path& group : above) remove_consolidated(*store::open_objects(group.string(), Sharing::kShared));
   };
-  return made;
+  return result;
 }
 
 }  // namespace plait::container::zarr

@@ -8,10 +8,11 @@
 
 namespace plait::container::zarr {
 
+/// The order of dimensions that the copy has: that of the array, or the stored one.
 enum class TransposeDirection : std::uint8_t { kArray, kFile };
 
-/// Copies a chunk from one order to the other.
-void transpose(const Metadata& metadata, TransposeDirection towards, std::span<const std::byte> from,
+/// Copies a chunk from one order of dimensions to the other.
+void transpose(const Metadata& metadata, TransposeDirection direction, std::span<const std::byte> from,
                std::span<std::byte> to);
 
 }  // namespace plait::container::zarr

@@ -41,9 +41,10 @@ std::optional<double> decode_real(std::string_view letters) {
   return value;
 }
 
-/// Gives `_FillValue` the type of the array, as xarray interprets it.
-void type_fill_value(Content& found, ArrayAttribute& fill) {
-  const std::string& dtype = found.type.dtype;
+/// Converts the value of `_FillValue` to the type of the array, as xarray interprets it; leaves it if this is
+/// impossible.
+void convert_fill_value(const Content& array, ArrayAttribute& fill) {
+  const std::string& dtype = array.type.dtype;
   std::vector<std::byte> bits;
   if (fill.is_texts() && fill.shape.empty() && dtype[1] == 'f') {
     if (const auto value = decode_real(fill.texts.front())) {
@@ -60,10 +61,10 @@ void type_fill_value(Content& found, ArrayAttribute& fill) {
 
 }  // namespace
 
-bool is_second_version(std::string_view object) { return !object.ends_with("zarr.json"); }
+bool is_version_2(std::string_view object) { return !object.ends_with("zarr.json"); }
 
-void change_consolidated(store::ObjectStore& array, std::string_view object) {
-  for_each_above(array.name(), [&](const std::string& above) {
+void update_consolidated(store::ObjectStore& array, std::string_view object) {
+  for_each_parent(array.name(), [&](const std::string& above) {
     const std::shared_ptr<store::ObjectStore> group = store::open_objects(above, store::Sharing::kShared);
     if (!group->contains(".zgroup")) return false;
     constexpr std::string_view kMetadata = "metadata";
@@ -72,53 +73,54 @@ void change_consolidated(store::ObjectStore& array, std::string_view object) {
                 [&](const std::optional<std::string>& text) -> std::optional<std::string> {
                   const std::optional<StoredText> present = read_text(array, std::string(object));
                   if (!text || !present) return std::nullopt;
-                  const auto metadata = with_member(member_text(*text, kMetadata), name, present->text);
-                  return metadata ? with_member(*text, kMetadata, *metadata) : std::nullopt;
+                  const auto metadata = set_member(find_member_text(*text, kMetadata), name, present->text);
+                  return metadata ? set_member(*text, kMetadata, *metadata) : std::nullopt;
                 });
     return true;
   });
 }
 
-ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& objects, const std::string& object) {
+ArrayAttributes read_attributes(std::string_view content, store::ObjectStore& objects, const std::string& object) {
   std::string text(content);
-  const bool second = is_second_version(object);
-  std::string from = objects.object_location(object);
-  if (second) {
+  const bool has_version_2 = is_version_2(object);
+  std::string file = objects.object_location(object);  // where `text` is stored, for errors
+  if (has_version_2) {
     const std::string attributes = object.substr(0, object.rfind('/') + 1).append(kAttributes2);
     std::optional<StoredText> found = read_text(objects, attributes);
     if (!found) return {};
     text = std::move(found->text);
-    from = objects.object_location(attributes);
+    file = objects.object_location(attributes);
   }
-  const Document document(text, from);  // it reports errors in the text
+  const Document document(text, file);  // throws if the text is not JSON
   const OrderedJson root = OrderedJson::parse(marked_json(text));
-  if (second) return json_to_attributes(root);
+  if (has_version_2) return json_to_attributes(root);
   const auto found = root.find("attributes");
   if (found == root.end() || found->is_null()) return {};
   if (!found->is_object()) document.throw_damaged("\"attributes\" is no object");
   return json_to_attributes(*found);
 }
 
-void take_attributes(Content& found, ArrayAttributes attributes, std::string_view content, const std::string& file) {
-  const bool second = is_second_version(file);
-  const auto named = std::ranges::find(attributes, kDimensionsAttribute, &ArrayAttribute::name);
-  const bool by_xarray = second && named != attributes.end();
-  if (by_xarray && named->is_texts() && named->shape == Extents{static_cast<std::int64_t>(found.type.shape.size())}) {
-    found.dimension_names = named->texts;
-    attributes.erase(named);
+void apply_attributes(Content& array, ArrayAttributes attributes, std::string_view metadata, const std::string& file) {
+  const auto names = std::ranges::find(attributes, kDimensionsAttribute, &ArrayAttribute::name);
+  const bool is_by_xarray = is_version_2(file) && names != attributes.end();
+  if (is_by_xarray && names->is_texts() &&
+      names->shape == Extents{static_cast<std::int64_t>(array.type.shape.size())}) {
+    array.dimension_names = names->texts;
+    attributes.erase(names);
   }
   const auto fill = std::ranges::find(attributes, kFillAttribute, &ArrayAttribute::name);
-  const bool has_number = std::string_view("biufc").find(dtype_kind(found.type.dtype)) != std::string_view::npos;
-  if (fill != attributes.end() && has_number) type_fill_value(found, *fill);
-  if (by_xarray && has_number && fill == attributes.end() && !found.fill.empty()) {
-    const Document document(content, file);
-    if (const auto own = document.root().find("fill_value"); own != document.root().end() && !own->is_null())
-      attributes.push_back({std::string(kFillAttribute), found.type.dtype, {}, found.fill});
+  const bool has_numbers = std::string_view("biufc").find(dtype_kind(array.type.dtype)) != std::string_view::npos;
+  if (fill != attributes.end() && has_numbers) convert_fill_value(array, *fill);
+  if (is_by_xarray && has_numbers && fill == attributes.end() && !array.fill.empty()) {
+    const Document document(metadata, file);
+    const auto own_fill = document.root().find("fill_value");
+    if (own_fill != document.root().end() && !own_fill->is_null())
+      attributes.push_back({std::string(kFillAttribute), array.type.dtype, {}, array.fill});
   }
-  found.attributes = std::move(attributes);
+  array.attributes = std::move(attributes);
 }
 
-nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, const std::string& where) {
+nlohmann::ordered_json make_attributes_object(const ArrayAttributes& attributes, const std::string& where) {
   check_attributes(attributes, where);
   OrderedJson object = attributes_to_json(attributes, where);
   const ArrayAttribute* const fill = find_attribute(attributes, kFillAttribute);
@@ -129,25 +131,26 @@ nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, cons
 
 void change_attributes(store::ObjectStore& objects, const AttributeChanges& changes) {
   const std::string metadata = metadata_object(objects, {});
-  const bool second = is_second_version(metadata);
-  const std::string object = second ? std::string(kAttributes2) : metadata;
+  const bool has_version_2 = is_version_2(metadata);
+  const std::string object = has_version_2 ? std::string(kAttributes2) : metadata;
   const std::string file = objects.object_location(object);
   change_text(objects, object, [&](const std::optional<std::string>& text) -> std::optional<std::string> {
     constexpr std::string_view kMember = "attributes";
     const std::string before = text.value_or("{}");
-    std::string attributes = second ? before : member_text(before, kMember);
+    std::string attributes = has_version_2 ? before : find_member_text(before, kMember);
     if (attributes.empty() || attributes == "null") attributes = "{}";
     for (const auto& [name, value] : changes) {
-      const auto made = value ? with_member(attributes, name, json_text(attributes_object({*value}, file)[name], -1))
-                              : without_member(attributes, name);
+      const auto made = value
+                            ? set_member(attributes, name, json_text(make_attributes_object({*value}, file)[name], -1))
+                            : remove_member(attributes, name);
       if (!made)
         base::throw_system_error(EIO, "cannot change the attributes in ", file,
                                  ": they are no JSON object; copy or download it again");
       attributes = *made;
     }
-    return second ? attributes : with_member(before, kMember, attributes).value_or(before);
+    return has_version_2 ? attributes : set_member(before, kMember, attributes).value_or(before);
   });
-  if (second) change_consolidated(objects, kAttributes2);
+  if (has_version_2) update_consolidated(objects, kAttributes2);
 }
 
 }  // namespace plait::container::zarr

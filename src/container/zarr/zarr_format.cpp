@@ -35,7 +35,8 @@ namespace fs = std::filesystem;
 using base::Rejection;
 using base::text;
 
-/// The shape in an array's metadata, for all objects of this rank that refer to the array.
+/// The shape in an array's metadata. All ZarrDatasets of one opened array share it; each has another shape in memory,
+/// see ShapeChanges::with_shape().
 struct StoredShape {
   explicit StoredShape(Extents present) : shape(std::move(present)) {}
   Extents shape;
@@ -52,19 +53,19 @@ class ZarrDataset : public Dataset, public AttributeWriter, public ShapeChanges,
     if (!stored_) stored_ = std::make_shared<StoredShape>(chunks_->metadata().type.shape);
     if (TextAccess* const texts = chunks->texts()) {
       set_texts({chunks, texts});
-      reject_shapes(base::Rejection("its elements are texts of any length"));
+      reject_shape_changes(base::Rejection("its elements are texts of any length"));
     }
   }
   std::string encoded() const override { return chunks_->text(); }
   AttributeWriter* attribute_writer() override { return this; }
   ShapeChanges* shape_changes() override { return this; }
   DeferredChanges* deferred_changes() override { return stored_->is_changed ? this : nullptr; }
-  void reject_shapes(base::Rejection rejection) { stored_->rejection = std::move(rejection); }
+  void reject_shape_changes(base::Rejection rejection) { stored_->rejection = std::move(rejection); }
 
   void prepare() override { chunks_->objects().check(); }
   void write(const AttributeChanges& changes) override {
     change_attributes(chunks_->objects(), changes);
-    drop_consolidated_above(chunks_->name());
+    remove_parent_copies(chunks_->name());
   }
 
   void begin() override {
@@ -90,15 +91,15 @@ class ZarrDataset : public Dataset, public AttributeWriter, public ShapeChanges,
     remove_outside(*chunks_, shape);
   }
   std::unique_ptr<Dataset> with_shape(const Extents& shape) override {
-    if (chunks_->fresh() && !chunks_->objects().renames())
+    if (chunks_->is_new() && !chunks_->objects().renames())
       base::throw_argument_error(chunks_->name(),
                                  ": a new array in this store does not grow before it is closed; close it, and open it "
                                  "with mode \"a\"");
     Content changed = content();
     changed.type.shape = shape;
-    auto made = std::make_unique<ZarrDataset>(std::move(changed), chunks_->with_shape(shape), stored_);
+    auto reshaped = std::make_unique<ZarrDataset>(std::move(changed), chunks_->with_shape(shape), stored_);
     stored_->is_changed = true;
-    return made;
+    return reshaped;
   }
   bool follows_elements() const override { return true; }
   void commit() override { store_shape(chunks_->metadata().type.shape); }
@@ -121,12 +122,12 @@ std::string array_location(const store::Store& metadata) {
   return fs::path(store::absolute_location(metadata.name())).parent_path().string();
 }
 
-/// fresh: see ChunkObjects.
+/// Returns a store of the chunks of an array.  is_new: see ChunkObjects.
 std::shared_ptr<ChunkStore> make_chunks(std::shared_ptr<store::ObjectStore> objects, Metadata metadata,
-                                        const std::string& content, bool fresh) {
+                                        const std::string& content, bool is_new) {
   if (metadata.type.has_texts())
-    return std::make_shared<TextStore>(std::move(objects), std::move(metadata), content, fresh);
-  return std::make_shared<ChunkStore>(std::move(objects), std::move(metadata), content, fresh);
+    return std::make_shared<TextStore>(std::move(objects), std::move(metadata), content, is_new);
+  return std::make_shared<ChunkStore>(std::move(objects), std::move(metadata), content, is_new);
 }
 
 std::shared_ptr<ChunkStore> open_chunks(const store::Store& store, Metadata metadata, const std::string& content) {
@@ -142,25 +143,25 @@ class ZarrFile : public OpenedFile {
   std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
     const std::string file = store_->name();
     const std::string content = read_content(*store_);
-    if (is_group(content, file)) throw_is_group();
+    if (is_group(content, file)) throw_group_error();
     Metadata metadata = parse_metadata(content, file);
     metadata.check_codecs(name_);
     const std::shared_ptr<ChunkStore> chunks = open_chunks(*store_, std::move(metadata), content);
     store::ObjectStore& objects = chunks->objects();
     const std::string object = file.substr(file.rfind('/') + 1);
-    Content found = found_in(chunks->metadata());
-    if (store::is_url(objects.name())) found.whole_chunks = true;  // a changed part is put with the rest of its chunk
-    const bool has_lengths = !describe_attributes(found, {content, objects, object}).empty();
-    auto made = std::make_unique<ZarrDataset>(std::move(found), chunks);
-    if (has_lengths)
-      made->reject_shapes(
+    Content array = make_content(chunks->metadata());
+    if (store::is_url(objects.name())) array.whole_chunks = true;  // a changed part is put with the rest of its chunk
+    const bool has_nczarr_dimensions = !add_attributes(array, {content, objects, object}).empty();
+    auto dataset = std::make_unique<ZarrDataset>(std::move(array), chunks);
+    if (has_nczarr_dimensions)
+      dataset->reject_shape_changes(
           base::Rejection("netCDF's library has written the lengths of its dimensions into the group as well; copy it "
                           "into a new Zarr array, and append to that"));
-    return made;
+    return dataset;
   }
 
  private:
-  [[noreturn]] void throw_is_group() {
+  [[noreturn]] void throw_group_error() {
     const std::vector<Member> members = arrays();
     std::string names;
     for (std::size_t i = 0; i < std::min<std::size_t>(members.size(), 12); ++i)
@@ -218,9 +219,9 @@ class Zarr : public Format, public FolderFormat {
     return std::make_unique<ZarrDataset>(std::move(content), chunks);
   }
   std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const override {
-    const bool keeps = options.keeps_unfinished || options.continues;
+    const bool is_resumable = options.keeps_unfinished || options.continues;
     return std::make_unique<ZarrNewFile>(new_array(name, options, version_),
-                                         keeps ? store::Sharing::kResumable : store::Sharing::kPrivate,
+                                         is_resumable ? store::Sharing::kResumable : store::Sharing::kPrivate,
                                          options.durable.value_or(true));
   }
   Rejection attribute_rejection(const std::string& /*name*/, const ArrayAttribute& attribute,
@@ -246,9 +247,9 @@ class Zarr : public Format, public FolderFormat {
 
 std::span<const Format* const> formats() {
   // Each of these formats reads both versions. A new file without a prefix gets the first one.
-  static const Zarr kThird("zarr", Version::k3);
-  static const Zarr kSecond("zarr2", Version::k2);
-  static const Format* const kFormats[] = {&kThird, &kSecond};
+  static const Zarr kVersion3Format("zarr", Version::k3);
+  static const Zarr kVersion2Format("zarr2", Version::k2);
+  static const Format* const kFormats[] = {&kVersion3Format, &kVersion2Format};
   return kFormats;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 store::NewObjectsRequest make_request(const container::NewFolder& folder, std::string_view path, std::string_view array,
                                       std::span<const std::byte> head) {
-  store::NewObjectsRequest request{folder.target, std::string(path), std::string(array), folder.others};
+  store::NewObjectsRequest request{folder.target, std::string(path), std::string(array), folder.other_files};
   request.metadata.emplace_back(folder.file, std::string(reinterpret_cast<const char*>(head.data()), head.size()));
   return request;
 }

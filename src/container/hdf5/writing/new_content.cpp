@@ -44,7 +44,7 @@ namespace {
 
 using base::text;
 
-constexpr std::int64_t kUsualChunkBytes = std::int64_t{1} << 20;  // capacity of the library's own chunk cache
+constexpr std::int64_t kDefaultChunkBytes = std::int64_t{1} << 20;  // capacity of the library's own chunk cache
 constexpr std::int64_t kPageBytes = 4096;
 constexpr std::int64_t kCacheLineBytes = 64;
 constexpr const char* kFillAttribute = "_FillValue";
@@ -74,7 +74,7 @@ void check_chunk(const std::string& display_name, const Extents& chunk, const Ar
 /// requested: the shape that the user states. unlimited: the dimensions in which the chunk may exceed the array.
 Extents choose_chunk(const std::string& display_name, const std::optional<Extents>& requested, const ArrayType& type,
                      const std::vector<std::int64_t>& unlimited) {
-  Extents chunk = requested.value_or(zarr::usual_chunk(type, kUsualChunkBytes));
+  Extents chunk = requested.value_or(zarr::default_chunk(type, kDefaultChunkBytes));
   for (std::size_t d = 0; d < chunk.size() && chunk.size() == type.shape.size(); ++d)
     if (std::ranges::find(unlimited, static_cast<std::int64_t>(d)) == unlimited.end() && chunk[d] > 0)
       chunk[d] = std::min(chunk[d], std::max<std::int64_t>(type.shape[d], 1));

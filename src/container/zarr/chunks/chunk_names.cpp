@@ -41,11 +41,12 @@ ChunkLocation ChunkNames::location(std::int64_t number) const {
   ChunkLocation location{number / shards.count, number % shards.count};
   if (metadata_.type.order == Order::kC) return location;
   // Chunks of a shard have order C regardless of the order of the array.
-  location.inside = to_number(to_index(location.inside, shards.chunks, metadata_.type.order), shards.chunks, Order::kC);
+  location.number_in_shard =
+      to_number(to_index(location.number_in_shard, shards.chunks, metadata_.type.order), shards.chunks, Order::kC);
   return location;
 }
 
-std::string ChunkNames::object(std::int64_t object) const {
+std::string ChunkNames::object_name(std::int64_t object) const {
   const Extents index = to_index(object, metadata_.grid, metadata_.type.order);
   std::string name = metadata_.prefix;
   if (index.empty()) return name.empty() ? "0" : name.substr(0, name.size() - 1);

@@ -9,11 +9,11 @@
 namespace plait::container::zarr {
 
 struct ChunkLocation {
-  std::int64_t object = 0;  ///< number of the chunk's object, which is its own or its shard
-  std::int64_t inside = 0;  ///< number of the chunk in its shard
+  std::int64_t object = 0;  ///< number of the object that holds the chunk: the number of the chunk, or of its shard
+  std::int64_t number_in_shard = 0;  ///< number of the chunk in its shard
 };
 
-/// Returns the index of a unit of a grid, whose units are numbered in the given order.
+/// Returns the index (one number for each dimension) of a unit of a grid. Units are numbered in the given order.
 Extents to_index(std::int64_t number, const Extents& grid, Order order);
 /// Returns the number of a unit of a grid, as the inverse of to_index().
 std::int64_t to_number(const Extents& index, const Extents& grid, Order order);
@@ -27,8 +27,9 @@ class ChunkNames {
 
   /// Returns the location of a chunk. number: its number in the order of plan/section/chunks.hpp.
   ChunkLocation location(std::int64_t number) const;
-  std::string object(std::int64_t object) const;
-  std::string object(const ChunkLocation& location) const { return object(location.object); }
+  /// Returns the name of an object, such as `c/1/1`.
+  std::string object_name(std::int64_t object) const;
+  std::string object_name(const ChunkLocation& location) const { return object_name(location.object); }
 
  private:
   const Metadata& metadata_;

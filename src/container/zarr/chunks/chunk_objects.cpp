@@ -26,7 +26,7 @@ using store::GetStatus;
 using store::ReadSegment;
 
 /// Reads one chunk of a batch without ObjectStore::get_all().
-void read_one(ChunkObjects& chunks, ChunkRequest& chunk, ChunkObjects::ChunkMemory memory) {
+void read_single(ChunkObjects& chunks, ChunkRequest& chunk, ChunkObjects::ChunkMemory memory) {
   if (chunk.parts.empty()) {
     const auto memory_of_one = [&](std::int64_t bytes) { return memory(chunk, bytes); };
     chunk.result = chunks.read(chunk.number, memory_of_one, {.identity = chunk.identity, .unless = chunk.unless});
@@ -44,9 +44,9 @@ void read_one(ChunkObjects& chunks, ChunkRequest& chunk, ChunkObjects::ChunkMemo
 
 std::string ChunkObjects::describe(std::int64_t number) const {
   const ChunkLocation location = names_.location(number);
-  const std::string object = objects_->object_location(names_.object(location));
+  const std::string object = objects_->object_location(names_.object_name(location));
   if (!metadata_.shards) return text("the chunk ", object);
-  return text("chunk ", location.inside, " of the shard ", object);
+  return text("chunk ", location.number_in_shard, " of the shard ", object);
 }
 
 void ChunkObjects::throw_size(const char* operation, std::int64_t number, std::int64_t bytes) const {
@@ -67,15 +67,15 @@ ChunkResult ChunkObjects::read(std::int64_t number, base::FunctionRef<std::span<
     const auto part = [&](std::int64_t bytes) { return ReadSegment{0, memory(bytes).data(), bytes}; };
     return read_from_shard(names_.location(number), part, options);
   }
-  if (!fresh_) {
+  if (!is_new_) {
     const std::scoped_lock lock(new_mutex_);
-    if (const auto made = new_.find(number); made != new_.end()) {
-      const std::int64_t bytes = made->second.content->size();
-      made->second.content->read({{0, memory(bytes).data(), bytes}});
+    if (const auto chunk = new_chunks_.find(number); chunk != new_chunks_.end()) {
+      const std::int64_t bytes = chunk->second.content->size();
+      chunk->second.content->read({{0, memory(bytes).data(), bytes}});
       return {ChunkStatus::kRead, {}};
     }
   }
-  store::GetResult got = objects_->get_whole(names_.object(number), memory,
+  store::GetResult got = objects_->get_whole(names_.object_name(number), memory,
                                              {.identity = options.identity, .if_none_match = options.unless});
   if (got.status == GetStatus::kMissing) return {};
   return {got.found() ? ChunkStatus::kRead : ChunkStatus::kSame, std::move(got.identity)};
@@ -89,14 +89,14 @@ bool ChunkObjects::read_part(std::int64_t number, const ReadSegment& part) {
     };
     return read_from_shard(names_.location(number), checked, {}).status == ChunkStatus::kRead;
   }
-  if (!fresh_) {
+  if (!is_new_) {
     const std::scoped_lock lock(new_mutex_);
-    if (const auto made = new_.find(number); made != new_.end()) {
-      made->second.content->read({part});
+    if (const auto chunk = new_chunks_.find(number); chunk != new_chunks_.end()) {
+      chunk->second.content->read({part});
       return true;
     }
   }
-  const store::GetResult got = objects_->get(names_.object(number), {part});
+  const store::GetResult got = objects_->get(names_.object_name(number), {part});
   if (got.status == GetStatus::kMissing) return false;
   if (got.bytes != metadata_.chunk_bytes) throw_size("read", number, got.bytes);
   return true;
@@ -107,9 +107,9 @@ void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, 
   std::vector<ChunkRequest*> requested;                    // chunk of each request
   std::vector<std::shared_ptr<const ShardIndex>> indexes;  // of the shards that are read
   const auto has_new = [this](std::int64_t number) {
-    if (fresh_) return false;
+    if (is_new_) return false;
     const std::scoped_lock lock(new_mutex_);
-    return new_.contains(number);
+    return new_chunks_.contains(number);
   };
   for (ChunkRequest& chunk : chunks) {
     if (metadata_.shards) {
@@ -121,11 +121,11 @@ void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, 
       }
     }
     if (metadata_.shards || has_new(chunk.number)) {
-      read_one(*this, chunk, memory);
+      read_single(*this, chunk, memory);
       done(chunk);
       continue;
     }
-    requests.push_back({.object = names_.object(chunk.number),
+    requests.push_back({.object = names_.object_name(chunk.number),
                         .ranges = chunk.parts,
                         .whole = chunk.parts.empty(),
                         .options = {.identity = chunk.identity, .if_none_match = chunk.unless}});
@@ -143,7 +143,7 @@ void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, 
           if (got.found())
             chunk.result = {ChunkStatus::kRead, *request.options.if_match};
           else
-            read_one(*this, chunk, memory);  // another program has replaced the shard
+            read_single(*this, chunk, memory);  // another program has replaced the shard
           return done(chunk);
         }
         if (!request.whole && got.status != GetStatus::kMissing && got.bytes != metadata_.chunk_bytes)
@@ -168,38 +168,38 @@ std::optional<store::GetRequest> ChunkObjects::make_shard_request(ChunkRequest& 
                                                                   ChunkMemory memory) const {
   const ChunkLocation location = names_.location(chunk.number);
   if (index == nullptr || (chunk.unless != nullptr && *chunk.unless == index->identity)) return std::nullopt;
-  const ShardEntry& entry = index->entries[static_cast<std::size_t>(location.inside)];
-  if (!entry.there()) return std::nullopt;
+  const ShardEntry& entry = index->entries[static_cast<std::size_t>(location.number_in_shard)];
+  if (!entry.exists()) return std::nullopt;
   const auto bytes = static_cast<std::int64_t>(entry.bytes);
   std::vector<ReadSegment> ranges = chunk.parts;
   if (!ranges.empty() && bytes != metadata_.chunk_bytes) throw_size("read", chunk.number, bytes);
   if (ranges.empty()) ranges.push_back({0, memory(chunk, bytes).data(), bytes});
   for (ReadSegment& range : ranges) range.offset += static_cast<std::int64_t>(entry.offset);
   return store::GetRequest{
-      .object = names_.object(location), .ranges = std::move(ranges), .options = {.if_match = &index->identity}};
+      .object = names_.object_name(location), .ranges = std::move(ranges), .options = {.if_match = &index->identity}};
 }
 
 ChunkResult ChunkObjects::read_from_shard(const ChunkLocation& location, PartMemory part,
                                           const ChunkReadOptions& options) {
   if (shards_in_place_) return read_in_place(location, part);
   if (read_new(location, part)) return {ChunkStatus::kRead, {}};
-  const std::string object = names_.object(location);
+  const std::string object = names_.object_name(location);
   // The index and the chunk must belong to one content of the object, hence the condition if_match.
   for (int conflicts = 0; conflicts < kMaxConflicts; ++conflicts) {
     bool cached = false;
     const std::shared_ptr<const ShardIndex> index = indices_.find(location.object, object, cached);
     if (!index) return {};
-    const ShardEntry& entry = index->entries[static_cast<std::size_t>(location.inside)];
-    const bool same = options.unless != nullptr && *options.unless == index->identity;
-    if (!entry.there() && !cached) return {ChunkStatus::kMissing, index->identity};
+    const ShardEntry& entry = index->entries[static_cast<std::size_t>(location.number_in_shard)];
+    const bool is_same = options.unless != nullptr && *options.unless == index->identity;
+    if (!entry.exists() && !cached) return {ChunkStatus::kMissing, index->identity};
     std::vector<ReadSegment> ranges;
-    if (entry.there() && !same) {
+    if (entry.exists() && !is_same) {
       ranges.push_back(part(static_cast<std::int64_t>(entry.bytes)));
       ranges[0].offset += static_cast<std::int64_t>(entry.offset);
     }
     if (objects_->get(object, std::move(ranges), {.if_match = &index->identity}).found()) {
-      if (!entry.there()) return {ChunkStatus::kMissing, index->identity};
-      return {same ? ChunkStatus::kSame : ChunkStatus::kRead, index->identity};
+      if (!entry.exists()) return {ChunkStatus::kMissing, index->identity};
+      return {is_same ? ChunkStatus::kSame : ChunkStatus::kRead, index->identity};
     }
     indices_.drop(location.object);
   }
@@ -207,20 +207,20 @@ ChunkResult ChunkObjects::read_from_shard(const ChunkLocation& location, PartMem
 }
 
 ChunkResult ChunkObjects::read_in_place(const ChunkLocation& location, PartMemory part) {
-  const std::string object = names_.object(location);
+  const std::string object = names_.object_name(location);
   ShardEntry entry;
   {
     const std::shared_ptr<OpenShard> shard = open_shard(location.object);
     const std::scoped_lock lock(shard->mutex);
     refresh(*shard, object);
-    entry = shard->entries[static_cast<std::size_t>(location.inside)];
+    entry = shard->entries[static_cast<std::size_t>(location.number_in_shard)];
   }
-  if (!entry.there()) return {};
+  if (!entry.exists()) return {};
   ReadSegment range = part(static_cast<std::int64_t>(entry.bytes));
   range.offset += static_cast<std::int64_t>(entry.offset);
   if (!objects_->get(object, {range}).found())
     base::throw_system_error(EIO, "cannot read the shard ", objects_->object_location(object), ": chunk ",
-                             location.inside, " is not in it any more; write the array again");
+                             location.number_in_shard, " is not in it any more; write the array again");
   return {ChunkStatus::kRead, {}};
 }
 

@@ -50,9 +50,10 @@ struct ChunkReadOptions {
   const store::ObjectIdentity* unless = nullptr;  ///< kSame if the chunk's object still has this identity
 };
 
-/// Returns true if parts of an array's chunks can be written in place.
+/// Returns true if parts of an array's chunks can be written in place, because chunks have no codecs and the object
+/// store supports it.
 inline bool changes_in_place(const Metadata& metadata, const store::ObjectStore& objects) {
-  return metadata.plain() && !metadata.shards && objects.writes_in_place();
+  return metadata.has_no_codecs() && !metadata.shards && objects.writes_in_place();
 }
 
 /// Maximum number of times that the identity of a shard may change between two requests of one read.
@@ -67,19 +68,19 @@ inline constexpr int kMaxConflicts = 100;
 /// threads  Any number at once, on different chunks.
 class ChunkObjects {
  public:
-  /// metadata: must outlive this object. fresh: the array is new, so that no other program reads its chunks.
-  ChunkObjects(std::shared_ptr<store::ObjectStore> objects, const Metadata& metadata, bool fresh)
+  /// metadata: must outlive this object. is_new: true if the array is new, so that no other program reads its chunks.
+  ChunkObjects(std::shared_ptr<store::ObjectStore> objects, const Metadata& metadata, bool is_new)
       : objects_(std::move(objects)),
         metadata_(metadata),
-        fresh_(fresh),
-        shards_in_place_(fresh && objects_->writes_in_place()),
+        is_new_(is_new),
+        shards_in_place_(is_new && objects_->writes_in_place()),
         names_(metadata),
         indices_(*objects_, metadata) {}
   ChunkObjects(const ChunkObjects&) = delete;
   ChunkObjects& operator=(const ChunkObjects&) = delete;
 
   store::ObjectStore& objects() const { return *objects_; }
-  bool fresh() const { return fresh_; }
+  bool is_new() const { return is_new_; }
   /// Describes a chunk for errors, as in `the chunk a.zarr/c/0`.
   std::string describe(std::int64_t number) const;
 
@@ -102,9 +103,10 @@ class ChunkObjects {
 
   /// Writes a whole chunk. In a shard it is appended, or overwrites the version that was put before if that has the
   /// same size.
-  /// from: the identity from read(), if the chunk contains elements that read() has returned.
+  /// condition: the identity that read() has returned, if the chunk contains elements from that read. If the object
+  /// then has another identity, the commit fails instead of overwriting the change of another program.
   /// errors  kSystem.
-  void put(std::int64_t number, std::span<const std::byte> encoded, const store::Condition& from);
+  void put(std::int64_t number, std::span<const std::byte> encoded, const store::Condition& condition);
   /// Writes parts of a chunk without a new content of its object, which is created if it does not exist. Offsets are
   /// relative to the chunk.  errors  kSystem: a write fails, or the chunk has another size.
   void change(std::int64_t number, std::vector<store::WriteSegment> parts);
@@ -117,46 +119,54 @@ class ChunkObjects {
   void discard() noexcept;
 
  private:
-  /// A new content of a chunk's own object.
+  /// The new content of an object that holds a single chunk. Readers see it after commit_chunks().
   struct NewChunk {
     std::unique_ptr<store::NewObject> content;
-    store::Condition from;  ///< condition for put()
+    store::Condition condition;  ///< see put()
   };
-  void add_new(std::int64_t number, NewChunk made, std::int64_t bytes);
+  /// Adds a chunk to new_chunks_, and commits all of them if there are too many.
+  void add_new(std::int64_t number, NewChunk chunk, std::int64_t bytes);
   /// Gives the new chunks their names. The caller holds new_mutex_.
   void commit_chunks();
+  /// Writes a chunk of the fill value.
   void fill_whole(store::NewObject& content) const;
   [[noreturn]] void throw_size(const char* operation, std::int64_t number, std::int64_t bytes) const;
   [[noreturn]] void throw_changed(const std::string& object) const;
-  void check_unchanged(const std::string& object, const store::Condition& from) const;
+  /// Checks that an object still has the identity in the condition, if it has one.  errors  kSystem, EBUSY.
+  void check_unchanged(const std::string& object, const store::Condition& condition) const;
 
   /// A shard that any number of threads of this process write to.
   struct OpenShard {
     std::mutex mutex;
     std::vector<ShardEntry> entries;
-    std::int64_t end = 0;     ///< end of its chunks
+    std::int64_t end = 0;     ///< offset after the last chunk, where the next one is appended
     std::int64_t bytes = -1;  ///< size of the object when its index was written or read last; -1 before that
-    bool dirty = false;
+    bool dirty = false;       ///< true if chunks were put since the index was written
     std::unique_ptr<store::NewObject> content;  ///< nullptr if the shard is written in place
-    store::Condition from;     ///< identity of the shard from which a chunk was read to change a part of it
-    std::int64_t put_end = 0;  ///< end of the chunks that were put; retained chunks follow
+    store::Condition condition;  ///< identity of the shard from which a chunk was read to change a part of it
+    std::int64_t put_end = 0;    ///< end of the chunks that were put; retained chunks follow
   };
   /// Returns the cached index of the shard of a chunk, by which chunks of a batch are read together; nullptr if there
   /// is none, or if the shard may have chunks that are not in its object yet.
   std::shared_ptr<const ShardIndex> find_index(std::int64_t number);
-  /// Returns the request for a chunk that the index has. Nothing for other chunks.
+  /// Returns the request for the bytes of a chunk at the offset that the index states; nothing if the index does not
+  /// have the chunk.
   std::optional<store::GetRequest> make_shard_request(ChunkRequest& chunk, const ShardIndex* index,
                                                       ChunkMemory memory) const;
-  /// Returns memory for a part of a chunk with the given size; the offset is relative to the chunk.
+  /// A function that gets the stored size of a chunk, and returns the part to read with its memory; the offset is
+  /// relative to the chunk.
   using PartMemory = base::FunctionRef<store::ReadSegment(std::int64_t)>;
+  /// Returns the state of a shard, which is created at the first call.
   std::shared_ptr<OpenShard> open_shard(std::int64_t number);
   ChunkResult read_from_shard(const ChunkLocation& location, PartMemory part, const ChunkReadOptions& options);
   /// Reads a chunk that was put into a new content since the last flush(). Returns false if it was not.
   bool read_new(const ChunkLocation& location, PartMemory part);
+  /// Reads a chunk of a shard that this array's processes write in place.
   ChunkResult read_in_place(const ChunkLocation& location, PartMemory part);
   /// Reads the index again if another process may have changed it. The caller holds the shard's lock.
   void refresh(OpenShard& shard, const std::string& object) const;
-  void put_in_shard(const ChunkLocation& location, std::span<const std::byte> encoded, const store::Condition& from);
+  void put_in_shard(const ChunkLocation& location, std::span<const std::byte> encoded,
+                    const store::Condition& condition);
   /// Appends the chunks of the former shard that were not put. The caller holds the shard's lock. Returns the condition
   /// that the shard is still the former one; nothing if another program has replaced it meanwhile.
   store::Condition retain_others(OpenShard& shard, const std::string& object) const;
@@ -166,19 +176,19 @@ class ChunkObjects {
   /// Writes the index. Returns the size of the object with it.
   std::int64_t write_index(OpenShard& shard, base::FunctionRef<void(std::vector<store::WriteSegment>)> write) const;
   /// Appends the retained chunks and the index. The caller holds the shard's lock. Returns the condition for commit().
-  store::Condition complete(OpenShard& shard, const std::string& object) const;
+  store::Condition complete_shard(OpenShard& shard, const std::string& object) const;
   void flush_shards();
 
   std::shared_ptr<store::ObjectStore> objects_;
   const Metadata& metadata_;
-  bool fresh_;
+  bool is_new_;
   bool shards_in_place_;  ///< true if chunks are written into the objects of their shards
   ChunkNames names_;
   IndexCache indices_;
 
-  std::mutex new_mutex_;                  // also held while contents get their names
-  std::map<std::int64_t, NewChunk> new_;  // at most kMaxNew
-  std::int64_t new_bytes_ = 0;            // at most kMaxNewBytes and the bytes of one chunk
+  std::mutex new_mutex_;                         // also held while contents get their names
+  std::map<std::int64_t, NewChunk> new_chunks_;  // at most kMaxNewChunks
+  std::int64_t new_bytes_ = 0;                   // at most kMaxNewBytes and the bytes of one chunk
   std::mutex mutex_;
   std::map<std::int64_t, std::shared_ptr<OpenShard>> open_shards_;
 };

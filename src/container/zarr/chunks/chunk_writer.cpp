@@ -37,12 +37,12 @@ void ChunkWriter::write(std::int64_t number, const std::vector<WriteSegment>& pa
   std::int64_t covered = 0;
   for (const WriteSegment& part : parts) covered += part.bytes;
   if (std::cmp_greater_equal(size, kLargeChunk)) return open_.write(number, parts);
-  if (parts.size() == 1 && std::cmp_equal(covered, size)) return put_from(number, {parts[0].data, size}, std::nullopt);
+  if (parts.size() == 1 && std::cmp_equal(covered, size)) return put_if(number, {parts[0].data, size}, std::nullopt);
   const std::span<std::byte> chunk = ChunkBuffers::of_thread().plain.acquire(size);
-  const store::Condition from = store_.read_former(number, covered, chunk);
+  const store::Condition condition = store_.read_former(number, covered, chunk);
   for (const WriteSegment& part : parts)
     std::memcpy(chunk.data() + part.offset, part.data, static_cast<std::size_t>(part.bytes));
-  put_from(number, chunk, from);
+  put_if(number, chunk, condition);
 }
 
 void ChunkWriter::flush() { open_.flush(); }
@@ -50,43 +50,43 @@ void ChunkWriter::flush() { open_.flush(); }
 void ChunkWriter::discard() noexcept {
   open_.discard();
   const std::scoped_lock lock(mutex_);
-  former_.clear();
+  conditions_.clear();
 }
 
 std::int64_t ChunkWriter::chunk_bytes(std::int64_t /*number*/) const { return store_.metadata().chunk_bytes; }
 
 std::int64_t ChunkWriter::bytes_inside(std::int64_t number) const {
   // Another program may have extended an existing array, so that the rest of the chunk has elements.
-  return store_.fresh() ? store_.bytes_inside(number) : store_.metadata().chunk_bytes;
+  return store_.is_new() ? store_.bytes_inside(number) : store_.metadata().chunk_bytes;
 }
 
 void ChunkWriter::fill_chunk(std::int64_t /*number*/, std::span<std::byte> chunk) const { store_.fill(0, chunk); }
 
 void ChunkWriter::read_old(std::int64_t number, std::span<std::byte> chunk) {
-  store::Condition from = store_.read_former(number, 0, chunk);
+  store::Condition condition = store_.read_former(number, 0, chunk);
   const std::scoped_lock lock(mutex_);
-  former_[number] = std::move(from);
+  conditions_[number] = std::move(condition);
 }
 
 void ChunkWriter::put(std::int64_t number, std::span<const std::byte> chunk) {
-  store::Condition from;
+  store::Condition condition;
   {
     const std::scoped_lock lock(mutex_);
-    if (const auto found = former_.find(number); found != former_.end()) from = found->second;
+    if (const auto found = conditions_.find(number); found != conditions_.end()) condition = found->second;
   }
-  put_from(number, chunk, from);
+  put_if(number, chunk, condition);
   const std::scoped_lock lock(mutex_);
-  former_.erase(number);
+  conditions_.erase(number);
 }
 
-void ChunkWriter::put_from(std::int64_t number, std::span<const std::byte> chunk, const store::Condition& from) {
+void ChunkWriter::put_if(std::int64_t number, std::span<const std::byte> chunk, const store::Condition& condition) {
   const Metadata& metadata = store_.metadata();
-  if (!metadata.transposed.empty()) {
+  if (!metadata.stored_order.empty()) {
     const std::span<std::byte> stored = ChunkBuffers::of_thread().transposed.acquire(chunk.size());
     transpose(metadata, TransposeDirection::kFile, chunk, stored);
     chunk = stored;
   }
-  chunks_.put(number, metadata.packing.encode(chunk), from);
+  chunks_.put(number, metadata.codecs.encode(chunk), condition);
 }
 
 }  // namespace plait::container::zarr

@@ -1,4 +1,5 @@
-/// Writes of whole and partial chunks that cannot be changed in place.
+/// Writes chunks, whole or in parts, that cannot be changed in place, because they are compressed or replaced as a
+/// whole.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +17,9 @@ namespace plait::container::zarr {
 
 class ChunkStore;
 
-/// Encodes and puts chunks. A partly written chunk retains what the former chunk has in its other parts. The parts of a
-/// large chunk arrive one after another, and are collected until it is complete, so that it is read, encoded and put
-/// once.
+/// Encodes chunks, and puts them (ChunkObjects::put()). A partly written chunk retains the other elements of the former
+/// chunk. The parts of a large chunk arrive one after another. They are collected until the chunk is complete, so that
+/// it is read, encoded and put once.
 /// threads  Any number at once, on different chunks, except flush() and discard().
 class ChunkWriter : private WholeChunks {
  public:
@@ -38,13 +39,14 @@ class ChunkWriter : private WholeChunks {
   void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const override;
   void read_old(std::int64_t number, std::span<std::byte> chunk) override;
   void put(std::int64_t number, std::span<const std::byte> chunk) override;
-  void put_from(std::int64_t number, std::span<const std::byte> chunk, const store::Condition& from);
+  /// Encodes a chunk, and puts it under a condition.
+  void put_if(std::int64_t number, std::span<const std::byte> chunk, const store::Condition& condition);
 
   ChunkStore& store_;
   ChunkObjects& chunks_;
   OpenChunks open_{*this};
   std::mutex mutex_;
-  std::map<std::int64_t, store::Condition> former_;  ///< conditions for put() of the chunks in open_ that were read
+  std::map<std::int64_t, store::Condition> conditions_;  ///< conditions for put() of the chunks in open_ that were read
 };
 
 }  // namespace plait::container::zarr

@@ -1,7 +1,7 @@
 // Writing chunks, each in an object of its own.
 //
-// Problem: readers and programs after a crash must find the old chunk or the new one. Making each chunk durable on its
-// own would cost one fsync for each chunk.
+// Problem: readers, and programs after a crash, must find either the old chunk or the new one. Making each chunk
+// durable on its own would cost one fsync for each chunk.
 //
 // Idea: a new array is written in place, because no program reads it yet. Chunks of other arrays are written as new
 // contents without names. When an access ends, or there are too many of them, commit_chunks() does the following:
@@ -9,8 +9,8 @@
 //    2. check() verifies that the array has not been replaced
 //    3. all conditions are checked before the first content gets its name, so that a conflict usually changes nothing
 //    4. commit() gives each content its name, if its condition still holds
-// Example: 600 chunks of 1 MiB are put. The first 512 (kMaxNew) are committed together, the other 88 by flush(). With
-// chunks of 4 MiB the limit of 1 GiB (kMaxNewBytes) commits 256 at a time.
+// Example: 600 chunks of 1 MiB are put. The first 512 (kMaxNewChunks) are committed together, the other 88 by flush().
+// With chunks of 4 MiB the limit of 1 GiB (kMaxNewBytes) commits 256 at a time.
 
 #include <algorithm>
 #include <cerrno>
@@ -31,7 +31,7 @@ using store::NewObject;
 using store::Part;
 
 /// Maximum number of new chunks that wait until all of them are made durable.
-constexpr std::size_t kMaxNew = 512;
+constexpr std::size_t kMaxNewChunks = 512;
 /// Maximum number of bytes of these chunks.
 constexpr std::int64_t kMaxNewBytes = std::int64_t{1} << 30;
 
@@ -44,32 +44,32 @@ void ChunkObjects::throw_changed(const std::string& object) const {
       "one is kept; write again, or let each program write whole chunks");
 }
 
-void ChunkObjects::check_unchanged(const std::string& object, const Condition& from) const {
-  if (from && objects_->identity(object) != *from) throw_changed(object);
+void ChunkObjects::check_unchanged(const std::string& object, const Condition& condition) const {
+  if (condition && objects_->identity(object) != *condition) throw_changed(object);
 }
 
-void ChunkObjects::add_new(std::int64_t number, NewChunk made, std::int64_t bytes) {
+void ChunkObjects::add_new(std::int64_t number, NewChunk chunk, std::int64_t bytes) {
   const std::scoped_lock lock(new_mutex_);
-  const auto former = new_.find(number);
-  if (former == new_.end())
-    new_.emplace(number, std::move(made));
-  else
-    former->second.content = std::move(made.content);
+  const auto former = new_chunks_.find(number);
+  if (former == new_chunks_.end())
+    new_chunks_.emplace(number, std::move(chunk));
+  else  // its condition stays: the elements of the second put() were read from the first one
+    former->second.content = std::move(chunk.content);
   new_bytes_ += bytes;
-  if (new_.size() >= kMaxNew || new_bytes_ >= kMaxNewBytes) commit_chunks();
+  if (new_chunks_.size() >= kMaxNewChunks || new_bytes_ >= kMaxNewBytes) commit_chunks();
 }
 
 void ChunkObjects::commit_chunks() {
-  if (new_.empty()) return;
+  if (new_chunks_.empty()) return;
   std::vector<NewObject*> contents;
-  for (const auto& [number, made] : new_) contents.push_back(made.content.get());
+  for (const auto& [number, chunk] : new_chunks_) contents.push_back(chunk.content.get());
   objects_->flush(contents);
   objects_->check();
-  for (const auto& [number, made] : new_) check_unchanged(names_.object(number), made.from);
-  while (!new_.empty()) {
-    const auto first = new_.begin();
-    if (!first->second.content->commit(first->second.from)) throw_changed(names_.object(first->first));
-    new_.erase(first);
+  for (const auto& [number, chunk] : new_chunks_) check_unchanged(names_.object_name(number), chunk.condition);
+  while (!new_chunks_.empty()) {
+    const auto first = new_chunks_.begin();
+    if (!first->second.content->commit(first->second.condition)) throw_changed(names_.object_name(first->first));
+    new_chunks_.erase(first);
   }
   new_bytes_ = 0;
 }
@@ -80,14 +80,14 @@ void ChunkObjects::flush() {
     commit_chunks();
   }
   if (metadata_.shards) flush_shards();
-  if (fresh_) objects_->finish_puts();
+  if (is_new_) objects_->finish_puts();
   discard();
 }
 
 void ChunkObjects::discard() noexcept {
   {
     const std::scoped_lock lock(new_mutex_);
-    new_.clear();
+    new_chunks_.clear();
     new_bytes_ = 0;
   }
   if (!shards_in_place_) {
@@ -98,13 +98,13 @@ void ChunkObjects::discard() noexcept {
   objects_->end_writes();
 }
 
-void ChunkObjects::put(std::int64_t number, std::span<const std::byte> encoded, const Condition& from) {
-  if (metadata_.shards) return put_in_shard(names_.location(number), encoded, from);
-  if (fresh_) return objects_->put(names_.object(number), encoded);
-  std::unique_ptr<NewObject> content = objects_->create(names_.object(number));
+void ChunkObjects::put(std::int64_t number, std::span<const std::byte> encoded, const Condition& condition) {
+  if (metadata_.shards) return put_in_shard(names_.location(number), encoded, condition);
+  if (is_new_) return objects_->put(names_.object_name(number), encoded);
+  std::unique_ptr<NewObject> content = objects_->create(names_.object_name(number));
   const auto bytes = static_cast<std::int64_t>(encoded.size());
   content->write({{0, encoded.data(), bytes}}, Part::kLast);
-  add_new(number, {std::move(content), from}, bytes);
+  add_new(number, {std::move(content), condition}, bytes);
 }
 
 void ChunkObjects::fill_whole(NewObject& content) const {
@@ -121,12 +121,12 @@ void ChunkObjects::fill_whole(NewObject& content) const {
 }
 
 void ChunkObjects::change(std::int64_t number, std::vector<store::WriteSegment> parts) {
-  if (!fresh_) {
+  if (!is_new_) {
     const std::scoped_lock lock(new_mutex_);
-    if (const auto made = new_.find(number); made != new_.end())
-      return made->second.content->write(std::move(parts), Part::kLast);
+    if (const auto chunk = new_chunks_.find(number); chunk != new_chunks_.end())
+      return chunk->second.content->write(std::move(parts), Part::kLast);
   }
-  const std::string object = names_.object(number);
+  const std::string object = names_.object_name(number);
   const store::GetResult found = objects_->get(object, {});
   if (found.found()) {
     if (found.bytes != metadata_.chunk_bytes) throw_size("write", number, found.bytes);
@@ -134,8 +134,8 @@ void ChunkObjects::change(std::int64_t number, std::vector<store::WriteSegment> 
   }
   std::unique_ptr<NewObject> content = objects_->create(object);
   fill_whole(*content);
-  content->write(std::move(parts), fresh_ ? Part::kMore : Part::kLast);
-  if (fresh_)
+  content->write(std::move(parts), is_new_ ? Part::kMore : Part::kLast);
+  if (is_new_)
     (void)content->commit(std::nullopt);
   else
     add_new(number, {std::move(content), store::ObjectIdentity{}}, metadata_.chunk_bytes);

@@ -25,6 +25,7 @@ class IndexCache {
   std::shared_ptr<const ShardIndex> find(std::int64_t shard, const std::string& object, bool& cached);
   /// Returns the index of a shard if it is in the cache; nullptr otherwise.
   std::shared_ptr<const ShardIndex> find_cached(std::int64_t shard);
+  /// Removes the index of a shard from the cache.
   void drop(std::int64_t shard);
   void clear() noexcept;
 

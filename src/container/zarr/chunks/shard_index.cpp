@@ -35,15 +35,15 @@ std::vector<ShardEntry> parse_index(const Shards& shards, std::span<const std::b
     ShardEntry& entry = entries[i];
     entry.offset = number_at(std::span(plain).subspan(2 * kNumberBytes * i));
     entry.bytes = number_at(std::span(plain).subspan(2 * kNumberBytes * i + kNumberBytes));
-    if (!entry.there() && entry.bytes == ShardEntry::kNone) continue;
-    if (!entry.there() || entry.offset > all || entry.bytes > all - entry.offset)
+    if (!entry.exists() && entry.bytes == ShardEntry::kNone) continue;
+    if (!entry.exists() || entry.offset > all || entry.bytes > all - entry.offset)
       throw_damaged(file, "its index has chunk ", i, " at offset ", entry.offset, " with ", entry.bytes,
                     " bytes, but the file has ", file_bytes);
   }
   return entries;
 }
 
-std::vector<std::byte> index_bytes(const Shards& shards, std::span<const ShardEntry> entries) {
+std::vector<std::byte> encode_index(const Shards& shards, std::span<const ShardEntry> entries) {
   std::vector<std::byte> plain;
   plain.reserve(2 * kNumberBytes * entries.size());
   for (const ShardEntry& entry : entries)

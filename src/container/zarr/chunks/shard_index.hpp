@@ -1,4 +1,4 @@
-/// The locations of the chunks of a shard in its object.
+/// The index of a shard: the locations of its chunks in its object.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace plait::container::zarr {
 
-/// The location of a chunk. Without one the chunk has the fill value.
+/// The location of a chunk. If a chunk has none, all of its elements have the fill value.
 struct ShardEntry {
   std::uint64_t offset = kNone;
   std::uint64_t bytes = kNone;
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  bool there() const { return offset != kNone; }
+  bool exists() const { return offset != kNone; }
 };
 
 /// Decodes the index of an object of `file_bytes`; `encoded` are the last or first index_bytes of the object.
@@ -27,7 +27,7 @@ std::vector<ShardEntry> parse_index(const Shards& shards, std::span<const std::b
                                     const std::string& file);
 
 /// Encodes an index.
-std::vector<std::byte> index_bytes(const Shards& shards, std::span<const ShardEntry> entries);
+std::vector<std::byte> encode_index(const Shards& shards, std::span<const ShardEntry> entries);
 
 struct ShardIndex {
   std::vector<ShardEntry> entries;

@@ -3,16 +3,18 @@
 // Problem: a shard is one object with many chunks and an index. A write of one chunk must not lose the others, or
 // changes that another program makes to them meanwhile.
 //
-// Idea: put() appends chunks to a new content. When the access ends, complete() copies the other chunks of the former
-// shard after them, as they are stored, and then writes the index. The content gets its name under the condition that
-// the shard is still the one whose chunks were copied; if it is not, the copies are replaced by those of the new shard.
+// Idea: put() appends chunks to a new content. When the access ends, complete_shard() copies the other chunks of the
+// former shard after them, as they are stored, and then writes the index. The content gets its name under the condition
+// that the shard is still the one whose chunks were copied; if it is not, the copies are replaced by those of the new
+// shard.
 //
 // Example: a shard of 4 chunks with its index at the end, which has 4 * 16 bytes and a checksum of 4. Chunk 1 is put
 // with 80 bytes.
 //    former shard    chunk 0 at 0..99, chunk 1 at 100..149, chunk 3 at 150..249, index at 250..317
 //    new content     chunk 1 at 0..79 (put_end = 80), chunk 0 at 80..179, chunk 3 at 180..279, index at 280..347
-// If commit() finds another shard, drop_retained() cuts the content to 80 bytes, and complete() copies the chunks of
-// that one. If chunk 1 contains elements that were read from the former shard, this is an error instead (`from`).
+// If commit() finds another shard, drop_retained() cuts the content to 80 bytes, and complete_shard() copies the chunks
+// of that one. If chunk 1 contains elements that were read from the former shard, this is an error instead
+// (`condition`).
 //
 // A shard of a new array is written in place: a chunk is appended to the object, or overwritten if its size has not
 // changed, and flush() writes the index.
@@ -37,25 +39,27 @@ using store::ReadSegment;
 using store::WriteSegment;
 
 /// Number of bytes of retained chunks that are copied at once.
-constexpr std::int64_t kCopied = std::int64_t{1} << 20;
+constexpr std::int64_t kCopyBytes = std::int64_t{1} << 20;
 
+/// A chunk of the former shard that is copied to the new content.
 struct RetainedChunk {
-  std::size_t inside = 0;
-  ShardEntry old;
+  std::size_t number_in_shard = 0;
+  ShardEntry old;  ///< location in the former shard
 };
 
-/// The bytes of an object with a certain identity. copy() returns false if the object has been replaced since.
+/// The object of a shard as it was when it had a certain identity.
 class OldShard {
  public:
   OldShard(store::ObjectStore& objects, const std::string& object, const store::ObjectIdentity& identity)
       : objects_(objects), object_(object), identity_(identity) {}
-  bool copy(std::int64_t begin, NewObject& into, std::int64_t at, std::int64_t bytes) const {
-    std::vector<std::byte> memory(static_cast<std::size_t>(std::min(bytes, kCopied)));
-    for (std::int64_t done = 0; done < bytes; done += kCopied) {
-      const std::int64_t count = std::min(kCopied, bytes - done);
+  /// Copies bytes of the object to an offset of a new content. Returns false if the object has been replaced.
+  bool copy(std::int64_t begin, NewObject& target, std::int64_t target_begin, std::int64_t bytes) const {
+    std::vector<std::byte> memory(static_cast<std::size_t>(std::min(bytes, kCopyBytes)));
+    for (std::int64_t done = 0; done < bytes; done += kCopyBytes) {
+      const std::int64_t count = std::min(kCopyBytes, bytes - done);
       if (!objects_.get(object_, {{begin + done, memory.data(), count}}, {.if_match = &identity_}).found())
         return false;
-      into.write({{at + done, memory.data(), count}}, Part::kMore);
+      target.write({{target_begin + done, memory.data(), count}}, Part::kMore);
     }
     return true;
   }
@@ -69,8 +73,8 @@ class OldShard {
 }  // namespace
 
 void ChunkObjects::put_in_shard(const ChunkLocation& location, std::span<const std::byte> encoded,
-                                const Condition& from) {
-  const std::string object = names_.object(location);
+                                const Condition& condition) {
+  const std::string object = names_.object_name(location);
   const std::shared_ptr<OpenShard> shard = open_shard(location.object);
   const std::scoped_lock lock(shard->mutex);
   if (shards_in_place_) {
@@ -82,17 +86,17 @@ void ChunkObjects::put_in_shard(const ChunkLocation& location, std::span<const s
     shard->content = objects_->create(object);
   }
   const auto bytes = static_cast<std::int64_t>(encoded.size());
-  ShardEntry& entry = shard->entries[static_cast<std::size_t>(location.inside)];
+  ShardEntry& entry = shard->entries[static_cast<std::size_t>(location.number_in_shard)];
   // If the chunk has been put before, its elements were read from the new content, not from the former shard.
-  if (!fresh_ && !entry.there() && !shard->from) shard->from = from;
-  const bool anew = !entry.there() || entry.bytes != encoded.size();
-  const std::int64_t offset = anew ? shard->end : static_cast<std::int64_t>(entry.offset);
+  if (!is_new_ && !entry.exists() && !shard->condition) shard->condition = condition;
+  const bool is_appended = !entry.exists() || entry.bytes != encoded.size();
+  const std::int64_t offset = is_appended ? shard->end : static_cast<std::int64_t>(entry.offset);
   shard->dirty = true;
   if (shard->content)
     shard->content->write({{offset, encoded.data(), bytes}}, Part::kMore);
   else
     objects_->write(object, {{offset, encoded.data(), bytes}});
-  if (!anew) return;
+  if (!is_appended) return;
   entry = {static_cast<std::uint64_t>(offset), encoded.size()};
   shard->end += bytes;
 }
@@ -107,8 +111,8 @@ bool ChunkObjects::read_new(const ChunkLocation& location, PartMemory part) {
   }
   const std::scoped_lock lock(shard->mutex);
   if (!shard->content) return false;
-  const ShardEntry& entry = shard->entries[static_cast<std::size_t>(location.inside)];
-  if (!entry.there()) return false;
+  const ShardEntry& entry = shard->entries[static_cast<std::size_t>(location.number_in_shard)];
+  if (!entry.exists()) return false;
   ReadSegment range = part(static_cast<std::int64_t>(entry.bytes));
   range.offset += static_cast<std::int64_t>(entry.offset);
   shard->content->read({range});
@@ -121,7 +125,7 @@ Condition ChunkObjects::retain_others(OpenShard& shard, const std::string& objec
   std::vector<RetainedChunk> retained;
   std::uint64_t all = 0;
   for (std::size_t i = 0; i < index->entries.size(); ++i) {
-    if (shard.entries[i].there() || !index->entries[i].there()) continue;
+    if (shard.entries[i].exists() || !index->entries[i].exists()) continue;
     retained.push_back({i, index->entries[i]});
     all += index->entries[i].bytes;
     if (all > static_cast<std::uint64_t>(index->bytes))
@@ -137,7 +141,7 @@ Condition ChunkObjects::retain_others(OpenShard& shard, const std::string& objec
     std::int64_t end = begin;
     for (; i < retained.size() && static_cast<std::int64_t>(retained[i].old.offset) == end; ++i) {
       const ShardEntry& entry = retained[i].old;
-      shard.entries[retained[i].inside] = {static_cast<std::uint64_t>(shard.end + end - begin), entry.bytes};
+      shard.entries[retained[i].number_in_shard] = {static_cast<std::uint64_t>(shard.end + end - begin), entry.bytes};
       end += static_cast<std::int64_t>(entry.bytes);
     }
     if (!old.copy(begin, *shard.content, shard.end, end - begin)) return std::nullopt;
@@ -148,7 +152,7 @@ Condition ChunkObjects::retain_others(OpenShard& shard, const std::string& objec
 
 std::int64_t ChunkObjects::write_index(OpenShard& shard,
                                        base::FunctionRef<void(std::vector<WriteSegment>)> write) const {
-  const std::vector<std::byte> index = index_bytes(*metadata_.shards, shard.entries);
+  const std::vector<std::byte> index = encode_index(*metadata_.shards, shard.entries);
   const bool at_end = metadata_.shards->index_at_end;
   const auto bytes = static_cast<std::int64_t>(index.size());
   write({{at_end ? shard.end : 0, index.data(), bytes}});
@@ -157,12 +161,12 @@ std::int64_t ChunkObjects::write_index(OpenShard& shard,
 
 void ChunkObjects::drop_retained(OpenShard& shard) {
   for (ShardEntry& entry : shard.entries)
-    if (entry.there() && static_cast<std::int64_t>(entry.offset) >= shard.put_end) entry = {};
+    if (entry.exists() && static_cast<std::int64_t>(entry.offset) >= shard.put_end) entry = {};
   shard.end = shard.put_end;
   shard.content->resize(shard.end);
 }
 
-Condition ChunkObjects::complete(OpenShard& shard, const std::string& object) const {
+Condition ChunkObjects::complete_shard(OpenShard& shard, const std::string& object) const {
   Condition former = retain_others(shard, object);
   for (int conflicts = 1; !former; ++conflicts) {
     if (conflicts == kMaxConflicts) throw_conflicts(*objects_, "write", object);
@@ -185,11 +189,11 @@ void ChunkObjects::flush_shards() {
   std::vector<NewObject*> contents;
   for (const auto& [number, shard] : all) {
     const std::scoped_lock lock(shard->mutex);
-    const std::string object = names_.object(number);
+    const std::string object = names_.object_name(number);
     shard->dirty = false;
     if (shard->content) {
       shard->put_end = shard->end;
-      conditions.push_back(complete(*shard, object));
+      conditions.push_back(complete_shard(*shard, object));
       contents.push_back(shard->content.get());
     } else {
       shard->bytes =
@@ -199,15 +203,15 @@ void ChunkObjects::flush_shards() {
   if (contents.empty()) return;
   objects_->flush(contents);
   objects_->check();
-  for (const auto& [number, shard] : all) check_unchanged(names_.object(number), shard->from);
+  for (const auto& [number, shard] : all) check_unchanged(names_.object_name(number), shard->condition);
   for (std::size_t i = 0; i < all.size(); ++i) {
     OpenShard& shard = *all[i].second;
-    const std::string object = names_.object(all[i].first);
-    check_unchanged(object, shard.from);
+    const std::string object = names_.object_name(all[i].first);
+    check_unchanged(object, shard.condition);
     shard.content->commit(conditions[i], [&] {
-      check_unchanged(object, shard.from);
+      check_unchanged(object, shard.condition);
       drop_retained(shard);
-      return complete(shard, object);
+      return complete_shard(shard, object);
     });
     shard.content.reset();
   }

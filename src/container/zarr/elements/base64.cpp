@@ -1,5 +1,6 @@
-// Three bytes are four letters of 6 bits each; the last group has `=` for letters without bytes.
-// Example: the bytes 1, 2 have the bits 000000 010000 001000, so that they are `AQI=`.
+// Base64: three bytes become four letters of 6 bits each. If the last group has fewer bytes, `=` stands for the letters
+// without bits.
+// Example: the bytes 1, 2 have the bits 000000 010000 001000, so that they become `AQI=`.
 
 #include "container/zarr/elements/base64.hpp"
 

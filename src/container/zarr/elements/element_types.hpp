@@ -1,4 +1,4 @@
-/// The element types of Zarr, in both versions of its metadata, and the dtypes of .npy files.
+/// Conversion of element types between Zarr's metadata, in both versions, and the dtypes of .npy files.
 ///
 /// Version 2 spells types as NumPy does: `"<f8"`, `"|S5"`, `"<M8[ns]"`, and records as lists of fields. Version 3 has
 /// names, `"float64"`, or objects with a name and a configuration, as zarr-python 3.1 writes them. The byte order of
@@ -17,8 +17,8 @@ namespace plait::container::zarr {
 /// Returns the type code of a dtype: `f` for `<f8`, `V` for records.
 char dtype_kind(std::string_view dtype);
 /// Returns true if elements of a simple dtype have a byte order.
-bool is_ordered(std::string_view dtype);
-/// Returns the dtype `bytes_dtype('S', 5)`, which is `|S5`.
+bool has_byte_order(std::string_view dtype);
+/// Returns the dtype of texts (`S`) or opaque bytes (`V`): bytes_dtype('S', 5) is `|S5`.
 std::string bytes_dtype(char kind, std::int64_t bytes);
 
 /// Reads the type of version 3. order: `<` or `>`, the byte order of the elements.

@@ -25,8 +25,8 @@ namespace {
 using nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-/// Pads the bytes of an element with zeros; the result is empty if there are too many.
-std::vector<std::byte> padded(std::vector<std::byte> bytes, std::size_t size) {
+/// Pads bytes with zeros to the size of an element; the result is empty if there are too many bytes.
+std::vector<std::byte> pad(std::vector<std::byte> bytes, std::size_t size) {
   if (bytes.size() > size) return {};
   bytes.resize(size);
   return bytes;
@@ -60,21 +60,21 @@ std::vector<std::byte> read_bytes(const json& value, const std::string& dtype, s
   }
   if (!value.is_string()) return {};
   const std::string& text = value.get_ref<const std::string&>();
-  if (auto decoded = decode_base64(text); decoded && decoded->size() <= size) return padded(std::move(*decoded), size);
+  if (auto decoded = decode_base64(text); decoded && decoded->size() <= size) return pad(std::move(*decoded), size);
   if (dtype_kind(dtype) != 'S') return {};
   bytes.resize(text.size());
   if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
-  return padded(std::move(bytes), size);
+  return pad(std::move(bytes), size);
 }
 
 /// Returns the text of an element in UTF-32, without the zeros at its end; nothing if a code is not a character.
-std::optional<std::string> to_text(std::span<const std::byte> element, bool little) {
+std::optional<std::string> to_text(std::span<const std::byte> element, bool is_little_endian) {
   std::string text;
   std::size_t end = 0;  // end of the text without zeros
   for (std::size_t at = 0; at < element.size(); at += 4) {
     std::uint32_t code = 0;
     for (std::size_t i = 0; i < 4; ++i)
-      code |= std::to_integer<std::uint32_t>(element[at + (little ? i : 3 - i)]) << (8 * i);
+      code |= std::to_integer<std::uint32_t>(element[at + (is_little_endian ? i : 3 - i)]) << (8 * i);
     if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return std::nullopt;
     npy::append_utf8(text, code);
     if (code != 0) end = text.size();

@@ -9,7 +9,7 @@ namespace plait::container::zarr {
 struct NumberType {
   std::string_view name;   ///< name in version 3
   std::string_view dtype;  ///< type in the notation of .npy files, without the byte order
-  bool ordered;            ///< true if the type has a byte order
+  bool has_byte_order;     ///< true if the type has a byte order
 };
 
 inline constexpr std::array kNumbers{

@@ -17,11 +17,11 @@ namespace {
 using base::text;
 using nlohmann::json;
 
-/// Nesting of records. Each level has two brackets in the dtype, whose parser reads 16.
+/// Maximum nesting of records. Each level has two brackets in the dtype, and parse_literal() reads 16 nested brackets.
 constexpr int kMaxRecords = 7;
 constexpr std::int64_t kMaxScale = std::numeric_limits<std::int32_t>::max();
 
-/// Collects the fields of a record.
+/// Collects the fields of a record, and formats them as a structured dtype of .npy files.
 class Fields {
  public:
   explicit Fields(const Document& document) : document_(document) {}
@@ -46,48 +46,49 @@ class Fields {
   std::string text_;
 };
 
-/// Reads types of either version. Checks that an element has a size.
+/// Reads types of either version, and returns dtypes of .npy files.
 class TypeReader {
  public:
   explicit TypeReader(const Document& document, char order = '<') : document_(document), order_(order) {}
 
-  std::string read_3(const json& type, int depth) const {
+  std::string read_version_3(const json& type, int depth) const {
     const bool named = type.is_object() && type.contains("name");
     if (!type.is_string() && !named) throw_unsupported(type);
-    const std::string name = type.is_string() ? type.get<std::string>() : document_.string(type, "name");
+    const std::string name = type.is_string() ? type.get<std::string>() : document_.get_string(type, "name");
     if (const auto* number = std::ranges::find(kNumbers, name, &NumberType::name); number != kNumbers.end())
-      return text(number->ordered ? order_ : '|', number->dtype);
-    if (name.starts_with('r') && type.is_string()) return raw_bits(type, name);
+      return text(number->has_byte_order ? order_ : '|', number->dtype);
+    if (name.starts_with('r') && type.is_string()) return read_raw_bits(type, name);
     if (!type.is_object() || !type.contains("configuration")) throw_unsupported(type);
     const json& configuration = type["configuration"];
-    if (name == "null_terminated_bytes") return bytes_dtype('S', integer(configuration, "length_bytes"));
-    if (name == "raw_bytes") return bytes_dtype('V', integer(configuration, "length_bytes"));
+    if (name == "null_terminated_bytes") return bytes_dtype('S', read_size(configuration, "length_bytes"));
+    if (name == "raw_bytes") return bytes_dtype('V', read_size(configuration, "length_bytes"));
     if (name == "fixed_length_utf32") {
-      const std::int64_t bytes = integer(configuration, "length_bytes");
+      const std::int64_t bytes = read_size(configuration, "length_bytes");
       if (bytes % 4 != 0) document_.throw_damaged("texts in UTF-32 have ", bytes, " bytes, which is no multiple of 4");
       return text(order_, 'U', bytes / 4);
     }
     if (name == "numpy.datetime64" || name == "numpy.timedelta64")
-      return time(type, name == "numpy.datetime64" ? 'M' : 'm');
-    if (name == "structured" || name == "struct") return record_3(type, depth);
+      return read_time(type, name == "numpy.datetime64" ? 'M' : 'm');
+    if (name == "structured" || name == "struct") return read_record_3(type, depth);
     throw_unsupported(type);
   }
 
-  std::string read_2(const json& type, int depth) const {
-    if (type.is_array()) return record_2(type, depth);
+  std::string read_version_2(const json& type, int depth) const {
+    if (type.is_array()) return read_record_2(type, depth);
     if (!type.is_string()) throw_unsupported(type);
     const std::string& name = type.get_ref<const std::string&>();
     if (name.size() < 3 || std::string_view("|<>").find(name[0]) == std::string_view::npos) throw_unsupported(type);
-    const std::string_view own = std::string_view(name).substr(1);
-    const auto* number = std::ranges::find(kNumbers, own, &NumberType::dtype);
-    if (number != kNumbers.end() && (!number->ordered || name[0] != '|')) return name;
+    const std::string_view spelling = std::string_view(name).substr(1);
+    const auto* number = std::ranges::find(kNumbers, spelling, &NumberType::dtype);
+    if (number != kNumbers.end() && (!number->has_byte_order || name[0] != '|')) return name;
     std::int64_t count = 0;
-    const char* const end = own.data() + own.size();
-    const auto [last, error] = std::from_chars(own.data() + 1, end, count);
+    const char* const end = spelling.data() + spelling.size();
+    const auto [last, error] = std::from_chars(spelling.data() + 1, end, count);
     if (error != std::errc() || count < 1) throw_unsupported(type);
-    if (last == end && (own[0] == 'S' || own[0] == 'V')) return bytes_dtype(own[0], count);
-    if (last == end && own[0] == 'U' && name[0] != '|') return name;
-    if ((own[0] == 'M' || own[0] == 'm') && count == 8 && name[0] != '|' && is_time_unit({last, end})) return name;
+    if (last == end && (spelling[0] == 'S' || spelling[0] == 'V')) return bytes_dtype(spelling[0], count);
+    if (last == end && spelling[0] == 'U' && name[0] != '|') return name;
+    if ((spelling[0] == 'M' || spelling[0] == 'm') && count == 8 && name[0] != '|' && is_time_unit({last, end}))
+      return name;
     throw_unsupported(type);
   }
 
@@ -97,9 +98,10 @@ class TypeReader {
                                 type.is_string() ? type.get<std::string>() : excerpt(type));
   }
 
-  std::int64_t integer(const json& configuration, const char* name) const {
+  /// Returns a member of a type's configuration, a number of 1 or more.
+  std::int64_t read_size(const json& configuration, const char* name) const {
     if (!configuration.is_object()) document_.throw_damaged("the configuration of a type is ", excerpt(configuration));
-    const json& value = document_.member(configuration, name);
+    const json& value = document_.get_member(configuration, name);
     const bool fits = value.is_number_integer() &&
                       (!value.is_number_unsigned() ||
                        value.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()});
@@ -109,7 +111,7 @@ class TypeReader {
   }
 
   /// Reads the type `r24` of 24 bits (Zarr core 3.0).
-  std::string raw_bits(const json& type, const std::string& name) const {
+  std::string read_raw_bits(const json& type, const std::string& name) const {
     std::int64_t bits = 0;
     const char* const end = name.data() + name.size();
     const auto [last, error] = std::from_chars(name.data() + 1, end, bits);
@@ -117,10 +119,10 @@ class TypeReader {
     return bytes_dtype('V', bits / 8);
   }
 
-  std::string time(const json& type, char kind) const {
+  std::string read_time(const json& type, char kind) const {
     const json& configuration = type["configuration"];
-    const std::int64_t scale = integer(configuration, "scale_factor");
-    std::string unit = document_.string(configuration, "unit");
+    const std::int64_t scale = read_size(configuration, "scale_factor");
+    std::string unit = document_.get_string(configuration, "unit");
     if (unit == "\u03bcs" || unit == "\u00b5s") unit = "us";
     if (std::ranges::find(kTimeUnits, unit) == kTimeUnits.end() || scale > kMaxScale) throw_unsupported(type);
     if (unit == "generic") return text(order_, kind, '8');
@@ -140,16 +142,17 @@ class TypeReader {
   }
 
   /// Reads a record, whose fields are `[name, type]` or objects with `name` and `data_type`.
-  std::string record_3(const json& type, int depth) const {
-    const json& fields = document_.member(type["configuration"], "fields");
+  std::string read_record_3(const json& type, int depth) const {
+    const json& fields = document_.get_member(type["configuration"], "fields");
     if (!fields.is_array()) document_.throw_damaged("\"fields\" is ", excerpt(fields));
     if (depth == kMaxRecords) throw_unsupported(type);
     Fields record(document_);
     for (const json& field : fields) {
       if (field.is_array() && field.size() == 2)
-        record.add(field[0], read_3(field[1], depth + 1), {});
+        record.add(field[0], read_version_3(field[1], depth + 1), {});
       else if (field.is_object())
-        record.add(document_.member(field, "name"), read_3(document_.member(field, "data_type"), depth + 1), {});
+        record.add(document_.get_member(field, "name"),
+                   read_version_3(document_.get_member(field, "data_type"), depth + 1), {});
       else
         document_.throw_damaged("a field of its elements is ", excerpt(field));
     }
@@ -157,20 +160,21 @@ class TypeReader {
   }
 
   /// Reads a record, whose fields are `[name, type]` or `[name, type, shape]`.
-  std::string record_2(const json& type, int depth) const {
+  std::string read_record_2(const json& type, int depth) const {
     if (depth == kMaxRecords) throw_unsupported(type);
     Fields record(document_);
     for (const json& field : type) {
       if (!field.is_array() || field.size() < 2 || field.size() > 3)
         document_.throw_damaged("a field of its elements is ", excerpt(field));
-      record.add(field[0], read_2(field[1], depth + 1), field.size() == 3 ? shape(field[2]) : std::string());
+      record.add(field[0], read_version_2(field[1], depth + 1),
+                 field.size() == 3 ? read_shape(field[2]) : std::string());
     }
     return record.finish();
   }
 
-  std::string shape(const json& value) const {
+  std::string read_shape(const json& value) const {
     const json extents = value.is_array() ? value : json::array({value});
-    const Extents sizes = document_.extents(json{{"shape", extents}}, "shape", 0);
+    const Extents sizes = document_.get_extents(json{{"shape", extents}}, "shape", 0);
     if (sizes.empty()) return {};
     std::string out;
     for (const std::int64_t size : sizes) base::append_parts(out, out.empty() ? "(" : " ", size, ',');
@@ -182,8 +186,8 @@ class TypeReader {
   char order_;
 };
 
-/// Checks that the size of an element fits into 64 bits and is not 0.
-std::string with_size(const Document& document, std::string dtype) {
+/// Checks that the size of an element fits into 64 bits and is not 0. Returns the dtype.
+std::string check_element_size(const Document& document, std::string dtype) {
   try {
     npy::dtype_bytes(dtype);
   } catch (const Error& error) {
@@ -197,11 +201,11 @@ std::string with_size(const Document& document, std::string dtype) {
 std::string bytes_dtype(char kind, std::int64_t bytes) { return text('|', kind, bytes); }
 
 std::string read_data_type(const Document& document, const json& data_type, char order) {
-  return with_size(document, TypeReader(document, order).read_3(data_type, 0));
+  return check_element_size(document, TypeReader(document, order).read_version_3(data_type, 0));
 }
 
 std::string read_dtype(const Document& document, const json& dtype) {
-  return with_size(document, TypeReader(document).read_2(dtype, 0));
+  return check_element_size(document, TypeReader(document).read_version_2(dtype, 0));
 }
 
 }  // namespace plait::container::zarr

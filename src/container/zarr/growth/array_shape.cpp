@@ -40,17 +40,18 @@ namespace plait::container::zarr {
 namespace {
 
 constexpr const char* kShape = "shape";
-/// Maximum size of a piece of a chunk without codecs, which is cleared in pieces.
-constexpr std::int64_t kPiece = std::int64_t{4} << 20;
+/// Maximum size of the pieces in which a chunk without codecs is cleared.
+constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20;
 
-Extents shape_in(const std::optional<std::string>& content, const std::string& file) {
+Extents parse_shape(const std::optional<std::string>& content, const std::string& file) {
   if (!content) base::throw_system_error(ENOENT, "cannot change the shape in ", file, ": it has been removed");
   const Document document(*content, file);
-  return document.extents(document.root(), kShape, 0);
+  return document.get_extents(document.root(), kShape, 0);
 }
 
-/// Returns the index of an object in the grid of all objects; nothing if the name is not that of a chunk or shard.
-std::optional<Extents> object_index(const Metadata& metadata, std::string_view name) {
+/// Parses the name of an object, such as `c/1/0`, and returns its index in the grid of chunks or shards; nothing if the
+/// name is not that of a chunk or shard.
+std::optional<Extents> parse_object_index(const Metadata& metadata, std::string_view name) {
   if (!name.starts_with(metadata.prefix)) return std::nullopt;
   name.remove_prefix(metadata.prefix.size());
   Extents index;
@@ -68,8 +69,8 @@ std::optional<Extents> object_index(const Metadata& metadata, std::string_view n
   return index;
 }
 
-/// True if an object has elements inside of `shape`: it begins before the end in each dimension.
-bool begins_inside(const Metadata& metadata, const Extents& index, const Extents& shape) {
+/// Returns true if an object has elements inside of `shape`: in each dimension it begins before the end.
+bool has_elements_inside(const Metadata& metadata, const Extents& index, const Extents& shape) {
   for (std::size_t d = 0; d < index.size(); ++d)
     if (index[d] >= base::ceil_divide(shape[d], metadata.object_shape()[d])) return false;
   return true;
@@ -77,14 +78,14 @@ bool begins_inside(const Metadata& metadata, const Extents& index, const Extents
 
 /// Removes the objects outside of `shape`. Calls `visit` with the index of each of the others.
 template <typename Visit>
-void visit_objects(ChunkStore& chunks, const Extents& shape, Visit&& visit) {
+void remove_outside_and_visit_others(ChunkStore& chunks, const Extents& shape, Visit&& visit) {
   const Metadata& metadata = chunks.metadata();
   std::vector<std::string> outside;
   std::vector<Extents> inside;
   chunks.objects().list({}, store::ListDepth::kAll, [&](const store::ListedObject& object) {
-    std::optional<Extents> index = object_index(metadata, object.name);
+    std::optional<Extents> index = parse_object_index(metadata, object.name);
     if (!index) return;
-    if (begins_inside(metadata, *index, shape))
+    if (has_elements_inside(metadata, *index, shape))
       inside.push_back(std::move(*index));
     else
       outside.push_back(object.name);
@@ -99,7 +100,7 @@ class ChunkCleaner {
   explicit ChunkCleaner(ChunkStore& chunks) : chunks_(chunks), metadata_(chunks.metadata()) {
     const std::int64_t element = metadata_.type.element_bytes;
     piece_ = changes_in_place(metadata_, chunks.objects())
-                 ? std::min(metadata_.chunk_bytes, std::max(kPiece / element, std::int64_t{1}) * element)
+                 ? std::min(metadata_.chunk_bytes, std::max(kPieceBytes / element, std::int64_t{1}) * element)
                  : metadata_.chunk_bytes;
   }
 
@@ -122,7 +123,7 @@ class ChunkCleaner {
     const Extents& shape = metadata_.type.shape;
     const std::int64_t element = metadata_.type.element_bytes;
     const std::size_t fastest = metadata_.type.order == Order::kC ? shape.size() - 1 : 0;
-    bool changed = false;
+    bool is_changed = false;
     for (std::int64_t at = 0; at < bytes;) {
       const Extents index = to_index((offset + at) / element, metadata_.chunk, metadata_.type.order);
       const std::int64_t row_bytes = std::min((metadata_.chunk[fastest] - index[fastest]) * element, bytes - at);
@@ -130,21 +131,21 @@ class ChunkCleaner {
       for (std::size_t d = 0; d < index.size(); ++d)
         if (d != fastest && begin[d] + index[d] >= shape[d]) inside = 0;
       const std::int64_t visible = std::clamp<std::int64_t>(inside, 0, row_bytes / element) * element;
-      changed = clear_elements(at + visible, at + row_bytes) || changed;
+      is_changed = clear_elements(at + visible, at + row_bytes) || is_changed;
       at += row_bytes;
     }
-    return changed;
+    return is_changed;
   }
   /// Gives the elements in a range of the buffer the fill value. Returns true if one has changed.
   bool clear_elements(std::int64_t begin, std::int64_t end) {
     const auto element = static_cast<std::size_t>(metadata_.type.element_bytes);
-    bool changed = false;
+    bool is_changed = false;
     for (std::int64_t at = begin; at < end; at += metadata_.type.element_bytes) {
       if (std::memcmp(buffer_.get() + at, metadata_.fill.data(), element) == 0) continue;
       std::memcpy(buffer_.get() + at, metadata_.fill.data(), element);
-      changed = true;
+      is_changed = true;
     }
-    return changed;
+    return is_changed;
   }
 
   ChunkStore& chunks_;
@@ -156,7 +157,7 @@ class ChunkCleaner {
 void clear_chunks_outside(ChunkStore& chunks) {
   const Metadata& metadata = chunks.metadata();
   ChunkCleaner cleaner(chunks);
-  visit_objects(chunks, metadata.type.shape, [&](const Extents& index) {
+  remove_outside_and_visit_others(chunks, metadata.type.shape, [&](const Extents& index) {
     const std::int64_t object = to_number(index, metadata.grid, metadata.type.order);
     Extents begin;
     for (std::size_t d = 0; d < index.size(); ++d) begin.push_back(index[d] * metadata.object_shape()[d]);
@@ -176,29 +177,29 @@ void clear_chunks_outside(ChunkStore& chunks) {
 Extents read_shape(store::ObjectStore& objects) {
   const std::string object = metadata_object(objects, {});
   const std::optional<StoredText> found = read_text(objects, object);
-  return shape_in(found ? std::optional(found->text) : std::nullopt, objects.object_location(object));
+  return parse_shape(found ? std::optional(found->text) : std::nullopt, objects.object_location(object));
 }
 
 void change_shape(store::ObjectStore& objects, const Extents& from, const Extents& to) {
   const std::string object = metadata_object(objects, {});
   const std::string file = objects.object_location(object);
   // Drop consolidated metadata first: if this process is killed, copies of the former shape must not hide the new one.
-  if (!is_second_version(object)) drop_consolidated_above(objects.name());
+  if (!is_version_2(object)) remove_parent_copies(objects.name());
   change_text(objects, object, [&](const std::optional<std::string>& text) -> std::optional<std::string> {
-    const Extents present = shape_in(text, file);
+    const Extents present = parse_shape(text, file);
     if (present != from)
       base::throw_system_error(EBUSY, "cannot change the shape of ", objects.name(), " from ", shape_to_string(from),
                                " to ", shape_to_string(to), ": another program has changed it to ",
                                shape_to_string(present), " meanwhile; open the array again, and append again");
-    return with_member(*text, kShape, nlohmann::json(to).dump());
+    return set_member(*text, kShape, nlohmann::json(to).dump());
   });
   // Closing a new array gives its folder another name, so that nothing temporary may stay in it.
   objects.end_writes();
-  if (is_second_version(object)) change_consolidated(objects, object);
+  if (is_version_2(object)) update_consolidated(objects, object);
 }
 
 void remove_outside(ChunkStore& chunks, const Extents& shape) {
-  visit_objects(chunks, shape, [](const Extents& /*index*/) {});
+  remove_outside_and_visit_others(chunks, shape, [](const Extents& /*index*/) {});
 }
 
 void clear_outside(ChunkStore& chunks) {

@@ -1,4 +1,4 @@
-/// The shape of an existing array, and the objects outside of it.
+/// Reads and changes the shape of an existing array, and removes objects and elements outside of it.
 #pragma once
 
 #include "container/zarr/chunk_store.hpp"
@@ -11,8 +11,8 @@ namespace plait::container::zarr {
 /// errors  kSystem: the metadata are missing, or are not JSON.
 Extents read_shape(store::ObjectStore& objects);
 
-/// Replaces the shape in the metadata of the array in `objects`, by writing the metadata object anew, and updates or
-/// drops the copies of the metadata in the groups above.  pre  Everything that was written has been flushed.
+/// Replaces the shape in the metadata of the array in `objects`, by writing the metadata object anew. Updates or
+/// removes the copies of the metadata in the groups above.  pre  All written elements have been flushed.
 /// errors  kSystem, EBUSY: the array does not have the shape `from` any more.
 void change_shape(store::ObjectStore& objects, const Extents& from, const Extents& to);
 

@@ -6,22 +6,22 @@
 
 namespace plait::container::zarr {
 
-Content found_in(const Metadata& metadata) {
-  Content found(metadata.type, 0);
-  found.chunk = metadata.chunk;
-  if (metadata.shards) found.shard = metadata.shards->shape;
-  found.dimension_names = metadata.dimension_names;
-  found.whole_chunks = !metadata.plain();
-  found.fill = metadata.fill;
-  return found;
+Content make_content(const Metadata& metadata) {
+  Content content(metadata.type, 0);
+  content.chunk = metadata.chunk;
+  if (metadata.shards) content.shard = metadata.shards->shape;
+  content.dimension_names = metadata.dimension_names;
+  content.whole_chunks = !metadata.has_no_codecs();
+  content.fill = metadata.fill;
+  return content;
 }
 
-std::vector<std::string> describe_attributes(Content& found, const StoredMetadata& array) {
-  ArrayAttributes attributes = attributes_in(array.text, array.objects, array.object);
-  std::vector<std::string> references = dimension_references(array, attributes, found.type.shape.size());
-  name_dimensions(found, references);
+std::vector<std::string> add_attributes(Content& content, const StoredMetadata& array) {
+  ArrayAttributes attributes = read_attributes(array.text, array.objects, array.object);
+  std::vector<std::string> references = read_dimension_references(array, attributes, content.type.shape.size());
+  name_dimensions(content, references);
   remove_nczarr_attributes(attributes);
-  take_attributes(found, std::move(attributes), array.text, array.objects.object_location(array.object));
+  apply_attributes(content, std::move(attributes), array.text, array.objects.object_location(array.object));
   return references;
 }
 

@@ -10,12 +10,12 @@
 
 namespace plait::container::zarr {
 
-/// Describes an array, without its attributes.
-Content found_in(const Metadata& metadata);
+/// Converts the metadata of an array to its description, without attributes.
+Content make_content(const Metadata& metadata);
 
-/// Describes the attributes of an array, and its dimensions as far as the attributes state them. Returns the paths of
+/// Adds the attributes of an array, and the names of dimensions that they state, to `content`. Returns the paths of
 /// the dimensions that netCDF's library has stated.
 /// errors  kSystem: the metadata or the attributes are damaged, or cannot be read.
-std::vector<std::string> describe_attributes(Content& found, const StoredMetadata& array);
+std::vector<std::string> add_attributes(Content& content, const StoredMetadata& array);
 
 }  // namespace plait::container::zarr

@@ -28,13 +28,13 @@ namespace fs = std::filesystem;
 using base::Rejection;
 using base::text;
 
-constexpr int kDeepest = 32;
+constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxArrays = 100'000;
 /// Members of a group whose metadata are read together.
 constexpr std::size_t kReadAhead = 1000;
 
-/// Returns true if consolidated metadata replace the lists of a location: on servers without lists, and if its name has
-/// the option `consolidated=true`.
+/// Returns true if consolidated metadata (copies of all metadata below a group) are used instead of listing a location:
+/// on servers without lists, and if the location has the option `consolidated=true`.
 bool uses_consolidated(const MetadataObjects& objects, const std::string& location) {
   if (!objects.has_lists()) return true;
   if (!store::is_url(location) || !store::object_store_kind(location).has_options) return false;
@@ -43,6 +43,7 @@ bool uses_consolidated(const MetadataObjects& objects, const std::string& locati
   });
 }
 
+/// Describes the chunks of an array, for listings.
 std::string chunks_text(const Metadata& metadata) {
   std::string out = "chunks ";
   for (std::size_t d = 0; d < metadata.chunk.size(); ++d) base::append_parts(out, d == 0 ? "" : "x", metadata.chunk[d]);
@@ -50,7 +51,7 @@ std::string chunks_text(const Metadata& metadata) {
   return text(out, ", ", metadata.describe());
 }
 
-/// An array of a hierarchy, and the paths of its dimensions if netCDF's library has stated them.
+/// An array of a hierarchy, and the paths of its dimensions if netCDF's library has stored them.
 struct ListedArray {
   Member member;
   std::vector<std::string> references;
@@ -71,20 +72,22 @@ ListedArray describe_array(store::ObjectStore& objects, const std::string& objec
   };
   Metadata metadata;
   attempt([&] { parse_metadata(content, file, metadata); });
-  static_cast<Content&>(member) = found_in(metadata);
-  attempt([&] { found.references = describe_attributes(member, {content, objects, object}); });
+  static_cast<Content&>(member) = make_content(metadata);
+  attempt([&] { found.references = add_attributes(member, {content, objects, object}); });
   member.element = metadata.element;
   member.stored = Member::kNotCounted;
   if (!member.rejection) {
     member.storage = chunks_text(metadata);
-    member.rejection = metadata.packing.missing_library();
+    member.rejection = metadata.codecs.missing_library();
   }
   return found;
 }
 
-/// Adds the array with this metadata object, or the group and everything below it. It does not follow links.
+/// Adds the array with this metadata object to `found`, or the group and everything below it. Links to other
+/// hierarchies are not followed.
 /// name: the name of the array or group in the hierarchy.
-void collect(MetadataObjects& objects, const std::string& object, const std::string& name, HierarchyContent& found) {
+void collect_nodes(MetadataObjects& objects, const std::string& object, const std::string& name,
+                   HierarchyContent& found) {
   std::vector<Member>& members = found.members;
   const std::string prefix = object.substr(0, object.rfind('/') + 1);
   try {
@@ -97,8 +100,8 @@ void collect(MetadataObjects& objects, const std::string& object, const std::str
       found.references.push_back(std::move(array.references));
       return;
     }
-    GroupAttributes group{name, attributes_in(content->text, objects, object), {}};
-    group.dimensions = group_dimensions({content->text, objects, object}, group.attributes);
+    GroupAttributes group{name, read_attributes(content->text, objects, object), {}};
+    group.dimensions = read_group_dimensions({content->text, objects, object}, group.attributes);
     remove_nczarr_attributes(group.attributes);
     found.groups.push_back(std::move(group));
     if (uses_consolidated(objects, objects.name())) objects.adopt_consolidated(object, content->text);
@@ -110,20 +113,20 @@ void collect(MetadataObjects& objects, const std::string& object, const std::str
     found.references.emplace_back();
     return;
   }
-  if (std::ranges::count(prefix, '/') == kDeepest || members.size() > kMaxArrays)
-    base::throw_system_error(0, objects.object_location(prefix), ": groups are nested deeper than ", kDeepest,
+  if (std::ranges::count(prefix, '/') == kMaxDepth || members.size() > kMaxArrays)
+    base::throw_system_error(0, objects.object_location(prefix), ": groups are nested deeper than ", kMaxDepth,
                              ", or hold more than ", kMaxArrays, " arrays; name one");
   std::vector<std::string> below;
   objects.list(prefix, store::ListDepth::kChildren, [&](const store::ListedObject& child) {
     if (child.name.ends_with('/')) below.push_back(child.name.substr(0, child.name.size() - 1));
   });
   std::ranges::sort(below);
-  const bool second = is_second_version(object);
+  const bool has_version_2 = is_version_2(object);
   for (std::size_t i = 0; i < below.size(); ++i) {
     const std::span<const std::string> rest = std::span(below).subspan(i);
-    if (i % kReadAhead == 0) objects.read_ahead(prefix, rest.first(std::min(rest.size(), kReadAhead)), second);
+    if (i % kReadAhead == 0) objects.read_ahead(prefix, rest.first(std::min(rest.size(), kReadAhead)), has_version_2);
     const std::string child = text(prefix, below[i], '/');
-    collect(objects, metadata_object(objects, child), name.empty() ? below[i] : text(name, '/', below[i]), found);
+    collect_nodes(objects, metadata_object(objects, child), name.empty() ? below[i] : text(name, '/', below[i]), found);
     objects.evict(child);
   }
 }
@@ -133,19 +136,19 @@ void collect(MetadataObjects& objects, const std::string& object, const std::str
 HierarchyContent list_hierarchy(const store::Store& store, const std::string& file) {
   const fs::path folder = fs::path(store.name()).parent_path();
   const std::string name = folder.lexically_relative(file).string();
-  const std::string own = fs::path(store.name()).filename().string();
+  const std::string metadata_name = fs::path(store.name()).filename().string();
   HierarchyContent found;
   MetadataObjects objects(store::open_objects(folder.string(), store::Sharing::kPrivate));
   if (!uses_consolidated(objects, file) || name == ".") {
-    collect(objects, own, name == "." ? std::string() : name, found);
+    collect_nodes(objects, metadata_name, name == "." ? std::string() : name, found);
   } else {
     MetadataObjects all(store::open_objects(file, store::Sharing::kPrivate));
     const std::string root = metadata_object(all, {});
     if (const std::optional<StoredText> content = read_text(all, root)) all.adopt_consolidated(root, content->text);
-    collect(all, text(name, '/', own), name, found);
+    collect_nodes(all, text(name, '/', metadata_name), name, found);
   }
   for (std::size_t i = 0; i < found.members.size(); ++i)
-    found.members[i].unlimited = unlimited_dimensions(found.references[i], found.groups);
+    found.members[i].unlimited = find_unlimited_dimensions(found.references[i], found.groups);
   return found;
 }
 

@@ -1,4 +1,4 @@
-/// Lists of the arrays and groups of a hierarchy.
+/// Lists the arrays and groups of a hierarchy.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace plait::container::zarr {
 /// The arrays and groups of a hierarchy.
 struct HierarchyContent {
   std::vector<Member> members;
-  std::vector<std::vector<std::string>> references;  ///< for each member
+  std::vector<std::vector<std::string>> references;  ///< for each member, see read_dimension_references()
   std::vector<GroupAttributes> groups;
 };
 

@@ -32,9 +32,10 @@ namespace {
 
 using base::text;
 
-constexpr std::string_view kThirdVersion = "zarr.json";
+constexpr std::string_view kVersion3Object = "zarr.json";
 /// The last two are those of older versions of netCDF's library.
-constexpr std::array<std::string_view, 5> kSecondVersion{".zarray", ".zgroup", kAttributes2, ".nczarray", ".nczgroup"};
+constexpr std::array<std::string_view, 5> kVersion2Objects{".zarray", ".zgroup", kAttributes2, ".nczarray",
+                                                           ".nczgroup"};
 
 }  // namespace
 
@@ -67,22 +68,22 @@ void MetadataObjects::read_batch(std::vector<std::string> objects) {
   }
 }
 
-void MetadataObjects::read_ahead(const std::string& prefix, std::span<const std::string> members, bool second) {
+void MetadataObjects::read_ahead(const std::string& prefix, std::span<const std::string> members, bool has_version_2) {
   if (is_consolidated(prefix)) return;
   std::vector<std::string> objects;
-  const auto add_second = [&](const std::string& member) {
-    for (const std::string_view name : kSecondVersion) objects.push_back(text(prefix, member, '/', name));
+  const auto add_version_2 = [&](const std::string& member) {
+    for (const std::string_view name : kVersion2Objects) objects.push_back(text(prefix, member, '/', name));
   };
   for (const std::string& member : members) {
-    objects.push_back(text(prefix, member, '/', kThirdVersion));
-    if (second) add_second(member);
+    objects.push_back(text(prefix, member, '/', kVersion3Object));
+    if (has_version_2) add_version_2(member);
   }
   read_batch(std::move(objects));
-  if (second) return;
+  if (has_version_2) return;
   objects.clear();
   for (const std::string& member : members) {
-    const auto found = texts_.find(text(prefix, member, '/', kThirdVersion));
-    if (found != texts_.end() && !found->second) add_second(member);
+    const auto found = texts_.find(text(prefix, member, '/', kVersion3Object));
+    if (found != texts_.end() && !found->second) add_version_2(member);
   }
   if (!objects.empty()) read_batch(std::move(objects));
 }
@@ -90,28 +91,28 @@ void MetadataObjects::read_ahead(const std::string& prefix, std::span<const std:
 void MetadataObjects::adopt_consolidated(const std::string& object, std::string_view content) {
   if (consolidated_) return;
   const std::string prefix = object.substr(0, object.rfind('/') + 1);
-  const bool second = is_second_version(object);
-  std::string all;
+  const bool has_version_2 = is_version_2(object);
+  std::string all;  // a JSON object with the text of each metadata object
   try {
-    if (second) {
+    if (has_version_2) {
       if (const std::optional<StoredText> found = read_text(*objects_, text(prefix, kConsolidated2)))
-        all = member_text(found->text, "metadata");
+        all = find_member_text(found->text, "metadata");
     } else {
-      all = member_text(member_text(content, "consolidated_metadata"), "metadata");
+      all = find_member_text(find_member_text(content, "consolidated_metadata"), "metadata");
     }
   } catch (const Error&) {  // the copies are optional
     return;
   }
-  const std::optional<std::vector<MemberText>> members = member_texts(all);
+  const std::optional<std::vector<MemberText>> members = list_members(all);
   if (!members || members->empty()) return;
-  for (const auto& [name, value] : *members) texts_[text(prefix, name, second ? "" : "/zarr.json")] = value;
+  for (const auto& [name, value] : *members) texts_[text(prefix, name, has_version_2 ? "" : "/zarr.json")] = value;
   consolidated_ = prefix;
 }
 
 void MetadataObjects::evict(const std::string& prefix) {
   if (is_consolidated(prefix)) return;
-  texts_.erase(text(prefix, kThirdVersion));
-  for (const std::string_view name : kSecondVersion) texts_.erase(text(prefix, name));
+  texts_.erase(text(prefix, kVersion3Object));
+  for (const std::string_view name : kVersion2Objects) texts_.erase(text(prefix, name));
 }
 
 bool MetadataObjects::contains(const std::string& object) {

@@ -20,10 +20,11 @@ class MetadataObjects : public store::ObjectStore {
  public:
   explicit MetadataObjects(std::shared_ptr<store::ObjectStore> objects);
 
-  /// Reads the metadata of members of a group in one or two batches. If one of them cannot be read, the error appears
-  /// when it is read later.
-  /// prefix: that of the group. second: the group has metadata of version 2, as its members probably have too.
-  void read_ahead(const std::string& prefix, std::span<const std::string> members, bool second);
+  /// Reads the metadata of members of a group in one or two batches. If an object cannot be read, the error appears
+  /// when the object is read later.
+  /// prefix: that of the group. has_version_2: true if the group has metadata of version 2, as its members probably
+  /// have too.
+  void read_ahead(const std::string& prefix, std::span<const std::string> members, bool has_version_2);
   /// Adopts the consolidated metadata of a group, which have the metadata of everything below it. Nothing changes if
   /// there are none, or if they cannot be read.
   /// object, content: the metadata object of the group, and its text.
@@ -47,7 +48,9 @@ class MetadataObjects : public store::ObjectStore {
   void remove(const std::string& object) override { objects_->remove(object); }
 
  private:
+  /// Returns true if the texts in memory include every object below this name.
   bool is_consolidated(std::string_view object) const;
+  /// Reads objects into texts_, many at a time; ignores errors.
   void read_batch(std::vector<std::string> objects);
 
   std::shared_ptr<store::ObjectStore> objects_;

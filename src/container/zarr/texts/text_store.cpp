@@ -26,24 +26,24 @@ namespace plait::container::zarr {
 
 namespace {
 
-constexpr auto kBytes = static_cast<std::size_t>(ArrayType::kTextBytes);
-constexpr std::int64_t kAdded = -1;
+constexpr auto kReferenceBytes = static_cast<std::size_t>(ArrayType::kTextBytes);
+constexpr std::int64_t kAddedText = -1;
 
 struct TextElement {
-  std::int64_t chunk = 0;  ///< number of a chunk plus 1; 0 for the empty text; kAdded for a text in memory
+  std::int64_t chunk = 0;  ///< number of a chunk plus 1; 0 for the empty text; kAddedText for a text in memory
   std::int64_t text = 0;
 };
 
 TextElement decode(const std::byte* element) {
   TextElement found;
-  std::memcpy(&found, element, kBytes);
+  std::memcpy(&found, element, kReferenceBytes);
   return found;
 }
 
 }  // namespace
 
-TextStore::TextStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool fresh)
-    : ChunkStore(std::move(objects), std::move(metadata), std::move(text), fresh),
+TextStore::TextStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool is_new)
+    : ChunkStore(std::move(objects), std::move(metadata), std::move(text), is_new),
       decoded_(this->metadata().chunk_bytes) {}
 
 void TextStore::flush() {
@@ -51,7 +51,9 @@ void TextStore::flush() {
   decoded_.clear();  // for the reason in ChunkStore::flush()
 }
 
-std::size_t TextStore::chunk_texts() const { return static_cast<std::size_t>(metadata().chunk_bytes) / kBytes; }
+std::size_t TextStore::chunk_texts() const {
+  return static_cast<std::size_t>(metadata().chunk_bytes) / kReferenceBytes;
+}
 
 std::unique_ptr<store::Pending> TextStore::submit_read(std::vector<store::ReadSegment> segments) {
   return std::make_unique<store::PendingCall>([this, segments = std::move(segments)] {
@@ -61,7 +63,7 @@ std::unique_ptr<store::Pending> TextStore::submit_read(std::vector<store::ReadSe
       const std::int64_t first = segment.offset / ArrayType::kTextBytes;
       TextElement element{first / count + 1, first % count};
       for (std::int64_t at = 0; at < segment.bytes; at += ArrayType::kTextBytes) {
-        std::memcpy(segment.data + at, &element, kBytes);
+        std::memcpy(segment.data + at, &element, kReferenceBytes);
         if (++element.text == count) element = {element.chunk + 1, 0};
       }
     }
@@ -91,29 +93,29 @@ std::shared_ptr<const TextStore::TextChunk> TextStore::read_chunk(std::int64_t n
     return std::span(encoded);
   };
   ChunkResult result =
-      chunks().read(number, memory, {.identity = !chunks().fresh(), .unless = cached ? &cached->identity : nullptr});
+      chunks().read(number, memory, {.identity = !chunks().is_new(), .unless = cached ? &cached->identity : nullptr});
   if (result.status == ChunkStatus::kSame) return cached;
   auto made = std::make_shared<TextChunk>();
   made->number = number;
   made->identity = std::move(result.identity);
   if (result.status != ChunkStatus::kRead) return made;
   const std::string what = chunks().describe(number);
-  made->bytes = metadata().packing.decode(encoded, static_cast<std::size_t>(kMaxCompressed), what);
+  made->bytes = metadata().codecs.decode(encoded, static_cast<std::size_t>(kMaxCompressed), what);
   made->texts = decode_texts(made->bytes, chunk_texts(), what);
   // A chunk that is written in place may change again within the resolution of its times, so it is not cached.
-  if (!chunks().fresh() && made->identity != store::ObjectIdentity{}) decoded_.insert(made, made->memory_bytes());
+  if (!chunks().is_new() && made->identity != store::ObjectIdentity{}) decoded_.insert(made, made->memory_bytes());
   return made;
 }
 
 TextBlock TextStore::read_texts(std::span<const std::byte> elements) {
-  TextBlock texts(elements.size() / kBytes);
+  TextBlock texts(elements.size() / kReferenceBytes);
   // For each chunk, the texts that are needed from it: (position in `texts`, position in the chunk).
   std::map<std::int64_t, std::vector<std::pair<std::size_t, std::size_t>>> by_chunk;
   const std::int64_t all = size() / metadata().chunk_bytes;
   std::vector<std::pair<std::size_t, std::size_t>>* last = nullptr;
   std::int64_t last_chunk = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const TextElement element = decode(elements.data() + i * kBytes);
+    const TextElement element = decode(elements.data() + i * kReferenceBytes);
     if (element.chunk == 0) continue;
     if (element.chunk < 0 || element.chunk > all || element.text < 0 ||
         element.text >= static_cast<std::int64_t>(chunk_texts()))
@@ -133,23 +135,23 @@ TextBlock TextStore::read_texts(std::span<const std::byte> elements) {
 std::vector<std::byte> TextStore::add_texts(const TextBlock& texts) {
   first_added_ += static_cast<std::int64_t>(added_.size());
   added_ = texts;
-  std::vector<std::byte> elements(texts.size() * kBytes);
+  std::vector<std::byte> elements(texts.size() * kReferenceBytes);
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const TextElement element{kAdded, first_added_ + static_cast<std::int64_t>(i)};
-    std::memcpy(elements.data() + i * kBytes, &element, kBytes);
+    const TextElement element{kAddedText, first_added_ + static_cast<std::int64_t>(i)};
+    std::memcpy(elements.data() + i * kReferenceBytes, &element, kReferenceBytes);
   }
   return elements;
 }
 
-std::string_view TextStore::written_text(std::int64_t number, const TextChunk& former,
-                                         std::span<const std::byte> bytes) const {
+std::string_view TextStore::find_written_text(std::int64_t number, const TextChunk& former,
+                                              std::span<const std::byte> bytes) const {
   const TextElement element = decode(bytes.data());
   if (element.chunk == 0) return {};
   const bool is_former = element.chunk == number + 1 && element.text >= 0 && std::cmp_less(element.text, chunk_texts());
   if (is_former)
     return former.texts.empty() ? metadata().fill_text : former.texts[static_cast<std::size_t>(element.text)];
   const std::int64_t at = element.text - first_added_;
-  if (element.chunk != kAdded || at < 0 || std::cmp_greater_equal(at, added_.size()))
+  if (element.chunk != kAddedText || at < 0 || std::cmp_greater_equal(at, added_.size()))
     base::throw_argument_error(
         name(), ": an element that is written, (", element.chunk, ", ", element.text,
         "), is no text that was added last; add the texts, then write the elements that refer to "
@@ -157,7 +159,7 @@ std::string_view TextStore::written_text(std::int64_t number, const TextChunk& f
   return added_[static_cast<std::size_t>(at)];
 }
 
-bool TextStore::refers_to(std::int64_t number, const std::vector<store::WriteSegment>& parts) {
+bool TextStore::has_former_texts(std::int64_t number, const std::vector<store::WriteSegment>& parts) {
   for (const store::WriteSegment& part : parts)
     for (std::int64_t at = 0; at < part.bytes; at += ArrayType::kTextBytes)
       if (decode(part.data + at).chunk == number + 1) return true;
@@ -170,20 +172,20 @@ void TextStore::write_texts(std::int64_t number, const std::vector<store::WriteS
   // An access that changes a part of a range reads all elements of the range and writes them back, so parts may refer
   // to texts of the former chunk.
   const bool needed =
-      bytes < (chunks().fresh() ? bytes_inside(number) : metadata().chunk_bytes) || refers_to(number, parts);
+      bytes < (chunks().is_new() ? bytes_inside(number) : metadata().chunk_bytes) || has_former_texts(number, parts);
   const std::shared_ptr<const TextChunk> former = needed ? read_chunk(number) : std::make_shared<TextChunk>();
   std::vector<std::string_view> texts =
       former->texts.empty() ? std::vector<std::string_view>(chunk_texts(), metadata().fill_text) : former->texts;
   for (const store::WriteSegment& part : parts) {
     const std::span elements(part.data, static_cast<std::size_t>(part.bytes));
-    const std::size_t first = static_cast<std::size_t>(part.offset) / kBytes;
-    for (std::size_t i = 0; i < elements.size() / kBytes; ++i)
-      texts[first + i] = written_text(number, *former, elements.subspan(i * kBytes, kBytes));
+    const std::size_t first = static_cast<std::size_t>(part.offset) / kReferenceBytes;
+    for (std::size_t i = 0; i < elements.size() / kReferenceBytes; ++i)
+      texts[first + i] = find_written_text(number, *former, elements.subspan(i * kReferenceBytes, kReferenceBytes));
   }
   store::Condition from;
-  if (needed && !chunks().fresh()) from = former->identity;
+  if (needed && !chunks().is_new()) from = former->identity;
   const std::vector<std::byte> encoded = encode_texts(texts, chunks().describe(number));
-  chunks().put(number, metadata().packing.encode(encoded), from);
+  chunks().put(number, metadata().codecs.encode(encoded), from);
 }
 
 }  // namespace plait::container::zarr

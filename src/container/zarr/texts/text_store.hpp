@@ -1,4 +1,4 @@
-/// Arrays of texts of any length.
+/// The store of an array of texts of any length.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace plait::container::zarr {
 
-/// The chunks of an array of texts. The store has a reference for each element, see TextAccess.
+/// The chunks of an array of texts. In the store each element is a reference to a text, see TextAccess.
 class TextStore : public ChunkStore, public TextAccess {
  public:
   /// The parameters are those of ChunkStore.
-  TextStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool fresh);
+  TextStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool is_new);
 
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
@@ -42,19 +42,22 @@ class TextStore : public ChunkStore, public TextAccess {
       return static_cast<std::int64_t>(bytes.size() + texts.size() * sizeof(std::string_view));
     }
   };
+  /// Returns the number of texts in a chunk.
   std::size_t chunk_texts() const;
   /// Reads and decodes a chunk, or returns the cached one if its object is still the same.
   std::shared_ptr<const TextChunk> read_chunk(std::int64_t number);
+  /// Encodes the texts of the written elements and the others of a chunk, and puts the chunk.
   void write_texts(std::int64_t number, const std::vector<store::WriteSegment>& parts);
   /// Returns true if a part has an element that a read of this chunk has returned.
-  static bool refers_to(std::int64_t number, const std::vector<store::WriteSegment>& parts);
+  static bool has_former_texts(std::int64_t number, const std::vector<store::WriteSegment>& parts);
   /// Returns the text of an element that is written to a chunk.
   /// errors  kArgument: neither add_texts() nor a read of the former chunk has returned the element.
-  std::string_view written_text(std::int64_t number, const TextChunk& former, std::span<const std::byte> element) const;
+  std::string_view find_written_text(std::int64_t number, const TextChunk& former,
+                                     std::span<const std::byte> element) const;
 
-  codec::ChunkCache<TextChunk> decoded_;
-  TextBlock added_;               // the texts of the last call of add_texts()
-  std::int64_t first_added_ = 0;  // number of the first of them
+  codec::ChunkCache<TextChunk> decoded_;  // the chunks that were read most recently
+  TextBlock added_;                       // the texts of the last call of add_texts()
+  std::int64_t first_added_ = 0;          // number of the first of them
 };
 
 }  // namespace plait::container::zarr

@@ -1,4 +1,5 @@
-// Chunks of texts: the number of texts in 4 bytes, then each text with its length in 4 bytes before it, little-endian.
+// A chunk of texts consists of the number of texts in 4 bytes, then each text with its length in 4 bytes before it. The
+// numbers are little-endian.
 //
 // Example: ("ab", "") is 2 0 0 0, 2 0 0 0, a b, 0 0 0 0.
 

@@ -32,7 +32,7 @@ class NewHierarchies : public ObjectStoreTest, public testing::WithParamInterfac
     const std::string text(reinterpret_cast<const char*>(content.head.data()), content.head.size());
     const std::string path = root() + "/h.zarr";
     const NewFolder folder = new_folder(path, array, {});
-    store::NewObjectsRequest request{folder.target, path, array, folder.others};
+    store::NewObjectsRequest request{folder.target, path, array, folder.other_files};
     request.metadata.emplace_back(folder.file, text);
     const std::unique_ptr<store::NewObjects> created = store::make_new_objects(std::move(request), {});
     const std::string location = (std::filesystem::path(created->location()) / folder.file).parent_path().string();

@@ -41,7 +41,7 @@ class AttributesInObjects : public ObjectStoreTest, public testing::WithParamInt
     const NewContent created = new_array("a.zarr", options);
     return {reinterpret_cast<const char*>(created.head.data()), created.head.size()};
   }
-  static std::string group_text() { return new_group({}, "a.zarr"); }
+  static std::string group_text() { return make_group_metadata({}, "a.zarr"); }
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, AttributesInObjects,
@@ -54,8 +54,8 @@ TEST_P(AttributesInObjects, ChangeInTheMetadataOfVersion3) {
   array->put("zarr.json", text_bytes(array_text()));
   change_attributes(*array, change("units", "K"));
   EXPECT_EQ(json::parse(read_object(*array, "zarr.json"))["attributes"], json::parse(R"({"units": "K"})"));
-  EXPECT_EQ(attributes_in(read_object(*array, "zarr.json"), *array, "zarr.json").front().texts.front(), "K");
-  drop_consolidated_above(array->name());
+  EXPECT_EQ(read_attributes(read_object(*array, "zarr.json"), *array, "zarr.json").front().texts.front(), "K");
+  remove_parent_copies(array->name());
   EXPECT_EQ(read_object(*group, "zarr.json"), R"({"zarr_format": 3, "node_type": "group"})");
 }
 
@@ -70,7 +70,7 @@ TEST_P(AttributesInObjects, ChangeInSeparateObjectsOfVersion2AndInConsolidatedMe
   const json expected = json::parse(R"({"units": "K", "name": "t"})");
   EXPECT_EQ(json::parse(read_object(*array, ".zattrs")), expected);
   EXPECT_EQ(json::parse(read_object(*group, ".zmetadata"))["metadata"]["a/.zattrs"], expected);
-  EXPECT_EQ(attributes_in("{}", *group, "a/.zarray").size(), 2U);
+  EXPECT_EQ(read_attributes("{}", *group, "a/.zarray").size(), 2U);
   EXPECT_EQ(metadata_object(*group, "a/"), "a/.zarray");
 }
 
@@ -106,7 +106,7 @@ TEST_P(AttributesInObjects, NewArraysReplaceOnlyArraysAndEmptyGroups) {
   EXPECT_EQ(new_array_error("group.zarr"), "");
   group->put("a/zarr.json", text_bytes(array_text()));
   EXPECT_NE(new_array_error("group.zarr").find("is a group that holds others"), std::string::npos);
-  EXPECT_EQ(new_folder(root() + "/group.zarr", "b/c", {}).others.size(), 1U);
+  EXPECT_EQ(new_folder(root() + "/group.zarr", "b/c", {}).other_files.size(), 1U);
   EXPECT_THROW((void)new_folder(root() + "/group.zarr", "a/c", {}), Error);
   objects("other.zarr")->put("notes.txt", text_bytes("text"));
   EXPECT_NE(new_array_error("other.zarr").find("is a folder without Zarr's metadata"), std::string::npos);
