@@ -18,7 +18,7 @@ constexpr std::int64_t kHeaderBytes = 4096;
 
 }  // namespace
 
-std::unique_ptr<Board> Board::make(std::int64_t first) try {
+std::unique_ptr<Board> Board::create(std::int64_t first) try {
   std::unique_ptr<Board> board(new Board);
   board->memory_.grow(kHeaderBytes + static_cast<std::int64_t>(sizeof(SharedBoard)));
   auto* const shared = new (board->memory_.data() + kHeaderBytes) SharedBoard{};
@@ -70,7 +70,7 @@ Board::Progress Board::progress() const {
   return {shared().reader.begun.load(), finished};
 }
 
-void Board::want_word(bool wanted) { shared().writer.notify_writer.store(wanted ? 1 : 0); }
+void Board::request_notifications(bool on) { shared().writer.notify_writer.store(on ? 1 : 0); }
 
 bool Board::begin(std::int64_t step, std::string& message) {
   if (shared().writer.closed.load() != 0) return false;
@@ -79,11 +79,11 @@ bool Board::begin(std::int64_t step, std::string& message) {
   // Clamp the length: the other process can write anything into this memory.
   const auto bytes = static_cast<std::size_t>(std::clamp<std::int64_t>(target.bytes, 0, kMaxMessage));
   message.assign(target.message.data(), bytes);
-  begun(step);
+  record_begun(step);
   return true;
 }
 
-void Board::begun(std::int64_t step) { shared().reader.begun.store(step); }
+void Board::record_begun(std::int64_t step) { shared().reader.begun.store(step); }
 
 bool Board::finish(std::int64_t step) {
   // This end stores `finished` and then loads the request; the other end stores the request and then loads `finished`.

@@ -36,7 +36,7 @@ class Board {
 
   /// Called by the writer: creates the board for a reader that begins with step `first`.  Returns nullptr if there is
   /// no memory or descriptor for it.
-  static std::unique_ptr<Board> make(std::int64_t first);
+  static std::unique_ptr<Board> create(std::int64_t first);
   /// Called by the reader: maps the descriptor that came with the kWelcome frame.  Returns nullptr if it is not a
   /// board.
   static std::unique_ptr<Board> join(base::Descriptor descriptor);
@@ -56,7 +56,7 @@ class Board {
   };
   Progress progress() const;
   /// Requests, or stops requesting, that the reader sends a frame after each finished step.
-  void want_word(bool wanted);
+  void request_notifications(bool on);
 
   // For the reader.
 
@@ -66,7 +66,7 @@ class Board {
   /// pre  Steps ascend by one.
   bool begin(std::int64_t step, std::string& message);
   /// Records that a step was begun on the connection.
-  void begun(std::int64_t step);
+  void record_begun(std::int64_t step);
   /// Records that a step was finished.  Returns true if the writer has requested a notification.
   bool finish(std::int64_t step);
 
@@ -102,7 +102,8 @@ class Board {
   SlotMemory memory_;
 };
 
-/// True if an end may poll before it sleeps: there are at least as many cores as processes of both ends.
+/// Returns true if an end of the pipe may poll before it sleeps: this process may use at least as many cores as there
+/// are processes of both ends.
 bool may_poll(std::int64_t processes);
 /// Polls before an end sleeps, for about the time that sleeping and waking would take.  After a poll without success
 /// the next waits do not poll, because steps are slow or other programs use the cores: 1 wait after the first failure,
@@ -137,7 +138,7 @@ class Polling {
   }
 
   int backoff_ = 0;        // number of waits to skip after the last failed poll
-  int waits_to_skip_ = 0;  // those of them that are still to come
+  int waits_to_skip_ = 0;  // number of waits to skip from here on
 };
 
 }  // namespace plait::pipe

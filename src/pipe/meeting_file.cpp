@@ -39,7 +39,7 @@ constexpr std::string_view kFirstLine = "plait-pipe 1";
 
 std::string meeting_path(const std::string& name) { return text(meeting_folder(), '/', name, kSuffix); }
 
-std::string contents(int file) {
+std::string read_file(int file) {
   std::string all(std::size_t{1} << 16, '\0');
   const ssize_t got = ::pread(file, all.data(), all.size(), 0);
   all.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
@@ -53,7 +53,7 @@ std::optional<Invitation> parse(const std::string& file) {
   std::string endpoints;
   Invitation found;
   if (!std::getline(in, first) || !std::getline(in, key) || !std::getline(in, endpoints) ||
-      !std::getline(in, found.who) || in.eof() || first != kFirstLine)
+      !std::getline(in, found.program) || in.eof() || first != kFirstLine)
     return std::nullopt;
   found.key = Key::parse(key);
   found.endpoints = Endpoints::parse(endpoints);
@@ -62,9 +62,9 @@ std::optional<Invitation> parse(const std::string& file) {
 
 }  // namespace
 
-void check_pipe_name(std::string_view name, std::string_view shown) {
+void check_pipe_name(std::string_view name, std::string_view url) {
   const auto fail = [&](std::string_view why) {
-    base::throw_argument_error(shown, ": ", why, "; write a name such as pipe:flow");
+    base::throw_argument_error(url, ": ", why, "; write a name such as pipe:flow");
   };
   if (name.empty()) fail("pipe: has no name behind it");
   if (name.find('/') != std::string_view::npos) fail("the name of a pipe has no / in it");
@@ -76,7 +76,7 @@ void check_pipe_name(std::string_view name, std::string_view shown) {
 
 MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) : path_(meeting_path(name)) {
   const std::string all =
-      text(kFirstLine, '\n', invitation.key.text(), '\n', invitation.endpoints.text(), '\n', invitation.who, '\n');
+      text(kFirstLine, '\n', invitation.key.text(), '\n', invitation.endpoints.text(), '\n', invitation.program, '\n');
   constexpr int kAttempts = 1000;  // an attempt is repeated if another process creates or removes the file meanwhile
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     file_ = base::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -85,10 +85,11 @@ MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) 
       if (errno != EAGAIN && errno != EACCES)
         fail_meeting(text("cannot lock ", path_), errno,
                      "; name a folder on a file system that has locks by PLAIT_MEET");
-      const std::optional<Invitation> other = parse(contents(file_.number()));
+      const std::optional<Invitation> other = parse(read_file(file_.number()));
       if (!host::leads_to(path_, file_.number())) continue;
       base::throw_system_error(EADDRINUSE, "another program writes to the pipe ", name, ": ",
-                               other ? other->who : "it is just beginning", "; choose another name, or end that one");
+                               other ? other->program : "it is just beginning",
+                               "; choose another name, or end that one");
     }
     // The path may lead to another file by now: a writer that ends removes its file before it releases the lock.
     if (!host::leads_to(path_, file_.number())) continue;
@@ -108,31 +109,34 @@ MeetingFile::~MeetingFile() {
 
 namespace {
 
-std::optional<Invitation> find(const std::string& name, bool locked) {
+/// Reads the meeting file of a pipe; returns nothing if there is none, or if the state of its lock is not `is_locked`.
+std::optional<Invitation> read_invitation(const std::string& name, bool is_locked) {
   const std::string path = meeting_path(name);
   const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (file.number() < 0) {
     if (errno == ENOENT) return std::nullopt;
     fail_meeting(text("cannot open ", path), errno);
   }
-  if (host::is_locked(file.number()) != locked) return std::nullopt;
-  const std::string all = contents(file.number());
+  if (host::is_locked(file.number()) != is_locked) return std::nullopt;
+  const std::string all = read_file(file.number());
   // The writer writes the text by one call after it has locked the file. An incomplete text is not an invitation yet.
   if (all.empty() || all.back() != '\n') return std::nullopt;
   try {
     if (auto found = parse(all)) return found;
   } catch (const Error&) {  // reported below
   }
-  if (!locked) return std::nullopt;
+  if (!is_locked) return std::nullopt;
   base::throw_system_error(EPROTO, path,
                            " is no invitation of this version of Plait; use the same version at both ends");
 }
 
 }  // namespace
 
-std::optional<Invitation> find_invitation(const std::string& name) { return find(name, true); }
+std::optional<Invitation> find_invitation(const std::string& name) { return read_invitation(name, /*is_locked=*/true); }
 
-std::optional<Invitation> find_unlocked_invitation(const std::string& name) { return find(name, false); }
+std::optional<Invitation> find_unlocked_invitation(const std::string& name) {
+  return read_invitation(name, /*is_locked=*/false);
+}
 
 std::vector<std::string> meeting_names() {
   const std::string folder = meeting_folder();
@@ -160,17 +164,17 @@ std::string this_program() {
               ')');
 }
 
-Program parse_program(const std::string& who) {
+Program parse_program(const std::string& program) {
   constexpr std::string_view kProcess = " (process ";
   constexpr std::string_view kHost = " on ";
-  const std::string_view all = who;
+  const std::string_view all = program;
   const std::size_t number = all.rfind(kProcess);
-  if (number == std::string_view::npos || !all.ends_with(')')) return {who, 0, ""};
+  if (number == std::string_view::npos || !all.ends_with(')')) return {program, 0, ""};
   const std::string_view digits = all.substr(number + kProcess.size());
   Program found{std::string(all.substr(0, number)), 0, ""};
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), found.process);
   const std::string_view rest = digits.substr(static_cast<std::size_t>(end - digits.data()));
-  if (error != std::errc() || !rest.starts_with(kHost)) return {who, 0, ""};
+  if (error != std::errc() || !rest.starts_with(kHost)) return {program, 0, ""};
   found.host = rest.substr(kHost.size(), rest.size() - kHost.size() - 1);
   return found;
 }

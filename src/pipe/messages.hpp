@@ -16,7 +16,7 @@ namespace plait::pipe {
 
 /// Body of kAttach: describes a reader and the type that it expects.
 struct AttachRequest {
-  std::string who;
+  std::string program;  ///< the reader, as this_program() describes it
   std::int64_t processes = 1;
   std::string dtype;             ///< empty: any
   std::optional<Extents> shape;  ///< shape of the expected array; empty: any
@@ -25,19 +25,19 @@ struct AttachRequest {
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, AttachRequest>& request) {
-  codec(request.who, request.processes, request.dtype, request.shape, request.casting);
+  codec(request.program, request.processes, request.dtype, request.shape, request.casting);
 }
 
 /// Body of kWelcome: describes the writer.
 struct Welcome {
   ArrayType type;
   std::int64_t processes = 1;
-  std::string who;
+  std::string program;
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, Welcome>& welcome) {
-  codec(welcome.type, welcome.processes, welcome.who);
+  codec(welcome.type, welcome.processes, welcome.program);
 }
 
 /// Body of kRefused: an error.
@@ -72,30 +72,30 @@ void fields(Codec& codec, base::Record<Codec, ElementRequest>& request) {
 /// Body of kStatusText: describes the writer, its queue and its readers.
 struct StatusAnswer {
   struct Reader {
-    std::string who;
+    std::string program;
     std::int64_t processes = 1;
     std::int64_t next_step = 0;
   };
-  std::string who;
+  std::string program;
   std::int64_t processes = 1;
   ArrayType type;
-  std::int64_t steps = 0;
-  std::int64_t queued = 0;
-  std::int64_t queue = 0;
-  std::int64_t dropped = 0;
-  std::int64_t bytes = 0;
+  std::int64_t steps = 0;    ///< number of published steps
+  std::int64_t queued = 0;   ///< number of steps in the queue
+  std::int64_t queue = 0;    ///< capacity of the queue in steps
+  std::int64_t dropped = 0;  ///< number of steps that were dropped unread
+  std::int64_t bytes = 0;    ///< bytes of all published steps
   std::vector<Reader> readers;
   std::optional<StepDescription> newest;
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, StatusAnswer::Reader>& reader) {
-  codec(reader.who, reader.processes, reader.next_step);
+  codec(reader.program, reader.processes, reader.next_step);
 }
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, StatusAnswer>& answer) {
-  codec(answer.who, answer.processes, answer.type, answer.steps, answer.queued, answer.queue, answer.dropped,
+  codec(answer.program, answer.processes, answer.type, answer.steps, answer.queued, answer.queue, answer.dropped,
         answer.bytes, answer.readers, answer.newest);
 }
 

@@ -23,12 +23,12 @@ using transport::native::Link;
 
 constexpr std::chrono::seconds kMaxTimeout{10};
 
-PipeProgram to_program(const std::string& who, std::int64_t processes) {
-  const pipe::Program found = pipe::parse_program(who);
+PipeProgram to_program(const std::string& program, std::int64_t processes) {
+  const pipe::Program found = pipe::parse_program(program);
   return {found.name, found.process, found.host, processes};
 }
 
-/// Suggests existing pipes for an unknown name.
+/// Lists the existing pipes, for the error that a name is unknown.
 std::string other_pipes() {
   const std::vector<std::string> names = pipe::meeting_names();
   if (names.empty()) return "nobody writes to any pipe there";
@@ -49,7 +49,7 @@ std::string ask_writer(const pipe::Invitation& writer, const std::string& url, C
 PipeStatus parse_status(const std::string& bytes) {
   auto answer = base::decode<pipe::StatusAnswer>(bytes, pipe::kOtherEnd);
   PipeStatus status;
-  status.writer = to_program(answer.who, answer.processes);
+  status.writer = to_program(answer.program, answer.processes);
   status.type = std::move(answer.type);
   status.steps = answer.steps;
   status.queued = answer.queued;
@@ -57,7 +57,7 @@ PipeStatus parse_status(const std::string& bytes) {
   status.dropped = answer.dropped;
   status.bytes = answer.bytes;
   for (const pipe::StatusAnswer::Reader& reader : answer.readers)
-    status.readers.push_back({to_program(reader.who, reader.processes), reader.next_step});
+    status.readers.push_back({to_program(reader.program, reader.processes), reader.next_step});
   if (!answer.newest) return status;
   status.newest = answer.newest->number;
   status.attributes = std::move(answer.newest->attributes);
@@ -87,7 +87,7 @@ PipeStatus pipe_status(const std::string& url) {
     status = parse_status(ask_writer(*invitation, url, until));
   } catch (const Error& error) {
     if (!pipe::find_invitation(options.name)) throw absent();  // the writer has ended meanwhile
-    base::rethrow(error, url, ": its writer, ", invitation->who, ", does not tell who is there: ", error.what());
+    base::rethrow(error, url, ": its writer, ", invitation->program, ", does not tell who is there: ", error.what());
   }
   status.name = options.name;
   status.folder = folder;

@@ -33,7 +33,7 @@ SlotMemory::~SlotMemory() {
   if (data_ != nullptr) ::munmap(data_, static_cast<std::size_t>(bytes_));
 }
 
-void SlotMemory::map_again(std::int64_t bytes, Access access) {
+void SlotMemory::remap(std::int64_t bytes, Access access) {
   const int protection = access == Access::kWrite ? PROT_READ | PROT_WRITE : PROT_READ;
   void* mapped = ::mmap(nullptr, static_cast<std::size_t>(bytes), protection, MAP_SHARED, descriptor_.number(), 0);
   if (mapped == MAP_FAILED) fail_memory("map", bytes);
@@ -57,12 +57,12 @@ void SlotMemory::grow(std::int64_t bytes) {
     errno = code;
     fail_memory("get", rounded);
   }
-  map_again(rounded, Access::kWrite);
+  remap(rounded, Access::kWrite);
   // Store the length last, with release: a reader that sees it maps that many bytes, which must exist.
   std::atomic_ref(head().bytes).store(rounded, std::memory_order_release);
 }
 
-std::int64_t SlotMemory::whole() const { return std::atomic_ref(head().bytes).load(std::memory_order_acquire); }
+std::int64_t SlotMemory::shared_bytes() const { return std::atomic_ref(head().bytes).load(std::memory_order_acquire); }
 
 std::int64_t SlotMemory::step() const {
 #if !defined(__SANITIZE_THREAD__)  // which does not support fences
@@ -91,7 +91,7 @@ void SlotMemory::map_more() {
   if (found.st_size < static_cast<off_t>(sizeof(SlotHead)) || seals < 0 || (seals & F_SEAL_SHRINK) == 0)
     base::throw_system_error(
         EPROTO, "what the writer of a pipe has sent is no memory of a step; use the same Plait at both ends");
-  map_again(found.st_size, access_);
+  remap(found.st_size, access_);
 }
 
 }  // namespace plait::pipe

@@ -1,4 +1,4 @@
-/// Memory of a process of a writer, which readers on the same host map.
+/// Shared memory of a process of a writer, which readers on the same host map.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace plait::pipe {
 
-/// The header of a slot.
+/// The header of a slot. A slot is the memory for one step at a time in one process of the writer.
 struct SlotHead {
   std::int64_t bytes;  ///< length of the whole slot; if it has grown, a reader has mapped fewer bytes
   std::int64_t step;   ///< see SlotMemory::step()
@@ -36,7 +36,7 @@ class SlotMemory {
   /// Returns nullptr if no memory has been created or mapped.
   std::byte* data() const { return data_; }
   /// Returns the present length of the memory, which the writer may have increased.  pre  data() is not nullptr.
-  std::int64_t whole() const;
+  std::int64_t shared_bytes() const;
   SlotHead& head() const { return *reinterpret_cast<SlotHead*>(data_); }
   /// Returns the number of the step in the slot, which is set before the first byte of that step is written.  The
   /// writer may drop a reader and reuse the slot while that reader still reads; therefore a reader checks the number
@@ -49,7 +49,8 @@ class SlotMemory {
   int descriptor() const { return descriptor_.number(); }
 
  private:
-  void map_again(std::int64_t bytes, Access access);
+  /// Maps the file with a new length instead of the present mapping.
+  void remap(std::int64_t bytes, Access access);
 
   base::Descriptor descriptor_;
   std::byte* data_ = nullptr;

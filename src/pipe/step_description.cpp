@@ -16,7 +16,7 @@ const Variable* StepDescription::find(const std::string& name) const {
   return nullptr;
 }
 
-Step StepDescription::shown() const {
+Step StepDescription::to_step() const {
   Step step{number, attributes, {}};
   for (const Variable& variable : variables) step.variables.push_back(variable.name);
   return step;

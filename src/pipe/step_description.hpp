@@ -13,7 +13,7 @@
 
 namespace plait::pipe {
 
-/// The source of encoded messages, for the errors of decoders.
+/// The name of the other program as the source of encoded messages, for the errors of decoders.
 extern const base::EncodingSource kOtherEnd;
 
 /// One array of a step.
@@ -29,8 +29,10 @@ struct StepDescription {
   Attributes attributes;
   std::vector<Variable> variables;
 
+  /// Returns the variable of that name; nullptr if there is none.
   const Variable* find(const std::string& name) const;
-  Step shown() const;
+  /// Returns the public description of the step.
+  Step to_step() const;
 };
 
 template <class Codec>
@@ -45,7 +47,8 @@ void fields(Codec& codec, base::Record<Codec, StepDescription>& step) {
   codec(step.number, step.slot, step.attributes, step.variables);
 }
 
-/// Encoded bytes of number and slot, which come first and differ in every step; the rest often equals the last step's.
+/// Number of encoded bytes of a step's number and slot.  They come first and differ in every step; the other bytes
+/// often equal those of the former step.
 inline constexpr std::size_t kPositionBytes = sizeof(StepDescription::number) + sizeof(StepDescription::slot);
 
 /// Formats a type, as in `6000x6000 <f8`.
@@ -56,7 +59,7 @@ std::string describe_array_type(const ArrayType& type);
 /// 64 bytes.
 class Placement {
  public:
-  /// process: number of the process, which holds the rank of that number; -1 if it holds all ranks.
+  /// process: number of the process if it holds only the rank of that number; -1 if a single process holds all ranks.
   explicit Placement(std::int64_t process) : process_(process) {}
   /// Appends a variable.  cost  O(ranks that the process holds).
   void add(const Layout& layout, std::int64_t element_bytes);
@@ -67,7 +70,7 @@ class Placement {
   std::int64_t end() const { return end_; }
 
   /// The header before the first array.
-  static constexpr std::int64_t kHead = 4096;
+  static constexpr std::int64_t kHeaderBytes = 4096;
 
  private:
   struct Entry {
@@ -78,7 +81,7 @@ class Placement {
   static std::int64_t bytes(const Layout& layout, std::int64_t rank, std::int64_t element_bytes);
 
   std::int64_t process_;
-  std::int64_t end_ = kHead;
+  std::int64_t end_ = kHeaderBytes;
   std::vector<Entry> entries_;
 };
 

@@ -37,7 +37,7 @@ Frame Announcements::next(std::string& message, const std::function<void()>& che
   const bool on_board = board_ && (polls_ ? polling_.run(begin_on_board) : begin_on_board());
   const Frame kind = on_board ? Frame::kStep : request_step(message, check);
   if (kind == Frame::kStep && board_) {
-    if (!on_board) board_->begun(next_);
+    if (!on_board) board_->record_begun(next_);
     ++next_;
   }
   return kind;

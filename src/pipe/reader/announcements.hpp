@@ -1,4 +1,4 @@
-/// The control connection of a reader, on which steps are announced and reported as read.
+/// The control connection of a reader: the writer announces steps on it, and the reader reports them as read.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace plait::pipe {
 
-/// The end of process 0 of the reader: the connection to process 0 of the writer and, if both are on one host, the
-/// board.
+/// The reader's end, in its process 0: the connection to process 0 of the writer and, if both are on one host, the
+/// board, shared memory that replaces most frames (board.hpp).
 /// threads  One at a time.
 class Announcements {
  public:

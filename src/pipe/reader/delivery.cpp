@@ -6,8 +6,8 @@
 // Idea: the constructor determines for each local array (Target) which ranks of the writer have elements for it
 // (Source), and which elements these are. The slots of sources on the same host are mapped, and one gather copies their
 // elements to the target. Other sources get a kGet request each, and their packed elements are unpacked as the frames
-// arrive. The first kAskedAhead requests to each process are sent before anything is copied, so that the network is
-// busy meanwhile.
+// arrive. The first kMaxPendingRequests requests to each process are sent before anything is copied, so that the
+// network is busy meanwhile.
 //
 // Example: an 8x8 array is written as (block, *) by 4 ranks, of which ranks 0 and 1 are on the reader's host, and read
 // as (*, block) by 2 ranks. Rank 0 of the reader needs columns 0 to 3, which are 2 runs of 4 elements of each rank of
@@ -62,7 +62,7 @@ Delivery::Delivery(const Layout& source, std::int64_t element_bytes, const Deliv
   }
 }
 
-bool Delivery::serves(const std::string& source, std::int64_t element_bytes, const DeliveryRequest& request) const {
+bool Delivery::matches(const std::string& source, std::int64_t element_bytes, const DeliveryRequest& request) const {
   return source == source_text_ && element_bytes == element_bytes_ && request.region == region_ &&
          request.fill_halo == fill_halo_ && request.ranks == ranks_ && request.cast == cast_ &&
          request.layout.spelled_like(layout_);
@@ -73,9 +73,9 @@ void Delivery::prepare(Target& target, Partners& partners) const {
   std::vector<exchange::Share> shares;
   for (std::size_t i = 0; i < target.sources.size(); ++i) {
     Source& source = target.sources[i];
-    source.near = partners.partner(partners.process_for(source.rank)).near();
+    source.is_on_this_host = partners.partner(partners.process_for(source.rank)).is_on_this_host();
     if (cast_) source.cast = std::make_unique<exchange::PackedMessage>(source.products, order, cast_->target_bytes());
-    if (!source.near || cast_) {
+    if (!source.is_on_this_host || cast_) {
       source.packed = std::make_unique<exchange::PackedMessage>(source.products, order, element_bytes_);
       continue;
     }
@@ -87,24 +87,24 @@ void Delivery::prepare(Target& target, Partners& partners) const {
                           exchange::dimension_order(pairs_.source()), order, element_bytes_, std::move(shares));
 }
 
-copy::LocalArray Delivery::mapped(const Source& source, const StepDescription& step, std::size_t variable,
-                                  Partners& partners) {
+copy::LocalArray Delivery::map_array(const Source& source, const StepDescription& step, std::size_t variable,
+                                     Partners& partners) {
   const std::int64_t process = partners.process_for(source.rank);
   const auto [found, is_new] = placements_.try_emplace(process, partners.placement(process));
   Placement& placement = found->second;
   for (std::size_t v = 0; is_new && v <= variable; ++v)
     placement.add(v == variable ? pairs_.source() : Layout::parse(step.variables[v].layout),
                   step.variables[v].type.element_bytes);
-  const std::byte* slot = partners.partner(process).slot(step.slot, step.number, placement.end());
+  const std::byte* slot = partners.partner(process).map_slot(step.slot, step.number, placement.end());
   // const_cast: LocalArray has no const variant; the slot is only read.
   return dense_array(pairs_.source(), source.rank,
                      const_cast<std::byte*>(slot) + placement.offset(variable, source.rank), element_bytes_);
 }
 
-void Delivery::fill(Target& target, const StepDescription& step, std::size_t variable, Partners& partners,
-                    const copy::LocalArray& array) {
+void Delivery::copy_from_this_host(Target& target, const StepDescription& step, std::size_t variable,
+                                   Partners& partners, const copy::LocalArray& array) {
   std::vector<copy::LocalArray> sources;
-  for (const std::size_t i : target.mapped) sources.push_back(mapped(target.sources[i], step, variable, partners));
+  for (const std::size_t i : target.mapped) sources.push_back(map_array(target.sources[i], step, variable, partners));
   if (target.gather) {
     target.gather->fit(sources, array);
     auto& stage = buffers_.stage;
@@ -113,9 +113,9 @@ void Delivery::fill(Target& target, const StepDescription& step, std::size_t var
     exchange::gather(gathers, sources, {&array, 1}, stage->data(), {});
   }
   for (const Source& source : target.sources) {
-    if (!source.near || !source.packed) continue;
-    const copy::LocalArray from = mapped(source, step, variable, partners);
-    const std::int64_t max_elements = max_converted();
+    if (!source.is_on_this_host || !source.packed) continue;
+    const copy::LocalArray from = map_array(source, step, variable, partners);
+    const std::int64_t max_elements = max_converted_elements();
     for (std::int64_t begin = 0; begin < source.packed->elements(); begin += max_elements) {
       const std::int64_t end = std::min(begin + max_elements, source.packed->elements());
       buffers_.frame.resize(static_cast<std::size_t>((end - begin) * element_bytes_));
@@ -125,14 +125,14 @@ void Delivery::fill(Target& target, const StepDescription& step, std::size_t var
   }
   for (const Source& source : target.sources)
     // Check after the copy: a writer that drops readers may have reused the slot meanwhile.
-    if (source.near) partners.partner(partners.process_for(source.rank)).check(step.slot, step.number);
+    if (source.is_on_this_host) partners.partner(partners.process_for(source.rank)).check_slot(step.slot, step.number);
 }
 
 void Delivery::unpack(const Source& source, std::int64_t begin, std::span<std::byte> bytes,
                       const copy::LocalArray& array) {
   const std::int64_t count = static_cast<std::int64_t>(bytes.size()) / element_bytes_;
   if (!cast_) return source.packed->unpack(begin, begin + count, bytes.data(), array);
-  const std::int64_t max_elements = max_converted();
+  const std::int64_t max_elements = max_converted_elements();
   auto& converted = buffers_.converted;
   converted.resize(static_cast<std::size_t>(std::min(max_elements, count) * cast_->target_bytes()));
   for (std::int64_t done = 0; done < count; done += max_elements) {
@@ -142,13 +142,13 @@ void Delivery::unpack(const Source& source, std::int64_t begin, std::span<std::b
   }
 }
 
-std::int64_t Delivery::max_converted() const {
+std::int64_t Delivery::max_converted_elements() const {
   return std::max<std::int64_t>(kConversionBytes / std::max(element_bytes_, cast_ ? cast_->target_bytes() : 1), 1);
 }
 
 void Delivery::receive(const Source& source, Partner& partner, const copy::LocalArray& array) {
   std::vector<std::byte> partial_element;  // the first part of an element that continues in the next frame
-  partner.take(
+  partner.receive_answer(
       source.packed->elements() * element_bytes_, buffers_.frame, [&](std::int64_t offset, std::span<std::byte> bytes) {
         const auto first = static_cast<std::int64_t>(offset - static_cast<std::int64_t>(partial_element.size()));
         if (!partial_element.empty() || bytes.size() % static_cast<std::size_t>(element_bytes_) != 0) {
@@ -165,18 +165,18 @@ void Delivery::receive(const Source& source, Partner& partner, const copy::Local
 void Delivery::run(const StepDescription& step, std::size_t variable, Partners& partners,
                    std::span<const copy::LocalArray> arrays, collective::Times& spent) {
   try {
-    take(step, variable, partners, arrays, spent);
+    transfer(step, variable, partners, arrays, spent);
   } catch (...) {
     // Close the connections with outstanding answers, which the next read would mistake for its own.
     for (const Target& target : targets_)
       for (const Source& source : target.sources)
-        if (!source.near) partners.leave(partners.process_for(source.rank));
+        if (!source.is_on_this_host) partners.disconnect(partners.process_for(source.rank));
     throw;
   }
 }
 
-void Delivery::take(const StepDescription& step, std::size_t variable, Partners& partners,
-                    std::span<const copy::LocalArray> local_arrays, collective::Times& spent) {
+void Delivery::transfer(const StepDescription& step, std::size_t variable, Partners& partners,
+                        std::span<const copy::LocalArray> local_arrays, collective::Times& spent) {
   if (!is_prepared_) {
     for (Target& target : targets_) prepare(target, partners);
     is_prepared_ = true;
@@ -200,23 +200,25 @@ void Delivery::take(const StepDescription& step, std::size_t variable, Partners&
   std::map<std::int64_t, Requests> requests;  // by process of the writer
   for (const Target& target : targets_)
     for (const Source& source : target.sources)
-      if (!source.near) requests[partners.process_for(source.rank)].pairs.emplace_back(source.rank, target.rank);
+      if (!source.is_on_this_host)
+        requests[partners.process_for(source.rank)].pairs.emplace_back(source.rank, target.rank);
   if (!requests.empty()) element_request.layout = spelling(layout_);
   const auto ask_next = [&](std::int64_t process, Requests& pending) {
     if (pending.next == pending.pairs.size()) return;
     std::tie(element_request.sender, element_request.receiver) = pending.pairs[pending.next++];
-    partners.partner(process).ask(element_request);
+    partners.partner(process).request(element_request);
   };
   for (auto& [process, pending] : requests)
-    for (std::size_t i = 0; i < kAskedAhead; ++i) ask_next(process, pending);
+    for (std::size_t i = 0; i < kMaxPendingRequests; ++i) ask_next(process, pending);
   {
     const collective::Stopwatch copying(spent.copy);
-    for (std::size_t t = 0; t < targets_.size(); ++t) fill(targets_[t], step, variable, partners, arrays[t]);
+    for (std::size_t t = 0; t < targets_.size(); ++t)
+      copy_from_this_host(targets_[t], step, variable, partners, arrays[t]);
   }
   const collective::Stopwatch receiving(spent.io);
   for (std::size_t t = 0; t < targets_.size(); ++t)
     for (const Source& source : targets_[t].sources)
-      if (!source.near) {
+      if (!source.is_on_this_host) {
         const std::int64_t process = partners.process_for(source.rank);
         receive(source, partners.partner(process), arrays[t]);
         ask_next(process, requests.at(process));
@@ -255,20 +257,22 @@ Delivery::Traffics Delivery::traffics(Partners& partners) const {
   Traffics all;
   for (const Target& target : targets_)
     for (const Source& source : target.sources)
-      add(partners.near(partners.process_for(source.rank)) ? all.near : all.far, count_traffic(target, source));
+      add(partners.is_on_this_host(partners.process_for(source.rank)) ? all.local : all.remote,
+          count_traffic(target, source));
   return all;
 }
 
 double Delivery::predicted_seconds(const Traffics& traffics, const plan::CostModel& model) const {
-  const auto& [near, far] = traffics;
+  const auto& [local, remote] = traffics;
   const auto bytes = [this](const Traffic& traffic) { return static_cast<double>(traffic.elements * element_bytes_); };
   // Converted elements are packed before and unpacked after the conversion.
   const double passes = cast_ ? 3 : 1;
-  double seconds = model.wait_seconds + passes * (bytes(near) / model.copy_bytes_per_second +
-                                                  plan::runs_seconds(model, near.runs, bytes(near)));
-  if (far.messages > 0)
-    seconds += model.message_seconds + bytes(far) / model.network_bytes_per_second +
-               2 * plan::runs_seconds(model, far.runs, bytes(far));
+  double seconds = model.wait_seconds + passes * (bytes(local) / model.copy_bytes_per_second +
+                                                  plan::runs_seconds(model, local.runs, bytes(local)));
+  // The writer packs the runs of messages, and this process unpacks them.
+  if (remote.messages > 0)
+    seconds += model.message_seconds + bytes(remote) / model.network_bytes_per_second +
+               2 * plan::runs_seconds(model, remote.runs, bytes(remote));
   return seconds;
 }
 

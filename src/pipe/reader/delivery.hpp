@@ -39,6 +39,8 @@ struct DeliveryBuffers {
   std::vector<std::byte> converted;
 };
 
+/// The plan of a read of one array by one process of the reader, and its execution, which may be repeated for the same
+/// array of later steps.
 /// cost  Planning: O(pieces of one period for each partner), as for a conversion, independent of the number of other
 /// ranks.
 class Delivery {
@@ -48,7 +50,7 @@ class Delivery {
   Delivery(const Layout& source, std::int64_t element_bytes, const DeliveryRequest& request, DeliveryBuffers& buffers);
 
   /// Returns true if this delivery can be reused for a read of an array with that layout and element size.
-  bool serves(const std::string& source, std::int64_t element_bytes, const DeliveryRequest& request) const;
+  bool matches(const std::string& source, std::int64_t element_bytes, const DeliveryRequest& request) const;
 
   /// Fills the arrays of the ranks.  Elements in mapped memory are copied to their positions in one pass.  Elements of
   /// other hosts, and elements that are converted, arrive as packed messages, in pieces.
@@ -61,10 +63,10 @@ class Delivery {
     std::int64_t runs = 0;  ///< elements contiguous in both local arrays count as one run
   };
   Traffic traffic() const;
-  /// The traffic from mapped memory (near) and from the network (far).
+  /// The traffic from mapped memory of this host (local), and from the network (remote).
   struct Traffics {
-    Traffic near;
-    Traffic far;
+    Traffic local;
+    Traffic remote;
   };
   /// errors  kSystem: the endpoints of a process cannot be obtained.
   Traffics traffics(Partners& partners) const;
@@ -72,14 +74,15 @@ class Delivery {
   double predicted_seconds(const Traffics& traffics, const plan::CostModel& model) const;
 
  private:
+  /// A rank of the writer that has elements of a local array, and which elements these are.
   struct Source {
     std::int64_t rank = 0;
     std::vector<plan::Product> products;
-    bool near = false;
+    bool is_on_this_host = false;
     std::unique_ptr<const exchange::PackedMessage> packed;  // set if the source is on another host or is converted
     std::unique_ptr<const exchange::PackedMessage> cast;    // set if it is converted: unpacks the converted elements
   };
-  /// One local array.
+  /// A local array of the reader.
   struct Target {
     std::int64_t rank = 0;
     std::vector<Source> sources;
@@ -87,18 +90,22 @@ class Delivery {
     std::vector<std::size_t> mapped;         // indices of those sources
   };
   Traffic count_traffic(const Target& target, const Source& source) const;
-  void take(const StepDescription& step, std::size_t variable, Partners& partners,
-            std::span<const copy::LocalArray> arrays, collective::Times& spent);
-  /// Determines which sources are on this host, and plans their gather.  Once, because hosts do not change.
+  /// Executes run(); after an error, connections may have outstanding answers.
+  void transfer(const StepDescription& step, std::size_t variable, Partners& partners,
+                std::span<const copy::LocalArray> arrays, collective::Times& spent);
+  /// Determines which sources are on this host, and plans the copies of their elements.  This is done once, because the
+  /// hosts of processes do not change.
   void prepare(Target& target, Partners& partners) const;
-  void fill(Target& target, const StepDescription& step, std::size_t variable, Partners& partners,
-            const copy::LocalArray& array);
+  void copy_from_this_host(Target& target, const StepDescription& step, std::size_t variable, Partners& partners,
+                           const copy::LocalArray& array);
   /// Returns the local array of a source on this host, in its mapped slot.
-  copy::LocalArray mapped(const Source& source, const StepDescription& step, std::size_t variable, Partners& partners);
+  copy::LocalArray map_array(const Source& source, const StepDescription& step, std::size_t variable,
+                             Partners& partners);
   /// Unpacks, and converts if necessary, a part of a source's message that begins at element `begin`.
   void unpack(const Source& source, std::int64_t begin, std::span<std::byte> bytes, const copy::LocalArray& array);
-  /// Number of elements that are converted at a time.
-  std::int64_t max_converted() const;
+  /// Returns the number of elements that are converted at a time.
+  std::int64_t max_converted_elements() const;
+  /// Receives the elements of a source on another host into a local array.
   void receive(const Source& source, Partner& partner, const copy::LocalArray& array);
 
   std::string source_text_;

@@ -54,7 +54,7 @@ FrameHead receive_frame(Link& link, std::string& body, Clock::time_point until) 
   return head;
 }
 
-const std::byte* Partner::slot(int number, std::int64_t step, std::int64_t bytes) {
+const std::byte* Partner::map_slot(int number, std::int64_t step, std::int64_t bytes) {
   SlotMemory& memory = slots_[number];
   if (memory.data() == nullptr) {
     const std::string request = base::encode(number);
@@ -69,19 +69,19 @@ const std::byte* Partner::slot(int number, std::int64_t step, std::int64_t bytes
           "many files open; close some, or let it have more (ulimit -n)");
     memory.map(std::move(descriptor));
   }
-  if (memory.whole() > memory.bytes()) memory.map_more();
-  check(number, step);
+  if (memory.shared_bytes() > memory.bytes()) memory.map_more();
+  check_slot(number, step);
   if (bytes > memory.bytes()) fail_frame();
   return memory.data();
 }
 
-void Partner::check(int number, std::int64_t step) {
+void Partner::check_slot(int number, std::int64_t step) {
   if (slots_[number].step() != step)
     base::throw_system_error(ESTALE, "the writer no longer holds step ", step,
                              ": it has dropped this reader and gone on");
 }
 
-void Partner::ask(const ElementRequest& elements) {
+void Partner::request(const ElementRequest& elements) {
   const std::string request = base::encode(elements);
   std::span<const std::byte> rest = std::as_bytes(std::span(request));
   if (rest.size() > kMaxRequest)
@@ -111,12 +111,12 @@ std::unique_ptr<Link> Partners::connect(const Endpoints& to, std::int64_t proces
   try {
     return Link::connect(to, key_, Clock::now() + kConnectTimeout);
   } catch (const Error& error) {
-    base::rethrow(error, shown_, ": cannot reach process ", process, " of the writer: ", error.what());
+    base::rethrow(error, url_, ": cannot reach process ", process, " of the writer: ", error.what());
   }
 }
 
-std::vector<std::string> Partners::ask_for(const std::string& endpoints, std::int64_t process,
-                                           std::int64_t what) const {
+std::vector<std::string> Partners::request_endpoints(const std::string& endpoints, std::int64_t process,
+                                                     std::int64_t what) const {
   const std::unique_ptr<Link> link = connect(Endpoints::parse(endpoints), process);
   const std::string request = base::encode(what);
   send(*link, Frame::kFindEndpoints, std::as_bytes(std::span(request)));
@@ -126,30 +126,31 @@ std::vector<std::string> Partners::ask_for(const std::string& endpoints, std::in
   return base::decode<std::vector<std::string>>(body, kOtherEnd);
 }
 
-const std::string& Partners::find(std::int64_t process) {
-  const std::int64_t number = process / kGroup;
+const std::string& Partners::find_endpoints(std::int64_t process) {
+  const std::int64_t number = process / kGroupProcesses;
   std::vector<std::string>& group = groups_[number];
   if (group.empty()) {
-    if (number > 0 && leaders_.empty()) leaders_ = ask_for(first_.text(), 0, kLeaders);
+    if (number > 0 && leaders_.empty()) leaders_ = request_endpoints(first_.text(), 0, kLeaders);
     if (number > 0 && std::cmp_greater_equal(number, leaders_.size())) fail_frame();
     const std::string leader = number == 0 ? first_.text() : leaders_[static_cast<std::size_t>(number)];
-    group = ask_for(leader, number * kGroup, kOwnGroup);
+    group = request_endpoints(leader, number * kGroupProcesses, kOwnGroup);
   }
-  const auto member = static_cast<std::size_t>(process % kGroup);
+  const auto member = static_cast<std::size_t>(process % kGroupProcesses);
   if (member >= group.size()) fail_frame();
   return group[member];
 }
 
-bool Partners::near(std::int64_t process) {
-  if (const auto found = partners_.find(process); found != partners_.end()) return found->second->near();
-  return (process == 0 ? first_ : Endpoints::parse(find(process))).near();
+bool Partners::is_on_this_host(std::int64_t process) {
+  if (const auto found = partners_.find(process); found != partners_.end()) return found->second->is_on_this_host();
+  return (process == 0 ? first_ : Endpoints::parse(find_endpoints(process))).near();
 }
 
 Partner& Partners::partner(std::int64_t process) {
   std::unique_ptr<Partner>& partner = partners_[process];
   if (!partner) {
     try {
-      partner = std::make_unique<Partner>(connect(process == 0 ? first_ : Endpoints::parse(find(process)), process));
+      partner = std::make_unique<Partner>(
+          connect(process == 0 ? first_ : Endpoints::parse(find_endpoints(process)), process));
     } catch (...) {
       partners_.erase(process);
       throw;

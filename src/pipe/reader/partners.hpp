@@ -1,4 +1,4 @@
-/// The processes of a writer from which a process of a reader gets elements.
+/// Partners: the processes of a writer from which a process of a reader gets elements, and the connections to them.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,20 @@ class Partner {
   explicit Partner(std::unique_ptr<transport::native::Link> link) : link_(std::move(link)) {}
 
   /// Returns true if the process is on this host, so that its memory can be mapped.
-  bool near() const { return link_->near(); }
-  /// Returns the memory of a slot that holds the step, whose arrays end at `bytes`; maps it at the first use.
+  bool is_on_this_host() const { return link_->near(); }
+  /// Returns the memory of the slot that holds a step, and maps it at the first use.  bytes: the end of the step's
+  /// arrays in the slot.
   /// errors  kSystem: the memory is not available; ESTALE: the slot holds another step.
-  const std::byte* slot(int number, std::int64_t step, std::int64_t bytes);
+  const std::byte* map_slot(int number, std::int64_t step, std::int64_t bytes);
   /// Checks that the slot still holds the step.  Call it after reading the slot.
   /// errors  kSystem, ESTALE: the slot holds another step.
-  void check(int number, std::int64_t step);
+  void check_slot(int number, std::int64_t step);
   /// Sends a request for elements.
-  void ask(const ElementRequest& elements);
+  void request(const ElementRequest& elements);
   /// Receives the answer of the oldest request, of `bytes` bytes.  Calls body(offset, piece) for each frame as it
-  /// arrives; `body` may change the piece.
+  /// arrives; `body` may change the piece.  stage: a buffer for one frame.
   template <typename Body>
-  void take(std::int64_t bytes, std::vector<std::byte>& stage, Body&& body) {
+  void receive_answer(std::int64_t bytes, std::vector<std::byte>& stage, Body&& body) {
     for (std::int64_t done = 0; done < bytes;) {
       const std::int64_t now = receive(stage, bytes - done);
       body(done, std::span(stage).first(static_cast<std::size_t>(now)));
@@ -55,10 +56,10 @@ class Partner {
 /// threads  One at a time.
 class Partners {
  public:
-  /// shown: the URL for errors.  first: the endpoints of process 0.  processes: number of processes of the writer.
-  Partners(std::string shown, transport::native::Endpoints first, const transport::native::Key& key,
+  /// url: the URL for errors.  first: the endpoints of process 0.  processes: number of processes of the writer.
+  Partners(std::string url, transport::native::Endpoints first, const transport::native::Key& key,
            std::int64_t processes)
-      : shown_(std::move(shown)), first_(std::move(first)), key_(key), processes_(processes) {}
+      : url_(std::move(url)), first_(std::move(first)), key_(key), processes_(processes) {}
 
   std::int64_t processes() const { return processes_; }
   /// Returns the process that holds a rank of the writer's layouts: a single process holds all of them.
@@ -68,18 +69,19 @@ class Partners {
   /// Returns a process, and connects to it at the first use.  errors  kSystem: it cannot be reached; names it.
   Partner& partner(std::int64_t process);
   /// Returns true if the process is on this host, without connecting to it.  errors  As partner().
-  bool near(std::int64_t process);
+  bool is_on_this_host(std::int64_t process);
   /// Closes the connection to a process, because outstanding answers will not be received.
-  void leave(std::int64_t process) noexcept { partners_.erase(process); }
+  void disconnect(std::int64_t process) noexcept { partners_.erase(process); }
   std::size_t connected() const { return partners_.size(); }
 
  private:
-  /// Returns the endpoints of a process.  Those of its whole group are requested at the first use.
-  const std::string& find(std::int64_t process);
-  std::vector<std::string> ask_for(const std::string& endpoints, std::int64_t process, std::int64_t what) const;
+  /// Returns the endpoints of a process.  The first call for a process requests those of its whole group.
+  const std::string& find_endpoints(std::int64_t process);
+  std::vector<std::string> request_endpoints(const std::string& endpoints, std::int64_t process,
+                                             std::int64_t what) const;
   std::unique_ptr<transport::native::Link> connect(const transport::native::Endpoints& to, std::int64_t process) const;
 
-  std::string shown_;
+  std::string url_;
   transport::native::Endpoints first_;  // of process 0
   transport::native::Key key_;
   std::int64_t processes_;

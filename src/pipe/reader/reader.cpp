@@ -32,8 +32,8 @@ constexpr std::chrono::seconds kAnswerTimeout{15};
 constexpr std::chrono::milliseconds kShortestPause{1};
 constexpr std::chrono::milliseconds kLongestPause{8};
 
-/// Interval between checks for a file whose writer was killed, or whose lock is not visible.
-constexpr std::chrono::milliseconds kBeforeLeftovers{500};
+/// Interval between calls of check_lock_is_visible().
+constexpr std::chrono::milliseconds kLockCheckInterval{500};
 
 void send(Link& link, Frame kind, std::string_view body, Clock::time_point until) {
   const std::span<const std::byte> parts[] = {std::as_bytes(std::span(body))};
@@ -41,32 +41,32 @@ void send(Link& link, Frame kind, std::string_view body, Clock::time_point until
 }
 
 /// Returns an encoded step without number and slot, which differ in every step.
-std::string_view description(std::string_view message) { return message.substr(kPositionBytes); }
+std::string_view without_position(std::string_view message) { return message.substr(kPositionBytes); }
 
-/// Returns true if the invitation is still that of the writer with this name.
-bool is_there(const std::string& name, const Invitation& invitation) {
+/// Returns true if the meeting file of this name still has this invitation.
+bool is_registered(const std::string& name, const Invitation& invitation) {
   const auto now = find_invitation(name);
   return now && now->key.bytes() == invitation.key.bytes();
 }
 
 }  // namespace
 
-Reader::Reader(collective::Collective& call, const std::string& shown, const Options& options,
+Reader::Reader(collective::Collective& call, const std::string& url, const Options& options,
                const ExpectedArray& expected)
-    : shown_(shown), options_(options), expected_dtype_(expected.dtype), first_(call.transport().rank() == 0) {
+    : url_(url), options_(options), expected_dtype_(expected.dtype), is_first_rank_(call.transport().rank() == 0) {
   transport::Transport& transport = call.transport();
   std::string endpoints;
   std::string key;
   std::string message;
   call.run_phase([&] {
-    if (!first_) return;
+    if (!is_first_rank_) return;
     attach(Clock::now() + std::chrono::duration_cast<Clock::duration>(options.timeout), expected, transport.size());
     message = base::encode(invitation_.endpoints.text(), invitation_.key.text(), writer_processes_, writer_, type_);
   });
   message = collective::broadcast_text(transport, message);
   call.run_phase([&] {
     base::decode(message, base::kAnotherRank, endpoints, key, writer_processes_, writer_, type_);
-    partners_.emplace(shown, Endpoints::parse(endpoints), Key::parse(key), writer_processes_);
+    partners_.emplace(url, Endpoints::parse(endpoints), Key::parse(key), writer_processes_);
   });
 }
 
@@ -76,7 +76,7 @@ std::unique_ptr<Link> Reader::connect_to(const Invitation& writer, Clock::time_p
   try {
     return Link::connect(writer.endpoints, writer.key, until);
   } catch (const Error& error) {
-    base::rethrow(error, shown_, ": cannot reach the writer, ", writer.who, ": ", error.what());
+    base::rethrow(error, url_, ": cannot reach the writer, ", writer.program, ": ", error.what());
   }
 }
 
@@ -84,7 +84,7 @@ void Reader::attach(Clock::time_point until, const ExpectedArray& expected, std:
   std::string last_error;  // the error of the last attempt to connect
   const Clock::time_point begin = Clock::now();
   Clock::time_point last_check = begin;  // time of the last check for a file that a killed writer left
-  std::string leftover;                  // the key of that file
+  std::string last_key;                  // the key of that file
   while (true) {
     try {
       if (const auto found = find_invitation(options_.name)) {
@@ -96,12 +96,12 @@ void Reader::attach(Clock::time_point until, const ExpectedArray& expected, std:
         std::string body;
         const auto head = receive_frame(control_->link(), body, answer_until);
         if (head.kind != static_cast<std::uint32_t>(Frame::kWelcome))
-          base::throw_system_error(EPROTO, shown_,
+          base::throw_system_error(EPROTO, url_,
                                    ": what answers is not a Plait writer; use the same Plait at both ends");
         auto welcome = base::decode<Welcome>(body, kOtherEnd);
         type_ = to_expected_type(std::move(welcome.type));
         writer_processes_ = welcome.processes;
-        writer_ = std::move(welcome.who);
+        writer_ = std::move(welcome.program);
         control_->take_board(processes + writer_processes_);
         return;
       }
@@ -111,27 +111,27 @@ void Reader::attach(Clock::time_point until, const ExpectedArray& expected, std:
       // that is still there, are final.
       const int code = error.system_code();
       if (code == EINTR) throw;
-      const bool passing = code == ECONNREFUSED || code == ECONNRESET || code == ETIMEDOUT || code == EHOSTUNREACH;
-      if (error.kind() == ErrorKind::kArgument || (!passing && is_there(options_.name, invitation_))) throw;
+      const bool is_temporary = code == ECONNREFUSED || code == ECONNRESET || code == ETIMEDOUT || code == EHOSTUNREACH;
+      if (error.kind() == ErrorKind::kArgument || (!is_temporary && is_registered(options_.name, invitation_))) throw;
       last_error = error.what();
     }
     base::check_interruption();
-    if (Clock::now() - last_check > kBeforeLeftovers) {
+    if (Clock::now() - last_check > kLockCheckInterval) {
       last_check = Clock::now();
-      check_lock_is_seen(processes, leftover);
+      check_lock_is_visible(processes, last_key);
     }
     // Poll faster at first, because both programs may have been started together.
     const auto pause = std::clamp<Clock::duration>((Clock::now() - begin) / 8, kShortestPause, kLongestPause);
     if (Clock::now() + pause > until) break;
     std::this_thread::sleep_for(pause);
   }
-  base::throw_system_error(ETIMEDOUT, shown_, ": no writer has come within ", options_.timeout.count(), " s; this is ",
+  base::throw_system_error(ETIMEDOUT, url_, ": no writer has come within ", options_.timeout.count(), " s; this is ",
                            this_program(), ", which looked for one in ", meeting_folder(),
-                           last_error.empty() ? "" : ": ", last_error, ". Start a program that opens ", shown_,
+                           last_error.empty() ? "" : ": ", last_error, ". Start a program that opens ", url_,
                            " with mode \"w\" there, or give it more time by timeout=");
 }
 
-void Reader::check_lock_is_seen(std::int64_t processes, std::string& last_key) {
+void Reader::check_lock_is_visible(std::int64_t processes, std::string& last_key) {
   const auto left = find_unlocked_invitation(options_.name);
   if (!left || left->key.text() == last_key) return;
   last_key = left->key.text();
@@ -141,7 +141,7 @@ void Reader::check_lock_is_seen(std::int64_t processes, std::string& last_key) {
     // If the file is gone by now, its writer was just ending.
     if (!find_unlocked_invitation(options_.name)) return control_.reset();
     AttachRequest request;
-    request.who = this_program();
+    request.program = this_program();
     request.processes = processes;
     send(control_->link(), Frame::kAttach, base::encode(request), until);
     std::string body;
@@ -152,7 +152,7 @@ void Reader::check_lock_is_seen(std::int64_t processes, std::string& last_key) {
     return;  // the file belongs to no process
   }
   const std::string why =
-      text(shown_, ": the writer, ", left->who, ", is there, but the lock of its file in ", meeting_folder(),
+      text(url_, ": the writer, ", left->program, ", is there, but the lock of its file in ", meeting_folder(),
            " is not seen by ", this_program(),
            "; that folder lies on a file system that does not show locks to other hosts: name another one by "
            "PLAIT_MEET for both programs");
@@ -161,11 +161,10 @@ void Reader::check_lock_is_seen(std::int64_t processes, std::string& last_key) {
 }
 
 std::optional<Step> Reader::begin_step(collective::Collective& call, const Attributes& /*attributes*/) {
-  std::string message;  // on rank 0: the encoded description of the step
-  // See receive_announcement().
-  std::array<std::int64_t, 2> numbers{-1, 0};
+  std::string message;                         // on rank 0: the encoded description of the step
+  std::array<std::int64_t, 2> numbers{-1, 0};  // see receive_announcement()
   const std::exception_ptr failed = collective::caught([&] {
-    if (first_ && !at_end_) numbers = receive_announcement(message, call.transport());
+    if (is_first_rank_ && !at_end_) numbers = receive_announcement(message, call.transport());
   });
   collective::broadcast_numbers(call.transport(), failed, numbers);
   step_.reset();
@@ -178,7 +177,7 @@ std::optional<Step> Reader::begin_step(collective::Collective& call, const Attri
   step_ = decoded_description_;
   step_->number = numbers[0];
   step_->slot = static_cast<int>(numbers[1] / 2);
-  return step_->shown();
+  return step_->to_step();
 }
 
 std::optional<copy::ElementCast> Reader::find_cast(const ArrayType& written) const {
@@ -215,12 +214,12 @@ std::array<std::int64_t, 2> Reader::receive_announcement(std::string& message, t
   if (kind == Frame::kAborted) base::throw_system_error(ECANCELED, message);
   if (kind == Frame::kEnd) return {-1, 0};
   if (kind != Frame::kStep)
-    base::throw_system_error(EPROTO, shown_, ": what answers is not a Plait writer; use the same Plait at both ends");
+    base::throw_system_error(EPROTO, url_, ": what answers is not a Plait writer; use the same Plait at both ends");
   StepDescription step;
   base::Decoder(message, kOtherEnd)(step.number, step.slot);
   if (step.number < 0 || step.slot < 0)
-    base::throw_system_error(EPROTO, shown_, ": the writer announced an impossible step");
-  return {step.number, 2 * std::int64_t{step.slot} + (description(message) == description_ ? 0 : 1)};
+    base::throw_system_error(EPROTO, url_, ": the writer announced an impossible step");
+  return {step.number, 2 * std::int64_t{step.slot} + (without_position(message) == description_ ? 0 : 1)};
 }
 
 void Reader::adopt_description(collective::Collective& call, const std::string& message) {
@@ -228,7 +227,7 @@ void Reader::adopt_description(collective::Collective& call, const std::string& 
     const std::string received = collective::broadcast_text(call.transport(), message);
     call.run_phase([&] {
       decoded_description_ = base::decode<StepDescription>(received, kOtherEnd);
-      description_ = description(received);
+      description_ = without_position(received);
     });
   } catch (...) {
     // The writer still holds the step for this reader, so leave the pipe.
@@ -238,18 +237,18 @@ void Reader::adopt_description(collective::Collective& call, const std::string& 
 }
 
 void Reader::check_joined() const {
-  if (!control_) base::throw_system_error(EPIPE, shown_, ": this reader was abandoned; open it again to read on");
+  if (!control_) base::throw_system_error(EPIPE, url_, ": this reader was abandoned; open it again to read on");
 }
 
 void Reader::rethrow_lost(const Error& error) const {
   const int code = error.system_code();
   if (code != ECONNRESET && code != EPIPE && code != ECONNREFUSED) throw error;
-  base::throw_system_error(EPIPE, shown_, ": the writer, ", writer_, ", is lost: ", error.what());
+  base::throw_system_error(EPIPE, url_, ": the writer, ", writer_, ", is lost: ", error.what());
 }
 
 Delivery& Reader::delivery(const Variable& variable, const DeliveryRequest& request) {
   const auto known = std::ranges::find_if(deliveries_, [&](const Delivery& candidate) {
-    return candidate.serves(variable.layout, variable.type.element_bytes, request);
+    return candidate.matches(variable.layout, variable.type.element_bytes, request);
   });
   if (known != deliveries_.end()) {
     deliveries_.splice(deliveries_.begin(), deliveries_, known);
@@ -259,7 +258,7 @@ Delivery& Reader::delivery(const Variable& variable, const DeliveryRequest& requ
   return deliveries_.emplace_front(Layout::parse(variable.layout), variable.type.element_bytes, request, buffers_);
 }
 
-std::string Reader::final_message() {
+std::string Reader::receive_abort_reason() {
   try {
     std::string body;
     const auto head = receive_frame(control_->link(), body, Clock::now() + std::chrono::seconds(1));
@@ -277,7 +276,7 @@ void Reader::run_phase(collective::Collective& call, Body&& body) {
     // All ranks have the same error: one of them found a connection closed or a slot reused. Process 0 may have
     // received the reason of the writer.
     if (error.system_code() != EPIPE && error.system_code() != ESTALE) throw;
-    const std::string why = collective::broadcast_text(call.transport(), control_ ? final_message() : "");
+    const std::string why = collective::broadcast_text(call.transport(), control_ ? receive_abort_reason() : "");
     if (why.empty()) throw;
     base::throw_system_error(ECANCELED, why);
   }
@@ -287,7 +286,7 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
   run_phase(call, [&] {
     const auto found = std::ranges::find(step_->variables, transfer.variable, &Variable::name);
     if (found == step_->variables.end())
-      base::throw_argument_error(shown_, ": step ", step_->number, " has no array ", transfer.variable, "; it has ",
+      base::throw_argument_error(url_, ": step ", step_->number, " has no array ", transfer.variable, "; it has ",
                                  step_->variables.empty() ? "none" : "others");
     DeliveryRequest request{transfer.layout, transfer.region, transfer.fill_halo, {}};
     for (const copy::LocalArray& array : transfer.arrays) request.ranks.push_back(array.rank);
@@ -295,7 +294,7 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
       request.cast = find_cast(found->type);
       if (!request.cast && !expected_dtype_.empty() && !found->type.dtype.empty() &&
           found->type.dtype != expected_dtype_)
-        base::throw_argument_error(shown_, ": the array of step ", step_->number, " has elements of type ",
+        base::throw_argument_error(url_, ": the array of step ", step_->number, " has elements of type ",
                                    found->type.dtype, ", but this reader expects ", expected_dtype_,
                                    "; open the pipe without a dtype to read any");
     }
@@ -312,7 +311,7 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
 void Reader::end_step(collective::Collective& /*call*/, bool /*keep*/) {
   // All ranks have agreed after their last read, so that every rank has read the step.
   step_.reset();
-  if (first_ && control_) control_->finish();
+  if (is_first_rank_ && control_) control_->finish();
 }
 
 std::optional<ArrayType> Reader::find(const std::string& variable) const {
@@ -324,7 +323,7 @@ std::optional<ArrayType> Reader::find(const std::string& variable) const {
 
 std::string Reader::explain(const core::Transfer& transfer) const {
   if (!step_ || step_->find(transfer.variable) == nullptr)
-    return text("reads    ", shown_, ": how the writer holds the array is known once a step has begun\n");
+    return text("reads    ", url_, ": how the writer holds the array is known once a step has begun\n");
   const Variable& variable = *step_->find(transfer.variable);
   DeliveryRequest request{transfer.layout, transfer.region, transfer.fill_halo, {}};
   for (const copy::LocalArray& array : transfer.arrays) request.ranks.push_back(array.rank);
@@ -336,10 +335,10 @@ std::string Reader::explain(const core::Transfer& transfer) const {
   const auto traffic_text = [&](const Delivery::Traffic& amount) {
     return base::bytes_text(amount.elements * variable.type.element_bytes);
   };
-  return text("reads    ", shown_, " of ", writer_, "\nfrom     ", variable.layout, " on ", writer_processes_,
+  return text("reads    ", url_, " of ", writer_, "\nfrom     ", variable.layout, " on ", writer_processes_,
               " processes\nto       ", to_string(transfer.layout), "\ntakes    ", traffic.messages, " messages, ",
-              traffic_text(traffic), " in ", traffic.runs, " runs, by this process; ", traffic_text(traffics.near),
-              " out of memory of this host, ", traffic_text(traffics.far), " over the network\n",
+              traffic_text(traffic), " in ", traffic.runs, " runs, by this process; ", traffic_text(traffics.local),
+              " out of memory of this host, ", traffic_text(traffics.remote), " over the network\n",
               request.cast ? text("converts ", variable.type.dtype, " to ", expected_dtype_, '\n') : "", "predicted ",
               base::time_text(delivery.predicted_seconds(traffics, {})), '\n');
 }

@@ -19,7 +19,7 @@
 
 namespace plait::pipe {
 
-/// One process of a reader.  Process 0 controls the steps; every process fetches its own elements.
+/// One process of a reader.  Process 0 gets the announcements of steps; every process fetches its own elements.
 class Reader : public core::Channel {
  public:
   /// The array that the caller expects.
@@ -31,7 +31,7 @@ class Reader : public core::Channel {
   /// Waits for the writer.  Collective.
   /// errors  The same on every rank.  kSystem: ETIMEDOUT if no writer appears in time; it cannot be reached, or
   ///         rejects the reader.  kArgument: it writes an array of another type.
-  Reader(collective::Collective& call, const std::string& shown, const Options& options, const ExpectedArray& expected);
+  Reader(collective::Collective& call, const std::string& url, const Options& options, const ExpectedArray& expected);
   ~Reader() override;
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -60,9 +60,11 @@ class Reader : public core::Channel {
   std::array<std::int64_t, 2> receive_announcement(std::string& message, transport::Transport& transport);
   /// Broadcasts and decodes a description that differs from the last step's.
   void adopt_description(collective::Collective& call, const std::string& message);
-  /// Examines a file without a visible lock, unless its key is `last_key`, which has been examined; sets `last_key`.
-  /// errors  kSystem: its writer is alive, and its lock is not visible on this host.
-  void check_lock_is_seen(std::int64_t processes, std::string& last_key);
+  /// Looks for a meeting file whose lock is not visible on this host although its writer is alive, as on file systems
+  /// without locks across hosts.  Ignores the file with the key `last_key`, which was examined before; sets `last_key`.
+  /// errors  kSystem: there is such a file.
+  void check_lock_is_visible(std::int64_t processes, std::string& last_key);
+  /// Returns the plan of a read: a cached one, or a new one.
   Delivery& delivery(const Variable& variable, const DeliveryRequest& request);
   /// Runs a phase of a call.  If the writer is lost, the error is the reason that the writer sent before, if any.
   template <typename Body>
@@ -70,18 +72,18 @@ class Reader : public core::Channel {
   /// Returns the conversion of elements to the reader's dtype; nothing if none is necessary or possible.
   std::optional<copy::ElementCast> find_cast(const ArrayType& written) const;
   ArrayType to_expected_type(ArrayType written) const;
-  /// On rank 0: returns the reason that the writer has sent, for which it waits up to a second; empty if there is none.
-  std::string final_message();
+  /// On rank 0: waits up to a second for the reason why the writer has aborted, and returns it; empty if none comes.
+  std::string receive_abort_reason();
   /// errors  kSystem: this reader has left the pipe.
   void check_joined() const;
   /// Throws the error, and names the lost process if it is the end of a connection.
   [[noreturn]] void rethrow_lost(const Error& error) const;
   void send_notice(std::uint32_t kind, const std::string& body) noexcept;
 
-  const std::string shown_;
+  const std::string url_;
   const Options options_;
-  const std::string expected_dtype_;  // the expected dtype
-  const bool first_;
+  const std::string expected_dtype_;  // see ExpectedArray
+  const bool is_first_rank_;
   Invitation invitation_;
   std::unique_ptr<Announcements> control_;  // on rank 0
   std::string writer_;

@@ -8,7 +8,7 @@
 // A reader on the same host does both without frames as long as its Board has the steps. The schedule then learns of
 // its progress when this object reads the boards, which it does before it decides anything.
 //
-// Errors of readers are recorded in `trouble_`, and thrown by the next call on the program's thread that waits.
+// Errors of readers are recorded in `reader_error_`, and thrown by the next call on the program's thread that waits.
 
 #include "pipe/writer/control.hpp"
 
@@ -41,18 +41,19 @@ std::string seconds_text(std::chrono::duration<double> time) { return text(time.
 
 }  // namespace
 
-WriterControl::WriterControl(std::string shown, ArrayType type, std::string who, int processes, const Options& options)
-    : shown_(std::move(shown)),
+WriterControl::WriterControl(std::string url, ArrayType type, std::string program, int processes,
+                             const Options& options)
+    : url_(std::move(url)),
       type_(std::move(type)),
-      who_(std::move(who)),
+      program_(std::move(program)),
       processes_(processes),
       options_(options),
       schedule_(options.queue, options.when_full) {}
 
-void WriterControl::check_trouble() {
-  if (trouble_.empty()) return;
-  const std::string trouble = std::exchange(trouble_, std::string());
-  base::throw_system_error(EPIPE, trouble);
+void WriterControl::throw_reader_error() {
+  if (reader_error_.empty()) return;
+  const std::string error = std::exchange(reader_error_, std::string());
+  base::throw_system_error(EPIPE, error);
 }
 
 bool WriterControl::wait_briefly(std::unique_lock<std::mutex>& lock, Clock::time_point until) {
@@ -69,7 +70,7 @@ bool WriterControl::wait_briefly(std::unique_lock<std::mutex>& lock, Clock::time
 void WriterControl::read_board(Reader& reader) {
   if (!reader.joined()) return;
   const Board::Progress progress = reader.board->progress();
-  schedule_.progressed(reader.id, progress.finished, progress.begun);
+  schedule_.set_progress(reader.id, progress.finished, progress.begun);
 }
 
 void WriterControl::read_boards() {
@@ -84,7 +85,7 @@ void WriterControl::close_boards() {
 void WriterControl::request_notifications(bool on) {
   notifications_requested_ = on;
   for (auto& [number, reader] : readers_)
-    if (reader.board) reader.board->want_word(on);
+    if (reader.board) reader.board->request_notifications(on);
 }
 
 template <typename Ready>
@@ -101,16 +102,16 @@ bool WriterControl::poll(std::unique_lock<std::mutex>& lock, Ready&& ready) {
     lock.unlock();
     lock.lock();
     read_boards();
-    return !trouble_.empty() || ready();
+    return !reader_error_.empty() || ready();
   });
 }
 
 template <typename Ready>
 void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
   read_boards();
-  check_trouble();
+  throw_reader_error();
   if (ready()) return;
-  if (poll(lock, ready)) return check_trouble();
+  if (poll(lock, ready)) return throw_reader_error();
   request_notifications(true);  // before the next check, so that no finished step is missed (board.hpp)
   const std::exception_ptr failed = collective::caught([&] { wait_asleep(lock, ready); });
   request_notifications(false);
@@ -123,15 +124,15 @@ void WriterControl::wait_asleep(std::unique_lock<std::mutex>& lock, Ready&& read
   Clock::time_point without_reader = Clock::now();  // the last time when there was a reader
   while (true) {
     read_boards();
-    check_trouble();
+    throw_reader_error();
     if (ready()) return;
     if (!readers_.empty()) {
       wait_briefly(lock, Clock::time_point::max());
       without_reader = Clock::now();
     } else if (!wait_briefly(lock, without_reader + limit)) {
-      base::throw_system_error(ETIMEDOUT, shown_, ": no reader has come within ", seconds_text(options_.timeout),
-                               "; this is ", who_, ", which writes ", describe_array_type(type_),
-                               " and meets its readers in ", meeting_folder(), ". Start one that opens ", shown_,
+      base::throw_system_error(ETIMEDOUT, url_, ": no reader has come within ", seconds_text(options_.timeout),
+                               "; this is ", program_, ", which writes ", describe_array_type(type_),
+                               " and meets its readers in ", meeting_folder(), ". Start one that opens ", url_,
                                " there, give it more time by timeout=, or let the writer go "
                                "on without readers by drop=oldest&readers=0");
     }
@@ -143,14 +144,14 @@ void WriterControl::wait_for_readers() {
   const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
   const auto expected = static_cast<std::size_t>(options_.readers);
   while (true) {
-    check_trouble();
+    throw_reader_error();
     // Readers that have attached and left count as well.
     if (attached_ >= expected) return;
     if (!wait_briefly(lock, until))
       base::throw_system_error(
-          ETIMEDOUT, shown_, ": ",
+          ETIMEDOUT, url_, ": ",
           attached_ == 0 ? "no reader has" : text("only ", attached_, " of ", expected, " readers have"),
-          " come within ", seconds_text(options_.timeout), "; this is ", who_, ", which writes ",
+          " come within ", seconds_text(options_.timeout), "; this is ", program_, ", which writes ",
           describe_array_type(type_), " and meets its readers in ", meeting_folder(),
           ". Start them, give them more time by timeout=, or do not wait for them by readers=0");
   }
@@ -197,14 +198,14 @@ void WriterControl::finish() {
   if (options_.when_full == FullQueuePolicy::kDropOldest) {
     // These readers only watch, so the program waits for them no longer than the timeout.
     const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
-    while (!readers_.empty() && !schedule_.drained() && wait_briefly(lock, until)) {
+    while (!readers_.empty() && !schedule_.is_drained() && wait_briefly(lock, until)) {
     }
   } else {
-    wait(lock, [&] { return schedule_.drained(); });
+    wait(lock, [&] { return schedule_.is_drained(); });
   }
   for (auto& [number, reader] : readers_) {
-    if (!reader.ended) send(*reader.peer, Frame::kEnd, {});
-    reader.ended = true;
+    if (!reader.end_was_sent) send(*reader.peer, Frame::kEnd, {});
+    reader.end_was_sent = true;
     reader.peer->close();
   }
   // Give the readers time to receive what is in their send queues.
@@ -216,9 +217,9 @@ void WriterControl::finish() {
 void WriterControl::abort(const std::string& why) noexcept {
   try {
     const std::scoped_lock lock(mutex_);
-    aborted_ = text("the writer of ", shown_, ", ", who_, ", has given up: ", why);
+    abort_reason_ = text("the writer of ", url_, ", ", program_, ", has given up: ", why);
     close_boards();
-    const std::string_view body = aborted_;
+    const std::string_view body = abort_reason_;
     for (auto& [number, reader] : readers_) {
       send(*reader.peer, Frame::kAborted, std::as_bytes(std::span(body)));
       reader.peer->close();
@@ -227,7 +228,7 @@ void WriterControl::abort(const std::string& why) noexcept {
   }
 }
 
-base::Rejection WriterControl::mismatch(const AttachRequest& reader) const {
+base::Rejection WriterControl::find_mismatch(const AttachRequest& reader) const {
   if (type_.element_bytes == 0) return {};  // each step describes its arrays
   const bool same = reader.dtype.empty() || type_.dtype.empty() || reader.dtype == type_.dtype;
   const bool fits = same || copy::ElementCast::find(type_.dtype, reader.dtype, reader.casting);
@@ -238,9 +239,10 @@ base::Rejection WriterControl::mismatch(const AttachRequest& reader) const {
   } else if (!fits && copy::ElementCast::find(type_.dtype, reader.dtype, copy::Casting::kSameKind)) {
     casting = text("; to have elements converted, let the reader open pipe:", options_.name, "?casting=same_kind");
   }
-  return base::Rejection::because(shown_, ": the two ends differ: ", who_, " writes ", describe_array_type(type_),
-                                  ", but ", reader.who, " reads ", shape_to_string(reader.shape.value_or(type_.shape)),
-                                  ' ', reader.dtype.empty() ? type_.dtype : reader.dtype,
+  return base::Rejection::because(url_, ": the two ends differ: ", program_, " writes ", describe_array_type(type_),
+                                  ", but ", reader.program, " reads ",
+                                  shape_to_string(reader.shape.value_or(type_.shape)), ' ',
+                                  reader.dtype.empty() ? type_.dtype : reader.dtype,
                                   "; let both say the same, or the reader neither shape nor dtype", casting);
 }
 
@@ -248,11 +250,11 @@ base::Rejection WriterControl::mismatch(const AttachRequest& reader) const {
 std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t id) const {
   if (!peer.near() || options_.when_full != FullQueuePolicy::kWait) return nullptr;
   const std::int64_t first = schedule_.position(id) + 1;
-  auto board = Board::make(first);
+  auto board = Board::create(first);
   if (!board) return nullptr;
   for (const auto& [number, message] : steps_)
     if (number >= first) board->announce(number, message);
-  board->want_word(notifications_requested_);
+  board->request_notifications(notifications_requested_);
   if (schedule_.ended()) board->close();
   return board;
 }
@@ -261,29 +263,29 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const st
   if (readers_.contains(peer->number()))
     base::throw_system_error(EPROTO, "a reader registered twice over one connection");
   const auto request = base::decode<AttachRequest>(body, kOtherEnd);
-  base::Rejection rejection = mismatch(request);
+  base::Rejection rejection = find_mismatch(request);
   int code = EINVAL;
   read_boards();
-  if (schedule_.over()) {
+  if (schedule_.is_over()) {
     // ECONNREFUSED: the reader continues to wait for the next writer with this name.
-    rejection = base::Rejection::because("the writer of ", shown_, ", ", who_, ", has just closed it");
+    rejection = base::Rejection::because("the writer of ", url_, ", ", program_, ", has just closed it");
     code = ECONNREFUSED;
-  } else if (!aborted_.empty()) {
-    rejection = base::Rejection(aborted_);
+  } else if (!abort_reason_.empty()) {
+    rejection = base::Rejection(abort_reason_);
     code = ECONNREFUSED;
   } else if (rejection && options_.when_full == FullQueuePolicy::kWait && std::cmp_less(attached_, options_.readers)) {
     // A mismatch is an error of the writer too while it waits for its first readers; later ones are only rejected.
-    trouble_ = rejection.reason();
+    reader_error_ = rejection.reason();
   }
   if (rejection) {
     const std::string answer = base::encode(Refusal{code, rejection.reason()});
     send(*peer, Frame::kRefused, std::as_bytes(std::span(answer)));
     peer->close();
   } else {
-    const std::string answer = base::encode(Welcome{type_, processes_, who_});
+    const std::string answer = base::encode(Welcome{type_, processes_, program_});
     const std::uint64_t id = schedule_.attach();
     try {
-      readers_[peer->number()] = {id, request.who, request.processes, peer, make_board(*peer, id)};
+      readers_[peer->number()] = {id, request.program, request.processes, peer, make_board(*peer, id)};
     } catch (...) {
       readers_.erase(peer->number());
       schedule_.leave(id, false);  // otherwise steps would be held for a reader that is not in readers_
@@ -297,32 +299,32 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const st
 }
 
 void WriterControl::serve(Reader& reader) {
-  if (!reader.waits) return;
+  if (!reader.is_waiting) return;
   read_board(reader);
   if (const auto next_step = schedule_.next(reader.id)) {
     const std::string_view step = steps_.at(next_step->step);
     send(*reader.peer, Frame::kStep, std::as_bytes(std::span(step)));
-  } else if (schedule_.at_end(reader.id)) {
+  } else if (schedule_.is_at_end(reader.id)) {
     send(*reader.peer, Frame::kEnd, {});
-    reader.ended = true;
+    reader.end_was_sent = true;
   } else {
     return;
   }
-  reader.waits = false;
+  reader.is_waiting = false;
 }
 
 void WriterControl::serve_all() {
   for (auto& [number, reader] : readers_) serve(reader);
 }
 
-void WriterControl::drop(std::uint64_t peer, DropReason reason, const std::string& trouble) {
+void WriterControl::drop(std::uint64_t peer, DropReason reason, const std::string& why) {
   const auto found = readers_.find(peer);
   if (found == readers_.end()) return;
   // A reader that only watches may leave at any time.
-  if (reason == DropReason::kFailed && options_.when_full == FullQueuePolicy::kWait && !found->second.ended)
-    trouble_ = text(shown_, ": the reader ", found->second.who, ' ', trouble);
+  if (reason == DropReason::kFailed && options_.when_full == FullQueuePolicy::kWait && !found->second.end_was_sent)
+    reader_error_ = text(url_, ": the reader ", found->second.program, ' ', why);
   read_board(found->second);
-  schedule_.leave(found->second.id, reason == DropReason::kContent);
+  schedule_.leave(found->second.id, reason == DropReason::kLeft);
   readers_.erase(found);
   serve_all();  // a slot may be free for another reader
   changed_.notify_all();
@@ -342,7 +344,7 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
   if (found == readers_.end()) return;  // the reader was dropped
   switch (kind) {
     case Frame::kNext:
-      found->second.waits = true;
+      found->second.is_waiting = true;
       serve(found->second);
       break;
     case Frame::kDone:
@@ -350,7 +352,7 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
       serve_all();
       changed_.notify_all();
       break;
-    case Frame::kLeave: drop(peer->number(), DropReason::kContent, ""); break;
+    case Frame::kLeave: drop(peer->number(), DropReason::kLeft, ""); break;
     case Frame::kAbort:
       drop(peer->number(), DropReason::kFailed, text("has failed: ", base::decode<std::string_view>(body, kOtherEnd)));
       break;
@@ -365,7 +367,7 @@ void WriterControl::closed(const std::shared_ptr<Peer>& peer, const std::string&
 
 std::string WriterControl::status() const {
   StatusAnswer answer;
-  answer.who = who_;
+  answer.program = program_;
   answer.processes = processes_;
   answer.type = type_;
   answer.steps = schedule_.published();
@@ -374,7 +376,7 @@ std::string WriterControl::status() const {
   answer.dropped = schedule_.dropped();
   answer.bytes = bytes_;
   for (const auto& [number, reader] : readers_)
-    answer.readers.push_back({reader.who, reader.processes, schedule_.position(reader.id) + 1});
+    answer.readers.push_back({reader.program, reader.processes, schedule_.position(reader.id) + 1});
   if (!steps_.empty()) answer.newest = base::decode<StepDescription>(steps_.rbegin()->second, kOtherEnd);
   return base::encode(answer);
 }

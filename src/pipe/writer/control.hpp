@@ -1,4 +1,4 @@
-/// The readers of a pipe, as process 0 of the writer knows them.
+/// Process 0 of a writer: its readers, and the steps that it announces to them.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ class WriterControl {
  public:
   using Clock = transport::native::Clock;
 
-  WriterControl(std::string shown, ArrayType type, std::string who, int processes, const Options& options);
+  WriterControl(std::string url, ArrayType type, std::string program, int processes, const Options& options);
 
   // Called on the program's thread.
 
@@ -59,18 +59,18 @@ class WriterControl {
  private:
   struct Reader {
     std::uint64_t id = 0;
-    std::string who;
+    std::string program;
     std::int64_t processes = 1;
     std::shared_ptr<transport::native::Peer> peer;
     std::unique_ptr<Board> board;  // only for a reader on this host that gets every step
-    bool waits = false;            // the reader waits for a step
-    bool ended = false;            // kEnd was sent to the reader
+    bool is_waiting = false;       // the reader waits for a step
+    bool end_was_sent = false;     // kEnd was sent to the reader
 
     bool joined() const { return board && board->joined(); }
   };
   void attach(const std::shared_ptr<transport::native::Peer>& peer, std::span<const std::byte> body);
-  /// Returns the reason why the pipe does not have what a reader expects; nothing if it has.
-  base::Rejection mismatch(const AttachRequest& reader) const;
+  /// Returns the reason why the array of the pipe is not the one that a reader expects; empty if it is.
+  base::Rejection find_mismatch(const AttachRequest& reader) const;
   /// Sends the next step or the end to a waiting reader.
   void serve(Reader& reader);
   void serve_all();
@@ -81,13 +81,16 @@ class WriterControl {
   std::unique_ptr<Board> make_board(const transport::native::Peer& peer, std::uint64_t id) const;
   /// Sets whether readers with boards notify the writer.
   void request_notifications(bool on);
-  enum class DropReason : std::uint8_t { kContent, kFailed };
-  void drop(std::uint64_t peer, DropReason reason, const std::string& trouble);
+  /// kLeft: the reader has left without an error.
+  enum class DropReason : std::uint8_t { kLeft, kFailed };
+  /// Removes a reader.  why: the end of a sentence for the error of a kFailed reader.
+  void drop(std::uint64_t peer, DropReason reason, const std::string& why);
   std::string status() const;
   /// Throws the error that a reader has caused since the last call, if any.
   /// errors  kSystem, EPIPE.
-  void check_trouble();
-  /// Polls `ready` for a while if there are enough cores.
+  void throw_reader_error();
+  /// Calls `ready` repeatedly for a while if there are enough cores.  Returns true once it does, or a reader has
+  /// failed.
   template <typename Ready>
   bool poll(std::unique_lock<std::mutex>& lock, Ready&& ready);
   /// Waits for a change, or for a short time.  Returns false after `until`.
@@ -99,9 +102,9 @@ class WriterControl {
   template <typename Ready>
   void wait_asleep(std::unique_lock<std::mutex>& lock, Ready&& ready);
 
-  const std::string shown_;
+  const std::string url_;
   const ArrayType type_;
-  const std::string who_;
+  const std::string program_;
   const int processes_;
   const Options options_;
   mutable std::mutex mutex_;
@@ -113,8 +116,8 @@ class WriterControl {
   std::map<std::int64_t, std::string> steps_;  // held steps and the last one, encoded
   std::int64_t bytes_ = 0;                     // of all published steps
   bool notifications_requested_ = false;       // from readers with boards
-  std::string trouble_;
-  std::string aborted_;
+  std::string reader_error_;
+  std::string abort_reason_;
 };
 
 }  // namespace plait::pipe

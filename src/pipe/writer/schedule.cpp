@@ -101,7 +101,7 @@ void Schedule::done(std::uint64_t reader) {
   release();
 }
 
-void Schedule::progressed(std::uint64_t reader, std::int64_t finished, std::int64_t begun) {
+void Schedule::set_progress(std::uint64_t reader, std::int64_t finished, std::int64_t begun) {
   Reader& state = readers_.at(reader);
   // The numbers come from memory that a reader can write.
   finished = std::min(finished, published_ - 1);
@@ -114,7 +114,7 @@ void Schedule::progressed(std::uint64_t reader, std::int64_t finished, std::int6
   release();
 }
 
-bool Schedule::at_end(std::uint64_t reader) const {
+bool Schedule::is_at_end(std::uint64_t reader) const {
   const std::int64_t position = readers_.at(reader).position;
   return ended_ && std::ranges::none_of(steps_, [&](const Step& step) { return step.number > position; });
 }
@@ -123,7 +123,7 @@ bool Schedule::holds(std::int64_t step) const {
   return std::ranges::any_of(steps_, [&](const Step& held_step) { return held_step.number == step; });
 }
 
-bool Schedule::drained() const {
+bool Schedule::is_drained() const {
   return std::ranges::none_of(steps_, [this](const Step& step) { return is_needed(step); });
 }
 

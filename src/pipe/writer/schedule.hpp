@@ -50,16 +50,16 @@ class Schedule {
   /// Records that a reader has read its current step.
   void done(std::uint64_t reader);
   /// Sets the progress of a reader with a board: the last steps that it has finished and begun.  pre  kWait.
-  void progressed(std::uint64_t reader, std::int64_t finished, std::int64_t begun);
-  /// Removes a reader.  counts_as_read: true if its current step counts as read.
+  void set_progress(std::uint64_t reader, std::int64_t finished, std::int64_t begun);
+  /// Removes a reader.  counts_as_read: true if the step that it is reading counts as read.
   void leave(std::uint64_t reader, bool counts_as_read);
 
   /// Returns true if the sequence has ended and a reader has read all steps.
-  bool at_end(std::uint64_t reader) const;
-  /// True if the sequence has ended and all steps are read.
-  bool over() const { return ended_ && drained(); }
-  /// True if no reader will read any held step.
-  bool drained() const;
+  bool is_at_end(std::uint64_t reader) const;
+  /// Returns true if the sequence has ended and all steps are read.
+  bool is_over() const { return ended_ && is_drained(); }
+  /// Returns true if no reader needs any held step.
+  bool is_drained() const;
   std::int64_t published() const { return published_; }
   std::int64_t dropped() const { return dropped_; }
   bool holds(std::int64_t step) const;
@@ -76,20 +76,22 @@ class Schedule {
     bool read = false;  // true if any reader has finished it
   };
   struct Reader {
-    std::int64_t position = -1;
-    std::int64_t reading = -1;  // -1: none
+    std::int64_t position = -1;  // the last step that it has read
+    std::int64_t reading = -1;   // the step that it is reading; -1: none
   };
   bool is_read_now(const Step& step) const;
+  /// Returns true if a reader may begin the step, so that one slot remains that the writer can reuse.
   bool may_be_read(const Step& step) const;
   /// Returns true if a reader is reading the step or will read it, or if no reader is attached and none has read it.
   bool is_needed(const Step& step) const;
+  /// Removes the steps that no reader needs, and frees their slots.
   void release();
 
   int slots_;
   FullQueuePolicy when_full_;
-  std::deque<Step> steps_;  // published, ascending
-  std::optional<Step> begun_;
-  std::vector<int> free_;
+  std::deque<Step> steps_;     // published, ascending
+  std::optional<Step> begun_;  // begun, not published
+  std::vector<int> free_;      // free slots
   std::map<std::uint64_t, Reader> readers_;
   std::uint64_t last_reader_ = 0;
   std::int64_t published_ = 0;  // number of published steps, and of the next step

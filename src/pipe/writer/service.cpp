@@ -59,7 +59,7 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
   control_->received(peer, head, body);
 }
 
-void WriterService::take_part(std::uint64_t peer, std::span<const std::byte> part) {
+void WriterService::append_part(std::uint64_t peer, std::span<const std::byte> part) {
   std::string& all = parts_[peer];
   if (all.size() + part.size() > kMaxRequest) base::throw_system_error(EPROTO, "a request is too long");
   all.append(reinterpret_cast<const char*>(part.data()), part.size());
@@ -68,7 +68,7 @@ void WriterService::take_part(std::uint64_t peer, std::span<const std::byte> par
 void WriterService::received(const std::shared_ptr<Peer>& peer, const FrameHead& head,
                              std::span<const std::byte> body) {
   try {
-    if (head.kind == static_cast<std::uint32_t>(Frame::kPart)) return take_part(peer->number(), body);
+    if (head.kind == static_cast<std::uint32_t>(Frame::kPart)) return append_part(peer->number(), body);
     const auto parts = parts_.extract(peer->number());
     if (parts.empty()) return serve(peer, head, body);
     parts.mapped().append(reinterpret_cast<const char*>(body.data()), body.size());

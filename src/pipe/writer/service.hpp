@@ -1,4 +1,4 @@
-/// Serves the requests of readers at one process of the writer.
+/// Answers the requests of readers at one process of the writer.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,9 @@ class WriterService : public transport::native::Service {
   WriterService(std::shared_ptr<StepStore> steps, std::shared_ptr<WriterControl> control)
       : steps_(std::move(steps)), control_(std::move(control)) {}
 
-  /// Sets the endpoints of the processes of this group, by distance from this process, and on process 0 those of the
-  /// first process of each group.  Call it before readers can find the server.
+  /// Sets what kFindEndpoints returns.  group: on the first process of a group, the endpoints of its processes in their
+  /// order.  groups: on process 0, the endpoints of the first process of each group.  Call this before readers can find
+  /// the server.
   void set_directory(std::vector<std::string> group, std::vector<std::string> groups);
 
   void opened(const std::shared_ptr<transport::native::Peer>& /*peer*/) override {}
@@ -32,7 +33,8 @@ class WriterService : public transport::native::Service {
  private:
   void serve(const std::shared_ptr<transport::native::Peer>& peer, const transport::native::FrameHead& head,
              std::span<const std::byte> body);
-  void take_part(std::uint64_t peer, std::span<const std::byte> part);
+  /// Appends a kPart to the incomplete request of a connection.
+  void append_part(std::uint64_t peer, std::span<const std::byte> part);
 
   std::shared_ptr<StepStore> steps_;
   std::shared_ptr<WriterControl> control_;

@@ -22,7 +22,7 @@ void StepStore::begin(std::int64_t step, int slot) {
   const std::scoped_lock lock(mutex_);
   begun_ = slot;
   Slot& target = slots_[static_cast<std::size_t>(slot)];
-  target.memory.grow(Placement::kHead);
+  target.memory.grow(Placement::kHeaderBytes);
   // Set the number before the first write. Readers of this step get it only after publish(); a dropped reader that
   // still reads the previous step in this slot notices the new number.
   target.memory.set_step(step);

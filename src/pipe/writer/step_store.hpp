@@ -1,4 +1,4 @@
-/// The steps in the memory of one process of a writer.
+/// The steps of a pipe in the memory of one process of the writer.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace plait::pipe {
 ///          written before their readers are done.
 class StepStore {
  public:
-  /// process: number of the process, which holds the rank of that number; -1 if it holds all ranks.
+  /// process: number of the process if it holds only the rank of that number; -1 if a single process holds all ranks.
   StepStore(int slots, std::int64_t process);
 
   /// Begins to write a step into a slot, whose previous step is discarded.
@@ -88,7 +88,7 @@ class StepStore {
   std::list<CachedPlan> plans_;  // most recently used first
 };
 
-/// The dense local array of a rank, stored at `data`.
+/// Describes the local array of a rank that is stored at `data` without gaps between its elements.
 copy::LocalArray dense_array(const Layout& layout, std::int64_t rank, std::byte* data, std::int64_t element_bytes);
 
 }  // namespace plait::pipe

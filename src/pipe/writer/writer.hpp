@@ -24,10 +24,11 @@ namespace plait::pipe {
 /// sends it to readers on other hosts.  Processes synchronize only at the beginning and the end of each step.
 class Writer : public core::Channel {
  public:
-  /// Registers the name and waits for readers.  Collective.
+  /// Registers the name and waits for readers.  Collective.  holds_all_ranks: true if this process is the only one and
+  /// writes the arrays of all ranks.
   /// errors  The same on every rank: as MeetingFile, Server and WriterControl::wait_for_readers().
-  Writer(collective::Collective& call, const std::string& shown, const Options& options, const ArrayType& type,
-         bool alone);
+  Writer(collective::Collective& call, const std::string& url, const Options& options, const ArrayType& type,
+         bool holds_all_ranks);
   ~Writer() override;
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -44,9 +45,9 @@ class Writer : public core::Channel {
   void abort(const std::string& why) noexcept override;
 
  private:
-  const std::string shown_;
+  const std::string url_;
   const Options options_;
-  const bool first_;
+  const bool is_first_rank_;
   std::shared_ptr<StepStore> steps_;
   std::shared_ptr<WriterControl> control_;  // on rank 0
   std::shared_ptr<WriterService> service_;
@@ -54,8 +55,8 @@ class Writer : public core::Channel {
   std::unique_ptr<MeetingFile> meeting_;  // of rank 0
   StepDescription step_;
   // The last written layout and its text, so that equal layouts are formatted only once.
-  std::optional<std::pair<Layout, std::string>> spelled_;
-  bool over_ = false;
+  std::optional<std::pair<Layout, std::string>> last_layout_;
+  bool is_over_ = false;
 };
 
 }  // namespace plait::pipe

@@ -17,7 +17,7 @@ using plait::pipe::Board;
 class PipeBoard : public testing::Test {
  protected:
   void SetUp() override {
-    writer_ = Board::make(kFirst);
+    writer_ = Board::create(kFirst);
     ASSERT_NE(writer_, nullptr);
     EXPECT_FALSE(writer_->joined());
     reader_ = Board::join(Descriptor(::fcntl(writer_->descriptor(), F_DUPFD_CLOEXEC, 0)));
@@ -51,7 +51,7 @@ TEST_F(PipeBoard, StepsBeyondTheCapacityAreNotAnnounced) {
   for (std::int64_t step = kFirst; step < kFirst + Board::kEntries; ++step) ASSERT_TRUE(reader_->begin(step, message_));
   EXPECT_FALSE(reader_->begin(kFirst + Board::kEntries, message_))
       << "it would have replaced a step that may still be read";
-  reader_->begun(kFirst + Board::kEntries + 1);
+  reader_->record_begun(kFirst + Board::kEntries + 1);
   reader_->finish(kFirst + Board::kEntries + 1);
   const std::int64_t next = kFirst + Board::kEntries + 2;
   writer_->announce(next, std::string(Board::kMaxMessage + 1, 'w'));
@@ -62,9 +62,9 @@ TEST_F(PipeBoard, StepsBeyondTheCapacityAreNotAnnounced) {
 }
 
 TEST_F(PipeBoard, TheReaderKnowsIfTheWriterSleeps) {
-  writer_->want_word(true);
+  writer_->request_notifications(true);
   EXPECT_TRUE(reader_->finish(kFirst));
-  writer_->want_word(false);
+  writer_->request_notifications(false);
   EXPECT_FALSE(reader_->finish(kFirst + 1));
 }
 

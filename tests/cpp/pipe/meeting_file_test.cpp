@@ -35,7 +35,7 @@ class PipeMeeting : public testing::Test {
     invitation_.endpoints = plait::transport::native::own_host();
     invitation_.endpoints.addresses = {"tcp:127.0.0.1:4711"};
     invitation_.key = Key::random();
-    invitation_.who = "a test";
+    invitation_.program = "a test";
   }
   void TearDown() override {
     ::unsetenv("PLAIT_MEET");
@@ -54,7 +54,7 @@ TEST_F(PipeMeeting, ReadersFindTheInvitationOfTheWriter) {
     ASSERT_TRUE(invitation.has_value());
     EXPECT_EQ(invitation->key.text(), invitation_.key.text());
     EXPECT_EQ(invitation->endpoints.addresses, invitation_.endpoints.addresses);
-    EXPECT_EQ(invitation->who, "a test");
+    EXPECT_EQ(invitation->program, "a test");
     EXPECT_EQ(meeting_names(), std::vector<std::string>{"flow"});
     struct stat mode{};
     ASSERT_EQ(::stat(file.path().c_str(), &mode), 0);

@@ -72,7 +72,7 @@ TEST(PipePlacement, AlignsPartsToCacheLines) {
   const Layout layout = Layout::parse("10x3 (block, *) onto (4)");
   Placement all(-1);
   all.add(layout, 8);
-  std::int64_t expected = Placement::kHead;
+  std::int64_t expected = Placement::kHeaderBytes;
   for (std::int64_t rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(all.offset(0, rank), expected);
     expected += (layout.local_elements(rank) * 8 + 63) / 64 * 64;
@@ -81,8 +81,8 @@ TEST(PipePlacement, AlignsPartsToCacheLines) {
   Placement single(2);
   single.add(layout, 8);
   single.add(layout, 1);
-  EXPECT_EQ(single.offset(0, 2), Placement::kHead);
-  EXPECT_EQ(single.offset(1, 2), Placement::kHead + 128);
+  EXPECT_EQ(single.offset(0, 2), Placement::kHeaderBytes);
+  EXPECT_EQ(single.offset(1, 2), Placement::kHeaderBytes + 128);
 }
 
 }  // namespace

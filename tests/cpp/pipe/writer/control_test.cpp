@@ -52,7 +52,7 @@ class PipeControl : public testing::Test {
   }
   static void send_frame(WriterControl& writer, const std::shared_ptr<RecordingPeer>& from, Frame kind) {
     AttachRequest request;
-    request.who = "a reader";
+    request.program = "a reader";
     const std::string body = kind == Frame::kAttach ? base::encode(request) : "";
     writer.received(from, {static_cast<std::uint32_t>(kind), 0, 0, body.size()}, std::as_bytes(std::span(body)));
   }
@@ -104,7 +104,7 @@ TEST_F(PipeControl, ASleepingReaderGetsAFrame) {
   EXPECT_TRUE(reader->take_frames().empty());
   write(*writer);
   EXPECT_EQ(reader->take_frames(), std::vector{Frame::kStep});
-  reader->board()->begun(0);
+  reader->board()->record_begun(0);
   reader->board()->finish(0);
   write(*writer);
   EXPECT_TRUE(reader->take_frames().empty()) << "the reader has not asked for it";

@@ -54,13 +54,13 @@ TEST(PipeSchedule, AReaderMayReportItsProgressLater) {
     schedule.done(polling);
   }
   EXPECT_FALSE(schedule.begin().has_value());
-  schedule.progressed(reporting, 0, 1);
+  schedule.set_progress(reporting, 0, 1);
   EXPECT_EQ(schedule.position(reporting), 0);
   EXPECT_EQ(schedule.queued_steps(), 2);
   EXPECT_EQ(write(schedule), 3);
-  schedule.progressed(reporting, -7, -7);
+  schedule.set_progress(reporting, -7, -7);
   EXPECT_EQ(schedule.position(reporting), 0) << "a reader cannot go back";
-  schedule.progressed(reporting, 1000, 1000);
+  schedule.set_progress(reporting, 1000, 1000);
   EXPECT_EQ(schedule.position(reporting), 3) << "nor beyond the last step";
   EXPECT_EQ(schedule.queued_steps(), 2) << "the other reader has read two";
 }
@@ -70,7 +70,7 @@ TEST(PipeSchedule, AReaderThatLeavesDuringAStepMayCountAsHavingReadIt) {
     Schedule schedule(2, FullQueuePolicy::kWait);
     const auto reader = schedule.attach();
     write(schedule);
-    schedule.progressed(reader, -1, 0);
+    schedule.set_progress(reader, -1, 0);
     schedule.leave(reader, satisfied);
     EXPECT_EQ(schedule.queued_steps(), satisfied ? 0 : 1);
   }
@@ -158,12 +158,12 @@ TEST(PipeSchedule, EndsWhenAllStepsHaveBeenRead) {
   const auto reader = schedule.attach();
   write(schedule);
   schedule.end();
-  EXPECT_FALSE(schedule.at_end(reader));
-  EXPECT_FALSE(schedule.drained());
+  EXPECT_FALSE(schedule.is_at_end(reader));
+  EXPECT_FALSE(schedule.is_drained());
   EXPECT_EQ(schedule.next(reader)->step, 0);
   schedule.done(reader);
-  EXPECT_TRUE(schedule.at_end(reader));
-  EXPECT_TRUE(schedule.drained());
+  EXPECT_TRUE(schedule.is_at_end(reader));
+  EXPECT_TRUE(schedule.is_drained());
 }
 
 TEST(PipeSchedule, ACancelledStepReleasesItsSlotAndNumber) {
@@ -180,7 +180,7 @@ TEST(PipeSchedule, EndsIfTheNewestStepWasDroppedForACancelledOne) {
   EXPECT_TRUE(schedule.begin().has_value());
   schedule.cancel();
   schedule.end();
-  EXPECT_TRUE(schedule.at_end(reader));
+  EXPECT_TRUE(schedule.is_at_end(reader));
 }
 
 /// Random events: no slot has two steps, no step is overwritten while it is read, and without drops no reader misses
