@@ -46,12 +46,13 @@ std::uint64_t type_number(std::string_view dtype, int version) {
 /// Returns true if the elements are stored with the most significant byte first.
 bool is_big_endian(std::string_view dtype) { return dtype[0] == '>' || dtype[0] == '|'; }
 
-/// A part of a header that is being written.
+/// Writes a header, or a part of it, to memory.
 class Writer {
  public:
   explicit Writer(int version) : version_(version) {}
   int version() const { return version_; }
   std::vector<std::byte>& bytes() { return bytes_; }
+  /// Writes a big-endian number of `bytes` bytes.
   void write_number(std::uint64_t value, int bytes) {
     for (int i = bytes - 1; i >= 0; --i) bytes_.push_back(static_cast<std::byte>(value >> (8 * i)));
   }

@@ -18,9 +18,10 @@ namespace plait::container::netcdf {
 
 namespace {
 
-/// Offset of the number of records in the header.
+/// Offset of the number of records in the header, after the magic.
 constexpr std::int64_t kCountOffset = 4;
-constexpr std::int64_t kMaxFillBytes = std::int64_t{4} << 20;  // for one write of fill values
+/// Maximum size of one write of fill values.
+constexpr std::int64_t kMaxFillBytes = std::int64_t{4} << 20;
 
 /// Guards registry().
 std::mutex& registry_mutex() {

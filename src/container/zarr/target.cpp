@@ -218,11 +218,11 @@ void add_group(NewFolder& result, const fs::path& inside, const std::string& met
 
 /// Checks that a group has the same version as the new array in it.
 void check_version(ObjectStore& objects, const std::string& prefix, const std::string& folder, Version version) {
-  const bool is_newest = metadata_object(objects, prefix) == text(prefix, kVersion3);
-  if (is_newest == (version == Version::k3)) return;
-  base::throw_argument_error(folder, " is a group of Zarr's version ", is_newest ? 3 : 2,
-                             ", and the new array has version ", is_newest ? 2 : 3, "; put ",
-                             is_newest ? "zarr:" : "zarr2:", " in front of the name, or write into another folder");
+  const bool is_version_3 = metadata_object(objects, prefix) == text(prefix, kVersion3);
+  if (is_version_3 == (version == Version::k3)) return;
+  base::throw_argument_error(folder, " is a group of Zarr's version ", is_version_3 ? 3 : 2,
+                             ", and the new array has version ", is_version_3 ? 2 : 3, "; put ",
+                             is_version_3 ? "zarr:" : "zarr2:", " in front of the name, or write into another folder");
 }
 
 }  // namespace
@@ -230,13 +230,14 @@ void check_version(ObjectStore& objects, const std::string& prefix, const std::s
 NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
                      const std::map<std::string, std::string>& groups, Version version) {
   const std::vector<std::string> parts = split_name(path, array);
-  // Check that no name leads out of the folder.
+  // Check that no name leads out of the folder, as `../a` would.
   for (const auto& [group, metadata] : groups) (void)split_name(path, group);
   const std::shared_ptr<ObjectStore> objects = store::open_objects(std::string(path), Sharing::kShared);
   std::vector<fs::path> above;  // existing groups above the array
+  // Go down from the root of the hierarchy to the array, as long as groups exist.
   fs::path folder(path);
   std::string prefix;    // prefix of the objects in `folder`
-  std::size_t next = 0;  // index of the part after `folder`
+  std::size_t next = 0;  // index in `parts` of the part after `folder`
   Kind kind = detect_kind(*objects, prefix);
   if (kind != Kind::kNothing) objects->check();
   while (kind == Kind::kGroup && next < parts.size()) {
@@ -254,8 +255,8 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
                                "it, as in data.zarr::/group/array, or remove the folder first");
   NewFolder result;
   result.target = folder.string();
-  fs::path inside;
-  fs::path name;  // name of the group in the hierarchy
+  fs::path inside;  // path of the next missing group or of the array in the new folder
+  fs::path name;    // its name in the hierarchy
   for (std::size_t i = 0; i < next; ++i) name /= parts[i];
   const fs::path begin = name;  // the part of `name` that exists or is the target
   for (; next < parts.size(); name /= parts[next], inside /= parts[next], ++next) {

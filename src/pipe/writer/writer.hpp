@@ -52,7 +52,7 @@ class Writer : public core::Channel {
   std::shared_ptr<WriterControl> control_;  // on rank 0
   std::shared_ptr<WriterService> service_;
   std::unique_ptr<transport::native::Server> server_;
-  std::unique_ptr<MeetingFile> meeting_;  // of rank 0
+  std::unique_ptr<MeetingFile> meeting_;  // on rank 0
   StepDescription step_;
   // The last written layout and its text, so that equal layouts are formatted only once.
   std::optional<std::pair<Layout, std::string>> last_layout_;
