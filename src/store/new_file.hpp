@@ -15,11 +15,11 @@ namespace plait::store {
 struct NewFileOptions {
   std::int64_t bytes = 0;
   std::span<const std::byte> head;  ///< first bytes of the file; the others are zero
-  /// True if no other rank of this job may write a file of that name alone (posix/writer.hpp).
+  /// True to fail if another rank of this job writes a file of that name without a communicator (posix/writer.hpp).
   bool claimed = false;
   /// True if uncommitted data stay when the NewFile is destroyed, under a temporary name that every host can compute.
   bool keeps_unfinished = false;
-  /// True if the file continues an earlier unfinished one, if that has the same size and head.
+  /// True to continue an unfinished file that an earlier program has left, if it has the same size and head.
   bool continues = false;
   /// Metadata texts of groups by their names, for formats of folders.
   const std::map<std::string, std::string>* groups = nullptr;
@@ -27,8 +27,8 @@ struct NewFileOptions {
   bool durable = true;
 };
 
-/// A file under construction. It appears under its name as a whole or not at all. One process holds it, while others
-/// write to its location.
+/// A file under construction. It appears under its name as a whole or not at all. One process has this object, while
+/// all processes write to its location.
 class NewFile {
  public:
   /// Discards uncommitted data.

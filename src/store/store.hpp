@@ -58,19 +58,22 @@ class Store {
   virtual bool grows() const { return true; }
   virtual std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) = 0;
   virtual std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) = 0;
-  /// Called when an access that wrote has ended: writes buffered data, so that other processes find them.
+  /// Called when an access that wrote has ended: writes buffered data, so that other processes can read them.
   /// errors  kSystem.
   virtual void flush() {}
-  /// Called instead if such an access has failed, when none of its writes is in flight: discards buffered data.
+  /// Called instead of flush() if such an access has failed, when none of its writes is in flight: discards buffered
+  /// data.
   virtual void discard_buffered() noexcept {}
-  /// Sets how many bytes of decompressed chunks are cached for reads of parts of them, in stores that have such chunks.
+  /// Sets how many bytes of decompressed chunks a store caches for later reads of other parts of these chunks. Stores
+  /// without compressed chunks ignore it.
   virtual void resize_cache(std::int64_t /*bytes*/) {}
   /// Returns the identity of the ordinary file with these bytes at the same offsets, under name(); empty if there is
   /// none.
   /// errors  kSystem.
   virtual std::optional<Identity> file_identity() const { return {}; }
-  /// Returns an identity that no other content of any object has, if the store has the bytes of one object at the same
-  /// offsets; it is an empty text if the server does not state one. Nothing for other stores.
+  /// Returns the identity of an object's content, which no other content of any object has, if this store has the bytes
+  /// of one object at the same offsets. The text is empty if the server does not state an identity. Returns nothing for
+  /// other stores.
   virtual std::optional<std::string> object_identity() const { return {}; }
   /// Returns once all completed writes survive a loss of power.
   virtual void sync() = 0;

@@ -39,40 +39,41 @@ std::string unescaped(std::string_view text, const std::string& url) {
 
 std::int64_t parse_bytes_option(const UrlOption& option, const std::string& url) {
   const std::string& value = option.value;
-  const auto wrong = [&](const char* why) {
+  const auto make_error = [&](const char* why) {
     return Error(ErrorKind::kArgument, base::text(url, ": ", option.key, '=', value, ' ', why,
                                                   "; give a number of bytes above 0, such as 65536 or 64K"));
   };
   std::int64_t bytes = 0;
   const char* last = value.data() + value.size();
   const auto [end, error] = std::from_chars(value.data(), last, bytes);
-  if (error == std::errc::result_out_of_range) throw wrong("is too large");
-  if (error != std::errc() || last - end > 1) throw wrong("is not a number of bytes");
+  if (error == std::errc::result_out_of_range) throw make_error("is too large");
+  if (error != std::errc() || last - end > 1) throw make_error("is not a number of bytes");
   if (end != last) {
-    const std::size_t power = std::string_view("KMGkmg").find(*end);
-    if (power == std::string_view::npos) throw wrong("is not a number of bytes");
-    const int bits = static_cast<int>(power % 3 + 1) * 10;
-    if (bytes > INT64_MAX >> bits) throw wrong("is too large");
+    constexpr std::string_view kSuffixes = "KMGkmg";  // powers of 1024: 1, 2, 3
+    const std::size_t suffix = kSuffixes.find(*end);
+    if (suffix == std::string_view::npos) throw make_error("is not a number of bytes");
+    const int bits = static_cast<int>(suffix % 3 + 1) * 10;
+    if (bytes > INT64_MAX >> bits) throw make_error("is too large");
     bytes *= std::int64_t{1} << bits;
   }
-  if (bytes < 1) throw wrong("is not above 0");
+  if (bytes < 1) throw make_error("is not above 0");
   return bytes;
 }
 
 Url parse_url(const std::string& url, std::string_view scheme, const std::string& example) {
   const auto fail = [&url](const auto&... why) { base::throw_argument_error(url, ": ", why...); };
-  const std::string_view rest = std::string_view(url).substr(scheme.size());
-  const std::size_t question = rest.find('?');
+  const std::string_view after_scheme = std::string_view(url).substr(scheme.size());
+  const std::size_t question = after_scheme.find('?');
   Url result;
-  result.path = unescaped(rest.substr(0, question), url);
+  result.path = unescaped(after_scheme.substr(0, question), url);
   if (result.path.empty()) fail("there is no name after ", scheme, "; give one, as in ", example);
-  if (question == std::string_view::npos || question + 1 == rest.size()) return result;
-  for (const std::string& option : split(rest.substr(question + 1), '&')) {
-    const std::size_t equals = option.find('=');
-    UrlOption next{option.substr(0, equals), equals == std::string::npos ? "" : option.substr(equals + 1)};
-    if (std::ranges::any_of(result.options, [&](const UrlOption& old) { return old.key == next.key; }))
-      fail(next.key, "= is given twice; give it once");
-    result.options.push_back(std::move(next));
+  if (question == std::string_view::npos || question + 1 == after_scheme.size()) return result;
+  for (const std::string& text : split(after_scheme.substr(question + 1), '&')) {
+    const std::size_t equals = text.find('=');
+    UrlOption option{text.substr(0, equals), equals == std::string::npos ? "" : text.substr(equals + 1)};
+    if (std::ranges::any_of(result.options, [&](const UrlOption& earlier) { return earlier.key == option.key; }))
+      fail(option.key, "= is given twice; give it once");
+    result.options.push_back(std::move(option));
   }
   return result;
 }

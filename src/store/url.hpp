@@ -22,11 +22,11 @@ struct UrlOption {
 
 /// The parts of a name after the scheme.
 struct Url {
-  std::string path;  ///< path NAME with `%XX` resolved
+  std::string path;  ///< NAME with `%XX` replaced
   std::vector<UrlOption> options;
 };
 
-/// Parses a name. example: a valid name for errors.
+/// Parses the name `url`, which begins with `scheme`. example: a valid name for errors.
 /// errors  kArgument: there is no NAME, an option occurs twice, or a `%` is no escape.
 Url parse_url(const std::string& url, std::string_view scheme, const std::string& example);
 

@@ -47,19 +47,19 @@ using store::stripe::StripedStore;
 namespace {
 
 std::vector<std::string> find_disks(const Name& name) {
-  const auto fail = [&name](const auto&... why) { base::throw_argument_error(name.shown(), ": ", why...); };
+  const auto fail = [&name](const auto&... why) { base::throw_argument_error(name.display_name(), ": ", why...); };
   std::vector<std::string> paths = name.disks.empty() ? disks() : name.disks;
   if (paths.empty())
-    fail("no disks are given; write them as in ", name.shown(), "?disks=/mnt/a,/mnt/b, or set PLAIT_DISKS");
+    fail("no disks are given; write them as in ", name.display_name(), "?disks=/mnt/a,/mnt/b, or set PLAIT_DISKS");
   if (paths.size() > store::stripe::kMaxDisks)
     fail(paths.size(), " disks; at most ", store::stripe::kMaxDisks, " are supported");
   for (std::string& disk : paths) disk = fs::absolute(disk).string();
-  store::stripe::check_disks(paths, name.shown());
+  store::stripe::check_disks(paths, name.display_name());
   for (std::string& disk : paths) {
     // Let the system resolve the path: `..` after a link is the folder above the target of the link.
     std::error_code error;
     disk = fs::canonical(disk, error).string();
-    if (error) throw posix::system_error(base::text("write ", name.shown(), " to a disk"), error.value());
+    if (error) throw posix::system_error(base::text("write ", name.display_name(), " to a disk"), error.value());
     if (disk.find('\n') != std::string::npos) fail("the name of a disk contains a line break; use another folder");
   }
   return paths;
@@ -67,11 +67,11 @@ std::vector<std::string> find_disks(const Name& name) {
 
 Description make_description(const Name& name, const std::string& basename, std::int64_t bytes) {
   if (fs::path(name.path).filename().string().ends_with(".npy"))
-    base::throw_argument_error(name.shown(),
+    base::throw_argument_error(name.display_name(),
                                ": a striped file holds raw elements; give it a name that does not end with "
                                ".npy");
   if (basename.find('\n') != std::string::npos)
-    base::throw_argument_error(name.shown(), ": the name contains a line break; choose another name");
+    base::throw_argument_error(name.display_name(), ": the name contains a line break; choose another name");
   Description result;
   result.unit = name.unit == 0 ? store::stripe::kDefaultUnit : name.unit;
   result.bytes = bytes;
@@ -111,7 +111,7 @@ class NewStripedFile : public store::NewFile {
 };
 
 NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& options)
-    : shown_(name.shown()),
+    : shown_(name.display_name()),
       basename_(fs::path(posix::follow_links(name.path)).filename().string()),
       description_(make_description(name, basename_, options.bytes)),
       keeps_unfinished_(options.keeps_unfinished),
@@ -146,7 +146,7 @@ NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& op
 bool NewStripedFile::adopt() {
   std::optional<Description> leftover;
   try {
-    leftover = store::stripe::description_at(file_->temporary_path());
+    leftover = store::stripe::find_description(file_->temporary_path());
   } catch (const Error&) {  // the description was incomplete when its program was killed
   }
   if (!leftover) return false;

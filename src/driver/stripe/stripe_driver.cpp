@@ -52,7 +52,7 @@ std::string list_text(const std::vector<fs::path>& paths) {
 /// Checks that the options of a name agree with the description.
 void compare(const Name& name, const Description& found) {
   const auto fail = [&](const auto&... what) {
-    base::throw_argument_error(name.shown(), what..., " was given; leave it out or correct it");
+    base::throw_argument_error(name.display_name(), what..., " was given; leave it out or correct it");
   };
   if (name.unit != 0 && name.unit != found.unit) fail(" has stripes of ", found.unit, " bytes, but unit=", name.unit);
   if (name.disks.empty()) return;
@@ -69,15 +69,15 @@ struct FoundStripes {
 };
 
 FoundStripes find_striped(const Name& name, StripedStore::Access access) {
-  Description found = store::stripe::read_description(name.path, name.shown());
+  Description found = store::stripe::read_description(name.path, name.display_name());
   while (true) {
     try {
-      store::stripe::check_components(found, name.shown());
-      auto opened = std::make_unique<StripedStore>(found, access, name.shown());
+      store::stripe::check_components(found, name.display_name());
+      auto opened = std::make_unique<StripedStore>(found, access, name.display_name());
       return {std::move(found), std::move(opened)};
     } catch (const Error&) {
       // The file may have been replaced meanwhile, and the components of the old one removed: try the new description.
-      Description current = store::stripe::read_description(name.path, name.shown());
+      Description current = store::stripe::read_description(name.path, name.display_name());
       if (current == found) throw;
       found = std::move(current);
     }
@@ -87,7 +87,7 @@ FoundStripes find_striped(const Name& name, StripedStore::Access access) {
 /// Returns the description at a path; nothing if there is none or it cannot be read. find_striped() reports the reason.
 std::optional<Description> readable_description(const std::string& path) {
   try {
-    return store::stripe::description_at(path);
+    return store::stripe::find_description(path);
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -8,6 +8,7 @@
 
 namespace plait::store::memory {
 
+/// A batch that copies segments from or to the memory when it is completed.
 class PendingCopy : public Pending {
  public:
   PendingCopy(MemoryStore& store, std::vector<ReadSegment> reads, std::vector<WriteSegment> writes)
@@ -21,6 +22,8 @@ class PendingCopy : public Pending {
   }
 
  private:
+  /// Returns the address of a segment in the store, and counts it.
+  /// errors  kSystem: the segment is made to fail, or is outside the store.
   std::byte* checked_address(std::int64_t offset, std::int64_t bytes) {
     if (store_.segments_++ == store_.fail_at_)
       base::throw_system_error(EIO, "cannot reach memory at offset ", offset, ": made to fail");

@@ -9,6 +9,7 @@
 
 namespace plait::store::memory {
 
+/// A store of fixed size in the memory of this process. A test can make the access to a segment fail.
 class MemoryStore : public Store {
  public:
   explicit MemoryStore(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {}
@@ -19,7 +20,8 @@ class MemoryStore : public Store {
   void sync() override {}
 
   std::vector<std::byte>& bytes() { return bytes_; }
-  /// Makes the segment with this number fail with EIO, counted from 0 over all batches; -1: none fails.
+  /// Makes the copy of the segment with this number fail with EIO. Segments are numbered from 0 over all batches; -1:
+  /// none fails.
   void fail_at(std::int64_t segment) { fail_at_ = segment; }
   /// Returns the number of segments copied so far.
   std::int64_t segments() const { return segments_; }

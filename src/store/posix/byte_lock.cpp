@@ -12,12 +12,15 @@ namespace plait::store::posix {
 
 namespace {
 
-/// Returns 0, or the error number.
+/// Number of the byte that lock_name() locks: the last one, because other callers number their bytes from 0.
+constexpr std::int64_t kNameLock = kLockOffset - 1;
+
+/// Sets or removes the lock of a byte, as fcntl() does. Returns 0, or the error number.
 int set_lock(int file, std::int64_t number, short type, int command) noexcept {
   struct flock lock{};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
-  lock.l_start = kLockedBytes + number % kLockedBytes;
+  lock.l_start = kLockOffset + number % kLockOffset;
   lock.l_len = 1;
   while (::fcntl(file, command, &lock) != 0)
     if (errno != EINTR) return errno;
@@ -38,9 +41,9 @@ Descriptor lock_name(const std::string& path) {
     file = Descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (file.number() < 0) break;
     if (base::can_be_interrupted()) {
-      base::wait_for_lock([&] { return lock_byte(file.number(), kLockedBytes - 1, Wait::kNo); });
+      base::wait_for_lock([&] { return lock_byte(file.number(), kNameLock, Wait::kNo); });
     } else {
-      (void)lock_byte(file.number(), kLockedBytes - 1, Wait::kYes);
+      (void)lock_byte(file.number(), kNameLock, Wait::kYes);
     }
     // While this call waited, the holder of the lock may have replaced the file: then lock the new one.
     struct stat locked{};

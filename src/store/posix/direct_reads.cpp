@@ -113,7 +113,7 @@ bool DirectReads::open() {
   struct stat status{};
   if (::fstat(file_.number(), &status) != 0) return false;
   unit_ = std::max(reported.value_or(kUnit), kUnit);
-  if (kMin % unit_ != 0) return false;
+  if (kMinBytes % unit_ != 0) return false;
   // Reopen the open file itself rather than its name, which may belong to another file by now.
   const std::string name = base::text("/proc/self/fd/", file_.number());
   direct_ = Descriptor(::open(name.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
@@ -125,67 +125,67 @@ bool DirectReads::open() {
 
 bool DirectReads::is_cold(std::int64_t file_bytes) const {
   constexpr std::int64_t kSamples = 16;
-  if (file_bytes < kSamples * kMin || !serves(file_bytes) || !query_unit(file_.number())) return false;
-  std::int64_t cold = 0;
+  if (file_bytes < kSamples * kMinBytes || !may_benefit(file_bytes) || !query_unit(file_.number())) return false;
+  std::int64_t cold_samples = 0;
   for (std::int64_t sample = 0; sample < kSamples; ++sample) {
-    const auto found = query_page_cache(file_.number(), file_bytes / kSamples * sample, kHeadBytes);
-    if (!found) return false;
-    cold += found->cached == 0 ? 1 : 0;
+    const auto pages = query_page_cache(file_.number(), file_bytes / kSamples * sample, kHeadBytes);
+    if (!pages) return false;
+    cold_samples += pages->cached == 0 ? 1 : 0;
   }
-  return cold > kSamples / 2;
+  return cold_samples > kSamples / 2;
 }
 
 bool DirectReads::is_cold(std::int64_t offset, std::int64_t bytes) {
   const auto query = [&](std::int64_t length) { return query_page_cache(file_.number(), offset, length); };
-  if (!met_)
+  if (!may_be_cold_)
     if (const auto lead = query(kHeadBytes); lead && lead->cached >= count_pages(kHeadBytes)) return false;
   const auto found = query(bytes);
   if (!found) {
-    if (setting_ != DirectIo::kAlways) able_ = false;
+    if (setting_ != DirectIo::kAlways) is_able_ = false;
     return setting_ == DirectIo::kAlways;
   }
   const std::uint64_t pages = count_pages(bytes);
-  met_ = found->cached < pages;
+  may_be_cold_ = found->cached < pages;
   return found->cached < pages / 2 && found->changed + found->being_written == 0;
 }
 
-bool DirectReads::is_first(std::int64_t offset, std::int64_t bytes) {
-  const auto begin = static_cast<std::size_t>(base::ceil_divide(offset, kMin));
-  const auto end = static_cast<std::size_t>(base::ceil_divide(offset + bytes, kMin));
+bool DirectReads::mark_first_read(std::int64_t offset, std::int64_t bytes) {
+  const auto begin = static_cast<std::size_t>(base::ceil_divide(offset, kMinBytes));  // blocks, see is_block_read_
+  const auto end = static_cast<std::size_t>(base::ceil_divide(offset + bytes, kMinBytes));
   const std::lock_guard lock(mutex_);
-  if (read_.size() < end) read_.resize(end);
-  const auto first = read_.begin() + static_cast<std::ptrdiff_t>(begin);
-  const auto last = read_.begin() + static_cast<std::ptrdiff_t>(end);
+  if (is_block_read_.size() < end) is_block_read_.resize(end);
+  const auto first = is_block_read_.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto last = is_block_read_.begin() + static_cast<std::ptrdiff_t>(end);
   const bool is_first = std::find(first, last, true) == last;
   std::fill(first, last, true);
   return is_first;
 }
 
-bool DirectReads::wanted(std::int64_t offset, std::int64_t bytes) {
+bool DirectReads::should_bypass(std::int64_t offset, std::int64_t bytes) {
   std::call_once(opened_, [this] {
-    if (!open()) able_ = false;
+    if (!open()) is_able_ = false;
   });
-  if (!able_) return false;
+  if (!is_able_) return false;
   if (setting_ == DirectIo::kAlways) return true;
   ReadChoice& choice = *choice_.load();
-  if (outgrows_memory_) return choice.goes_past(kMinGainOfLarge);
+  if (outgrows_memory_) return choice.should_bypass(kMinGainOfLarge);
   // Read bytes through the cache the second time, so that they are cached if they are read again and again.
-  return is_first(offset, bytes) && choice.goes_past(kMinGain);
+  return mark_first_read(offset, bytes) && choice.should_bypass(kMinGain);
 }
 
-void DirectReads::learn(bool past, const ReadChoice::Cost& cost, std::int64_t bytes) {
-  if (able_) choice_.load()->learn(past, cost, bytes);
+void DirectReads::learn(bool is_bypassing, const ReadChoice::Cost& cost, std::int64_t bytes) {
+  if (is_able_) choice_.load()->learn(is_bypassing, cost, bytes);
 }
 
-std::int64_t DirectReads::read_into(std::byte* stage, std::int64_t offset, std::int64_t bytes,
+std::int64_t DirectReads::read_into(std::byte* staging, std::int64_t offset, std::int64_t bytes,
                                     RecordedFile& recorded_file) {
   while (true) {
-    const ssize_t count = recorded(recorded_file, {PLAIT_EVENT_READ, offset, bytes}, [&] {
-      return ::pread(direct_.number(), stage, static_cast<std::size_t>(bytes), offset);
+    const ssize_t count = record_call(recorded_file, {PLAIT_EVENT_READ, offset, bytes}, [&] {
+      return ::pread(direct_.number(), staging, static_cast<std::size_t>(bytes), offset);
     });
     if (count >= 0) return count;
     if (errno == EINTR) continue;
-    able_ = false;
+    is_able_ = false;
     return 0;
   }
 }
@@ -194,19 +194,19 @@ std::int64_t DirectReads::read(std::int64_t offset, std::int64_t bytes, Recorded
                                base::FunctionRef<void(std::int64_t, const std::byte*, std::int64_t)> take) {
   std::int64_t done = 0;
   try {
-    const base::RecycledBlock stage(kStage);
+    const base::RecycledBlock staging(kStageBytes);
     while (done < bytes) {
-      const std::int64_t lead = (offset + done) % unit_;
-      const std::int64_t whole = base::ceil_divide(lead + bytes - done, unit_) * unit_;
+      const std::int64_t lead = (offset + done) % unit_;  // bytes of the first unit before the requested ones
+      const std::int64_t whole_units = base::ceil_divide(lead + bytes - done, unit_) * unit_;
       const std::int64_t count =
-          read_into(stage.data(), offset + done - lead, std::min(whole, kStage), recorded_file) - lead;
+          read_into(staging.data(), offset + done - lead, std::min(whole_units, kStageBytes), recorded_file) - lead;
       if (count <= 0) return done;
-      const std::int64_t taken = std::min(count, bytes - done);
-      take(done, stage.data() + lead, taken);
-      done += taken;
+      const std::int64_t piece_bytes = std::min(count, bytes - done);
+      take(done, staging.data() + lead, piece_bytes);
+      done += piece_bytes;
     }
   } catch (const std::bad_alloc&) {
-    able_ = false;
+    is_able_ = false;
   }
   return done;
 }
@@ -218,8 +218,8 @@ std::string DirectReads::description() const {
   const auto rate_text = [](const std::optional<double>& rate) {
     return rate ? base::text(base::bytes_text(static_cast<std::int64_t>(*rate)), "/s") : std::string("not tried");
   };
-  return base::text("large reads of what is not cached: past the page cache ", rate_text(rates.past), ", through it ",
-                    rate_text(rates.through));
+  return base::text("large reads of what is not cached: past the page cache ", rate_text(rates.bypassing),
+                    ", through it ", rate_text(rates.through_cache));
 }
 
 }  // namespace plait::store::posix

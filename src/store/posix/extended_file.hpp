@@ -9,8 +9,8 @@
 
 namespace plait::store::posix {
 
-/// A file that is locked against other programs that extend it with Plait. Bytes after the end of its array have no
-/// meaning.
+/// A file whose array grows at the end of the file. A lock excludes other programs that extend it with Plait. Bytes
+/// after the end of the array have no meaning.
 class ExtendedFile {
  public:
   /// Locks the file.  name: the name of the array, for errors.

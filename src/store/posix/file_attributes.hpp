@@ -13,23 +13,23 @@ namespace plait::store::posix {
 /// Permissions, owner, group, access control list and the user's extended attributes.
 class Attributes {
  public:
-  /// Reads the attributes of a file that is to be replaced. found: its status. shown: the name in errors.
+  /// Reads the attributes of a file that is to be replaced. status: its status. display_name: the name in errors.
   /// errors  kSystem: this process may not read an attribute.
-  static Attributes of_old(const std::string& path, const struct stat& found, const std::string& shown);
-  /// Reads the attributes with which a file was created.  errors  kSystem.
-  static Attributes of_new(int file, const std::string& shown);
+  static Attributes read_replaced(const std::string& path, const struct stat& status, const std::string& display_name);
+  /// Reads the attributes that a new file got from the system when it was created.  errors  kSystem.
+  static Attributes read_created(int file, const std::string& display_name);
 
   /// Applies the attributes to a file that this process has made. Its owner can read and write it until finish() sets
   /// the final permissions. Owner and group are set if that is permitted; if the group cannot be set, the file's group
   /// loses the permissions that others do not have.
   /// errors  kSystem: an attribute cannot be set.
-  void apply(int file, const std::string& shown) const;
+  void apply(int file, const std::string& display_name) const;
   /// Sets the final permissions.  errors  kSystem.
-  void finish(int file, const std::string& shown) const;
+  void finish(int file, const std::string& display_name) const;
 
  private:
   /// Returns the permissions for a file of this status, whose owner or group may differ from that of the old file.
-  mode_t mode_for(const struct stat& status) const;
+  mode_t permissions_for(const struct stat& status) const;
 
   struct ExtendedAttribute {
     std::string name;
@@ -38,7 +38,7 @@ class Attributes {
   mode_t mode_ = 0;
   uid_t owner_ = 0;
   gid_t group_ = 0;
-  bool old_ = false;
+  bool replaces_old_ = false;  // true if these are the attributes of a file that is to be replaced
   std::vector<ExtendedAttribute> extended_;
 };
 

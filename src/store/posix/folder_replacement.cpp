@@ -45,31 +45,31 @@ std::string own_name(const std::string& prefix) {
 
 FolderReplacement::FolderReplacement(const std::string& target, const std::string& sibling, std::string_view array,
                                      const NewFileOptions& options)
-    : target_(follow_links(target)), keeps_(options.keeps_unfinished), durable_(options.durable) {
+    : target_(follow_links(target)), keeps_unfinished_(options.keeps_unfinished), durable_(options.durable) {
   struct stat old{};
   existed_ = ::lstat(target_.c_str(), &old) == 0;
-  const fs::path neighbour = follow_links(sibling);
-  const fs::path folder = neighbour.parent_path();
+  const fs::path sibling_target = follow_links(sibling);
+  const fs::path folder = sibling_target.parent_path();
   if (existed_) check_sticky(fs::path(target_).parent_path(), old.st_uid, target);
-  const std::string prefix = temporary_prefix(neighbour, folder);
-  remove_stale(folder, prefix, [](const std::string& left) {
+  const std::string prefix = temporary_prefix(sibling_target, folder);
+  remove_stale(folder, prefix, [](const std::string& leftover) {
     std::error_code ignored;
-    fs::remove_all(left, ignored);
+    fs::remove_all(leftover, ignored);
   });
-  if (keeps_) {
-    temporary_ = (folder / unfinished_name(sibling_path(neighbour.string(), array), folder)).string();
-    folder_ = lock_unfinished(temporary_, true, target, continued_);
+  if (keeps_unfinished_) {
+    temporary_ = (folder / unfinished_name(sibling_path(sibling_target.string(), array), folder)).string();
+    folder_ = lock_unfinished(temporary_, /*is_folder=*/true, target, continued_);
     if (!options.continues) clear();
   }
   prefix_ = (folder / prefix).string();
-  while (!keeps_) {
+  while (!keeps_unfinished_) {
     temporary_ = own_name(prefix_);
     if (::mkdir(temporary_.c_str(), 0777) == 0) break;
     if (errno != EEXIST) throw system_error(base::text("make the folder of ", target), errno);
   }
-  open_ = true;
+  is_pending_ = true;
   try {
-    if (!keeps_) folder_ = open_file(temporary_, O_RDONLY | O_DIRECTORY, 0, target);
+    if (!keeps_unfinished_) folder_ = open_file(temporary_, O_RDONLY | O_DIRECTORY, 0, target);
     (void)lock_at_once(folder_.number(), target);
     constexpr mode_t kPermissions = 07777;
     if (existed_ && S_ISDIR(old.st_mode)) ::fchmod(folder_.number(), old.st_mode & kPermissions);
@@ -81,7 +81,7 @@ FolderReplacement::FolderReplacement(const std::string& target, const std::strin
 }
 
 void FolderReplacement::exchange() {
-  if (!keeps_) return swap();
+  if (!keeps_unfinished_) return swap();
   // Rename the unfinished folder first: after the exchange its name belongs to the old folder, and a later program must
   // not take that for unfinished data.
   const std::string unfinished = temporary_;
@@ -116,37 +116,37 @@ void FolderReplacement::commit(bool replaces) {
     if (durable_) sync_folder(parent);
     return remove();  // the old folder
   }
-  const bool placed = !existed_ && rename_to_free(temporary_, target_);
-  open_ = false;
+  const bool is_renamed = !existed_ && rename_to_free(temporary_, target_);
+  is_pending_ = false;
   folder_.close();
-  if (placed) {
+  if (is_renamed) {
     if (durable_) sync_folder(parent);
     return;
   }
-  std::string kept;
+  std::string sibling;
   for (int number = 1;; ++number) {
-    kept = base::text(target_, ".kept-", number);
-    if (rename_to_free(temporary_, kept)) break;
+    sibling = base::text(target_, ".kept-", number);
+    if (rename_to_free(temporary_, sibling)) break;
   }
   base::throw_system_error(
       EEXIST, "cannot finish ", target_,
       ": a folder with other data has appeared there since it was opened; that one is unchanged, and "
       "the new data is in ",
-      kept, "; move it, or what is in it, to where you want it");
+      sibling, "; move it, or what is in it, to where you want it");
 }
 
 void FolderReplacement::discard() noexcept {
-  if (!keeps_) return remove();
-  open_ = false;
+  if (!keeps_unfinished_) return remove();
+  is_pending_ = false;
   folder_.close();
 }
 
 void FolderReplacement::remove() noexcept {
-  if (open_ && owner_.here()) {
+  if (is_pending_ && owner_.here()) {
     std::error_code ignored;
     fs::remove_all(temporary_, ignored);
   }
-  open_ = false;
+  is_pending_ = false;
   folder_.close();
 }
 

@@ -11,10 +11,10 @@ namespace plait::store::posix {
 
 /// The folder that will become `target`, under a temporary name until commit() renames it.
 ///
-/// After a kill at any time `target` is the old folder or the new one; if the file system cannot exchange two folders,
-/// it may be missing. As in Replacement, the temporary name contains the host and the process, the process holds a lock
-/// on the folder, and the next process on that host that replaces the same folder removes what a killed process has
-/// left.
+/// If the process is killed at any time, `target` is the old folder or the new one; if the file system cannot exchange
+/// two folders, `target` may be missing. As in Replacement, the temporary name contains the host and the process, the
+/// process holds a lock on the folder, and the next process on that host that replaces the same folder removes what a
+/// killed process has left.
 class FolderReplacement {
  public:
   /// Makes an empty folder.
@@ -55,8 +55,8 @@ class FolderReplacement {
   std::string prefix_;  // prefix of temporary names of this host
   Descriptor folder_;   // holds the lock
   bool existed_ = false;
-  bool open_ = false;
-  bool keeps_ = false;
+  bool is_pending_ = false;
+  bool keeps_unfinished_ = false;
   bool durable_ = true;
   bool continued_ = false;
 };

@@ -22,36 +22,39 @@ std::int64_t nanoseconds(const Time& time) {
 
 /// Returns true for file systems in user space (FUSE). They may assign inode numbers on access, so that a file may get
 /// another number later.
-bool has_unstable_numbers(int file) {
+bool has_unstable_inode_numbers(int file) {
   struct statfs info{};
   return ::fstatfs(file, &info) == 0 && static_cast<std::uint32_t>(info.f_type) == FUSE_SUPER_MAGIC;
 }
 
 /// Returns the status of a file on systems that do not permit statx(), such as old containers. It has no creation time.
-FileStatus read_plain_status(int file, const std::string& shown) {
+FileStatus read_plain_status(int file, const std::string& display_name) {
   struct stat found{};
-  if (::fstat(file, &found) != 0) throw system_error("look at " + shown, errno);
-  return {{has_unstable_numbers(file) ? 0 : found.st_ino, 0, found.st_size, nanoseconds(found.st_mtim)}, found.st_mode};
+  if (::fstat(file, &found) != 0) throw system_error("look at " + display_name, errno);
+  return {{has_unstable_inode_numbers(file) ? 0 : found.st_ino, /*born=*/0, found.st_size, nanoseconds(found.st_mtim)},
+          found.st_mode};
 }
 
 }  // namespace
 
-FileStatus read_file_status(int file, const std::string& shown) {
+FileStatus read_file_status(int file, const std::string& display_name) {
   // Use one call: if other programs write to the file, its size and times must be from the same moment.
   struct statx found{};
   if (::statx(file, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &found) != 0)
-    return read_plain_status(file, shown);
+    return read_plain_status(file, display_name);
   const std::int64_t born = (found.stx_mask & STATX_BTIME) != 0 ? nanoseconds(found.stx_btime) : 0;
-  return {{has_unstable_numbers(file) ? 0 : found.stx_ino, born, static_cast<std::int64_t>(found.stx_size),
+  return {{has_unstable_inode_numbers(file) ? 0 : found.stx_ino, born, static_cast<std::int64_t>(found.stx_size),
            nanoseconds(found.stx_mtime)},
           found.stx_mode};
 }
 
-Identity read_identity(int file, const std::string& shown) { return read_file_status(file, shown).identity; }
+Identity read_identity(int file, const std::string& display_name) {
+  return read_file_status(file, display_name).identity;
+}
 
-void check_not_replaced(int file, const Identity& expected, const std::string& shown) {
-  if (!same_file(read_identity(file, shown), expected))
-    base::throw_system_error(ESTALE, shown, " has been replaced while it was opened; open it again");
+void check_not_replaced(int file, const Identity& expected, const std::string& display_name) {
+  if (!same_file(read_identity(file, display_name), expected))
+    base::throw_system_error(ESTALE, display_name, " has been replaced while it was opened; open it again");
 }
 
 }  // namespace plait::store::posix

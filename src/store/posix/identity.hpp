@@ -8,20 +8,20 @@
 
 namespace plait::store::posix {
 
-/// The identity of a file, and its kind and permissions.
+/// The identity (store/identity.hpp), kind and permissions of a file.
 struct FileStatus {
   Identity identity;
   std::uint32_t mode = 0;  ///< as `st_mode` of stat()
 };
 
-/// Returns the status of an open file. shown: the name in errors.  errors  kSystem.
-FileStatus read_file_status(int file, const std::string& shown);
+/// Returns the status of an open file. file: its descriptor. display_name: the name in errors.  errors  kSystem.
+FileStatus read_file_status(int file, const std::string& display_name);
 
-/// Returns the identity of an open file. shown: the name in errors.  errors  kSystem.
-Identity read_identity(int file, const std::string& shown);
+/// Returns the identity of an open file. display_name: the name in errors.  errors  kSystem.
+Identity read_identity(int file, const std::string& display_name);
 
-/// Checks that an open file has the identity `expected`. shown: the name in errors.
+/// Checks that an open file is the file that had the identity `expected` earlier. display_name: the name in errors.
 /// errors  kSystem, ESTALE: it is another file.
-void check_not_replaced(int file, const Identity& expected, const std::string& shown);
+void check_not_replaced(int file, const Identity& expected, const std::string& display_name);
 
 }  // namespace plait::store::posix

@@ -45,54 +45,58 @@ struct Request {
 };
 
 /// Calls visit(Request) for all segments in order.
-template <typename Segment, typename Visit>
-void for_each_request(const std::vector<Segment>& segments, Visit&& visit) {
+template <typename Segment, typename Handler>
+void for_each_request(const std::vector<Segment>& segments, Handler&& handle) {
   for (std::size_t first = 0; first < segments.size();) {
     const std::int64_t offset = segments[first].offset;
     std::int64_t bytes = segments[first].bytes;
     std::size_t next = first + 1;
     while (next < segments.size() && next - first < kMaxParts && segments[next].offset - bytes == offset)
       bytes += segments[next++].bytes;
-    visit(Request<Segment>{std::span(segments).subspan(first, next - first), offset, bytes});
+    handle(Request<Segment>{std::span(segments).subspan(first, next - first), offset, bytes});
     first = next;
   }
 }
 
-/// Returns the memory segments for the bytes of a request from `done` to `end`, for one call.
+/// Returns the memory segments, in `parts`, for the bytes of a request from `begin` to `end`, as far as one call can
+/// transfer them.
 template <typename Segment>
-std::span<const iovec> parts_between(const Request<Segment>& request, std::int64_t done, std::int64_t end,
-                                     std::array<iovec, kMaxParts>& parts) {
+std::span<const iovec> memory_parts(const Request<Segment>& request, std::int64_t begin, std::int64_t end,
+                                    std::array<iovec, kMaxParts>& parts) {
   std::size_t count = 0;
-  std::int64_t remaining = std::min(end - done, kMaxBytesACall);
+  std::int64_t to_skip = begin;
+  std::int64_t remaining = std::min(end - begin, kMaxBytesPerCall);
   for (const Segment& segment : request.segments) {
-    const std::int64_t skipped = std::min(done, segment.bytes);
-    const std::int64_t taken = std::min(segment.bytes - skipped, remaining);
-    done -= skipped;
-    remaining -= taken;
-    if (taken > 0) parts[count++] = {const_cast<std::byte*>(segment.data) + skipped, static_cast<std::size_t>(taken)};
+    const std::int64_t skipped = std::min(to_skip, segment.bytes);
+    const std::int64_t bytes = std::min(segment.bytes - skipped, remaining);
+    to_skip -= skipped;
+    remaining -= bytes;
+    if (bytes > 0) parts[count++] = {const_cast<std::byte*>(segment.data) + skipped, static_cast<std::size_t>(bytes)};
   }
   return {parts.data(), count};
 }
 
-/// A part of a request: the bytes from `done` to `end`, relative to the request.
-struct Stretch {
-  std::int64_t done = 0;
+/// A part of a request: the bytes from `begin` to `end`, relative to the beginning of the request.
+struct ByteRange {
+  std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::int64_t bytes() const { return end - done; }
+  std::int64_t bytes() const { return end - begin; }
 };
 
-ssize_t read_some(int file, const Request<ReadSegment>& request, Stretch stretch, int flags) {
+/// Reads a part of a request by one call, which may read less. Returns what preadv2() returns.
+ssize_t read_some(int file, const Request<ReadSegment>& request, ByteRange range, int flags) {
   std::array<iovec, kMaxParts> buffer;
-  const auto parts = parts_between(request, stretch.done, stretch.end, buffer);
+  const auto parts = memory_parts(request, range.begin, range.end, buffer);
   // The plain call is slightly cheaper, and many requests have only a few bytes.
   if (flags == 0 && parts.size() == 1)
-    return ::pread(file, parts[0].iov_base, parts[0].iov_len, request.offset + stretch.done);
-  return ::preadv2(file, parts.data(), static_cast<int>(parts.size()), request.offset + stretch.done, flags);
+    return ::pread(file, parts[0].iov_base, parts[0].iov_len, request.offset + range.begin);
+  return ::preadv2(file, parts.data(), static_cast<int>(parts.size()), request.offset + range.begin, flags);
 }
 
+/// Writes a part of a request, from `done` on, by one call, which may write less. Returns what pwritev() returns.
 ssize_t write_some(int file, const Request<WriteSegment>& request, std::int64_t done) {
   std::array<iovec, kMaxParts> buffer;
-  const auto parts = parts_between(request, done, request.bytes, buffer);
+  const auto parts = memory_parts(request, done, request.bytes, buffer);
   if (parts.size() == 1) return ::pwrite(file, parts[0].iov_base, parts[0].iov_len, request.offset + done);
   return ::pwritev(file, parts.data(), static_cast<int>(parts.size()), request.offset + done);
 }
@@ -104,10 +108,10 @@ struct OpenFile {
   RecordedFile& recorded;
 };
 
-/// Measures the elapsed time, and the processor time of this thread.
-class Clocks {
+/// Measures the elapsed time, and the processor time of this thread, since it was made.
+class RequestTimer {
  public:
-  ReadChoice::Cost since() const {
+  ReadChoice::Cost elapsed() const {
     return {seconds(CLOCK_MONOTONIC) - begin_.seconds, seconds(CLOCK_THREAD_CPUTIME_ID) - begin_.processor_seconds};
   }
 
@@ -123,7 +127,7 @@ class Clocks {
 /// State that all reads of a file share.
 struct ReadSettings {
   std::int64_t min_read_ahead;
-  std::atomic<bool>& cold;
+  std::atomic<bool>& has_found_cold;  // true once a read has found bytes that are not in the page cache
   DirectReads& direct;
 };
 
@@ -131,9 +135,9 @@ class PendingRead : public Pending {
  public:
   PendingRead(const OpenFile& file, const ReadSettings& reading, std::vector<ReadSegment> segments)
       : file_(file), reading_(reading), segments_(std::move(segments)) {
-    if (!reading_.cold) return;
+    if (!reading_.has_found_cold) return;
     for_each_request(segments_, [this](const Request<ReadSegment>& request) {
-      if (!reading_.direct.serves(request.bytes)) start_read_ahead(request, {0, request.bytes});
+      if (!reading_.direct.may_benefit(request.bytes)) start_read_ahead(request, {0, request.bytes});
     });
   }
 
@@ -142,87 +146,92 @@ class PendingRead : public Pending {
   }
 
  private:
-  void start_read_ahead(const Request<ReadSegment>& request, Stretch stretch) const {
-    if (stretch.bytes() >= reading_.min_read_ahead)
-      ::posix_fadvise(file_.descriptor, request.offset + stretch.done, stretch.bytes(), POSIX_FADV_WILLNEED);
+  void start_read_ahead(const Request<ReadSegment>& request, ByteRange range) const {
+    if (range.bytes() >= reading_.min_read_ahead)
+      ::posix_fadvise(file_.descriptor, request.offset + range.begin, range.bytes(), POSIX_FADV_WILLNEED);
   }
-  ssize_t call(const Request<ReadSegment>& request, Stretch stretch, int flags) {
-    return recorded(file_.recorded, {PLAIT_EVENT_READ, request.offset + stretch.done, stretch.bytes(), flags != 0},
-                    [&] { return read_some(file_.descriptor, request, stretch, flags); });
+  /// Reads a part of a request by one system call, and records it in the trace.
+  ssize_t call_read(const Request<ReadSegment>& request, ByteRange range, int flags) {
+    return record_call(file_.recorded, {PLAIT_EVENT_READ, request.offset + range.begin, range.bytes(), flags != 0},
+                       [&] { return read_some(file_.descriptor, request, range, flags); });
   }
   void read(const Request<ReadSegment>& request) {
-    if (reading_.direct.serves(request.bytes)) {
+    if (reading_.direct.may_benefit(request.bytes)) {
       read_slices(request);
     } else {
-      read_through(request, {0, request.bytes});
+      read_through_page_cache(request, {0, request.bytes});
     }
   }
-  void read_through(const Request<ReadSegment>& request, Stretch stretch) {
-    if (stretch.bytes() >= reading_.min_read_ahead && !reading_.cold) {
+  /// Reads through the page cache, with the read-ahead hint if some bytes are not cached.
+  void read_through_page_cache(const Request<ReadSegment>& request, ByteRange range) {
+    if (range.bytes() >= reading_.min_read_ahead && !reading_.has_found_cold) {
       // Read the leading bytes that are cached. The hint is worth its cost only if not all bytes are cached.
-      const std::int64_t max_cached = std::min(stretch.bytes(), kMaxBytesACall);
-      const std::int64_t cached = std::max<ssize_t>(call(request, stretch, RWF_NOWAIT), 0);
-      stretch.done += cached;
+      const std::int64_t max_cached = std::min(range.bytes(), kMaxBytesPerCall);
+      const std::int64_t cached = std::max<ssize_t>(call_read(request, range, RWF_NOWAIT), 0);
+      range.begin += cached;
       if (cached < max_cached) {
-        reading_.cold = true;
-        start_read_ahead(request, stretch);
+        reading_.has_found_cold = true;
+        start_read_ahead(request, range);
       }
     }
-    finish(request, stretch);
+    read_until_complete(request, range);
   }
   /// Reads a large request in slices. The path is chosen for each slice, because a part of the request may be cached,
   /// and so that both paths are tried. Neighbouring slices that are cached are joined to one request.
   void read_slices(const Request<ReadSegment>& request) {
-    constexpr std::int64_t kSlice = DirectReads::kStage;
-    std::int64_t left = 0;  // begin of the cached slices before `done` that have not been read yet
-    for (std::int64_t done = 0; done < request.bytes;) {
+    constexpr std::int64_t kSlice = DirectReads::kStageBytes;
+    std::int64_t unread = 0;  // begin of the cached slices before `begin` that have not been read yet
+    for (std::int64_t begin = 0; begin < request.bytes;) {
       // All slices but the first begin at a multiple of kSlice in the file, which suits the blocks of disks.
-      std::int64_t end = ((request.offset + done) / kSlice + 1) * kSlice - request.offset;
-      if (end - done < DirectReads::kMin) end += kSlice;
-      if (request.bytes - end < DirectReads::kMin || request.bytes - done <= kSlice / 2) end = request.bytes;
-      if (end - done >= DirectReads::kMin && reading_.direct.is_cold(request.offset + done, end - done)) {
-        if (left < done) read_through(request, {left, done});
-        read_cold(request, {done, end});
-        left = end;
+      std::int64_t end = ((request.offset + begin) / kSlice + 1) * kSlice - request.offset;
+      if (end - begin < DirectReads::kMinBytes) end += kSlice;
+      if (request.bytes - end < DirectReads::kMinBytes || request.bytes - begin <= kSlice / 2) end = request.bytes;
+      if (end - begin >= DirectReads::kMinBytes && reading_.direct.is_cold(request.offset + begin, end - begin)) {
+        if (unread < begin) read_through_page_cache(request, {unread, begin});
+        read_cold(request, {begin, end});
+        unread = end;
       }
-      done = end;
+      begin = end;
     }
-    if (left < request.bytes) read_through(request, {left, request.bytes});
+    if (unread < request.bytes) read_through_page_cache(request, {unread, request.bytes});
   }
-  void read_cold(const Request<ReadSegment>& request, Stretch stretch) {
-    const std::int64_t offset = request.offset + stretch.done;
-    const Clocks start;
-    Stretch left = stretch;
-    const bool past = reading_.direct.wanted(offset, stretch.bytes());
-    if (past) {
+  /// Reads a slice that is not cached, through the page cache or past it, and reports its cost to ReadChoice.
+  void read_cold(const Request<ReadSegment>& request, ByteRange range) {
+    const std::int64_t offset = request.offset + range.begin;
+    const RequestTimer timer;
+    ByteRange remaining = range;
+    const bool is_bypassing = reading_.direct.should_bypass(offset, range.bytes());
+    if (is_bypassing) {
       const auto take = [&](std::int64_t before, const std::byte* data, std::int64_t bytes) {
-        put(request, {stretch.done + before, stretch.done + before + bytes}, data);
+        scatter(request, {range.begin + before, range.begin + before + bytes}, data);
       };
-      left.done += reading_.direct.read(offset, stretch.bytes(), file_.recorded, take);
+      remaining.begin += reading_.direct.read(offset, range.bytes(), file_.recorded, take);
     } else {
-      start_read_ahead(request, stretch);
+      start_read_ahead(request, range);
     }
-    finish(request, left);
-    reading_.direct.learn(past, start.since(), stretch.bytes());
+    read_until_complete(request, remaining);
+    reading_.direct.learn(is_bypassing, timer.elapsed(), range.bytes());
   }
-  void put(const Request<ReadSegment>& request, Stretch stretch, const std::byte* data) {
+  /// Copies data to the addresses of a part of a request.
+  void scatter(const Request<ReadSegment>& request, ByteRange range, const std::byte* data) {
     std::array<iovec, kMaxParts> buffer;
-    for (const iovec& part : parts_between(request, stretch.done, stretch.end, buffer)) {
+    for (const iovec& part : memory_parts(request, range.begin, range.end, buffer)) {
       std::memcpy(part.iov_base, data, part.iov_len);
       data += part.iov_len;
     }
   }
-  void finish(const Request<ReadSegment>& request, Stretch stretch) {
-    while (stretch.done < stretch.end) {
-      const ssize_t count = call(request, stretch, 0);
+  /// Calls read until all bytes of a part are read, and throws if that fails.
+  void read_until_complete(const Request<ReadSegment>& request, ByteRange range) {
+    while (range.begin < range.end) {
+      const ssize_t count = call_read(request, range, 0);
       if (count > 0) {
-        stretch.done += count;
+        range.begin += count;
       } else if (count == 0) {
-        base::throw_system_error(0, "cannot read ", file_.path, " at offset ", request.offset + stretch.done,
-                                 ": the file ends there, but ", request.bytes - stretch.done,
+        base::throw_system_error(0, "cannot read ", file_.path, " at offset ", request.offset + range.begin,
+                                 ": the file ends there, but ", request.bytes - range.begin,
                                  " more bytes were expected; it has been truncated");
       } else if (errno != EINTR) {
-        throw system_error(base::text("read ", file_.path, " at offset ", request.offset + stretch.done), errno);
+        throw system_error(base::text("read ", file_.path, " at offset ", request.offset + range.begin), errno);
       }
     }
   }
@@ -244,8 +253,9 @@ class PendingWrite : public Pending {
  private:
   void write(const Request<WriteSegment>& request) {
     for (std::int64_t done = 0; done < request.bytes;) {
-      const ssize_t count = recorded(file_.recorded, {PLAIT_EVENT_WRITE, request.offset + done, request.bytes - done},
-                                     [&] { return write_some(file_.descriptor, request, done); });
+      const ssize_t count =
+          record_call(file_.recorded, {PLAIT_EVENT_WRITE, request.offset + done, request.bytes - done},
+                      [&] { return write_some(file_.descriptor, request, done); });
       if (count > 0) {
         done += count;
       } else if (count == 0) {
@@ -291,7 +301,7 @@ std::int64_t PosixStore::size() {
 
 std::unique_ptr<Pending> PosixStore::submit_read(std::vector<ReadSegment> segments) {
   return std::make_unique<PendingRead>(OpenFile{path_, file_.number(), recorded_},
-                                       ReadSettings{min_read_ahead_, cold_, direct_}, std::move(segments));
+                                       ReadSettings{min_read_ahead_, has_found_cold_, direct_}, std::move(segments));
 }
 
 std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segments) {
@@ -301,9 +311,9 @@ std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segm
 void PosixStore::start_sync() noexcept { ::sync_file_range(file_.number(), 0, 0, SYNC_FILE_RANGE_WRITE); }
 
 void PosixStore::sync() {
-  const base::RecordedRequest reaching(PLAIT_EVENT_SYNC);
+  const base::RecordedRequest event(PLAIT_EVENT_SYNC);
   const int result = ::fsync(file_.number());
-  if (reaching.is_recorded()) reaching.end({recorded_.number(), -1, 0, result < 0 ? -errno : 0});
+  if (event.is_recorded()) event.end({recorded_.number(), -1, 0, result < 0 ? -errno : 0});
   if (result != 0) throw system_error(base::text("sync ", path_), errno);
 }
 

@@ -13,10 +13,11 @@
 
 namespace plait::store::posix {
 
-/// A file that is read and written through the page cache; large reads of uncached bytes bypass it if that is faster
-/// (DirectReads). Once a read has found bytes that are not cached, submit_read() starts the kernel's read-ahead for
-/// reads that cannot bypass the cache, so that the disk works while the caller does something else. For cached bytes
-/// this hint would cost 5 us per MiB without benefit. A submitted write is in the page cache when it completes.
+/// A file that is read and written through the page cache; large reads of uncached bytes bypass the cache if that is
+/// faster (DirectReads). Once a read has found bytes that are not cached, submit_read() hints to the kernel to read
+/// ahead (posix_fadvise) for requests that cannot bypass the cache, so that the disk works while the caller does
+/// something else. For cached bytes this hint would cost 5 us per MiB without benefit. A submitted write is in the page
+/// cache when it completes.
 /// Segments that are adjacent in the file are transferred by one call, regardless of their memory addresses.
 class PosixStore : public Store {
  public:
@@ -58,7 +59,7 @@ class PosixStore : public Store {
   FileStatus opened_;
   std::int64_t min_read_ahead_;
   RecordedFile recorded_{path_};
-  std::atomic<bool> cold_{false};  // true once a read has found bytes that are not cached
+  std::atomic<bool> has_found_cold_{false};  // true once a read has found bytes that are not cached
   DirectReads direct_;
 };
 

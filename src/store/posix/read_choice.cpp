@@ -19,46 +19,47 @@ namespace {
 /// second to second.
 constexpr std::int64_t kTrials = 4;
 /// Number of requests on the better path between two requests on the other one: at first, and at most.
-constexpr std::int64_t kMinBetween = 32;
-constexpr std::int64_t kMaxBetween = 1024;
+constexpr std::int64_t kMinRequestsBetweenTrials = 32;
+constexpr std::int64_t kMaxRequestsBetweenTrials = 1024;
 /// Weight of the newest request in the mean.
-constexpr double kNewest = 0.25;
+constexpr double kNewestWeight = 0.25;
 
 }  // namespace
 
-bool ReadChoice::goes_past(double min_gain) {
+bool ReadChoice::should_bypass(double min_gain) {
   const std::lock_guard lock(mutex_);
-  if (std::min(past_.requests, through_.requests) < kTrials) return past_.requests <= through_.requests;
-  const bool better = past_.cost() * min_gain < through_.cost();
-  if (better != past_is_better_ || between_ == 0) {
-    past_is_better_ = better;
-    since_ = 0;
-    between_ = kMinBetween;
+  if (std::min(bypassing_.requests, through_cache_.requests) < kTrials)
+    return bypassing_.requests <= through_cache_.requests;
+  const bool better = bypassing_.cost() * min_gain < through_cache_.cost();
+  if (better != bypass_is_better_ || requests_between_trials_ == 0) {
+    bypass_is_better_ = better;
+    requests_since_trial_ = 0;
+    requests_between_trials_ = kMinRequestsBetweenTrials;
   }
-  if (++since_ <= between_) return better;
-  since_ = 0;
-  between_ = std::min(2 * between_, kMaxBetween);
+  if (++requests_since_trial_ <= requests_between_trials_) return better;
+  requests_since_trial_ = 0;
+  requests_between_trials_ = std::min(2 * requests_between_trials_, kMaxRequestsBetweenTrials);
   return !better;
 }
 
-void ReadChoice::learn(bool past, const Cost& cost, std::int64_t bytes) {
+void ReadChoice::learn(bool is_bypassing, const Cost& cost, std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
-  Method& method = past ? past_ : through_;
+  PathCosts& path = is_bypassing ? bypassing_ : through_cache_;
   // The second request replaces the first one, which includes opening the file, or the first use of memory.
-  const double newest = method.requests < 2 ? 1 : kNewest;
-  const auto mix = [&](double& mean, double measured) {
-    mean += newest * (measured / static_cast<double>(bytes) - mean);
+  const double weight = path.requests < 2 ? 1 : kNewestWeight;
+  const auto update_mean = [&](double& mean_per_byte, double measured) {
+    mean_per_byte += weight * (measured / static_cast<double>(bytes) - mean_per_byte);
   };
-  mix(method.of_byte.seconds, cost.seconds);
-  mix(method.of_byte.processor_seconds, cost.processor_seconds);
-  ++method.requests;
+  update_mean(path.per_byte.seconds, cost.seconds);
+  update_mean(path.per_byte.processor_seconds, cost.processor_seconds);
+  ++path.requests;
 }
 
 ReadChoice::Rates ReadChoice::rates() const {
   const std::lock_guard lock(mutex_);
   Rates rates;
-  if (past_.requests > 0) rates.past = 1 / past_.of_byte.seconds;
-  if (through_.requests > 0) rates.through = 1 / through_.of_byte.seconds;
+  if (bypassing_.requests > 0) rates.bypassing = 1 / bypassing_.per_byte.seconds;
+  if (through_cache_.requests > 0) rates.through_cache = 1 / through_cache_.per_byte.seconds;
   return rates;
 }
 

@@ -11,13 +11,14 @@
 
 namespace plait::store::posix {
 
-/// Maximum bytes of a call; Linux moves at most 2 GiB - 4 KiB.
-inline constexpr std::int64_t kMaxBytesACall = std::int64_t{1} << 30;
+/// Maximum number of bytes in one read or write call; Linux transfers at most 2 GiB - 4 KiB.
+inline constexpr std::int64_t kMaxBytesPerCall = std::int64_t{1} << 30;
 
-/// The number of a store in a trace. It is assigned at the first use, because many stores are opened only to be
-/// examined.
+/// The number under which a file appears in the trace. It is assigned at the first use, because many files are opened
+/// only to examine them and should not appear.
 class RecordedFile {
  public:
+  /// `path` must outlive the object.
   explicit RecordedFile(const std::string& path) : path_(path) {}
   std::uint32_t number();
 
@@ -32,17 +33,18 @@ struct SystemCall {
   plait_event_kind kind;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  bool look = false;  // true if the call reads only bytes that are cached (RWF_NOWAIT)
+  bool reads_only_cached = false;  // true if the call reads only bytes in the page cache (RWF_NOWAIT)
 };
 
-/// Makes a call and records it in the trace. A read of cached bytes that finds none is not recorded.
+/// Calls `call()`, which makes a system call, records it in the trace and returns its result. A read of cached bytes
+/// that finds none is not recorded.
 template <typename Call>
-auto recorded(RecordedFile& file, const SystemCall& arguments, Call&& call) {
+auto record_call(RecordedFile& file, const SystemCall& arguments, Call&& call) {
   const base::RecordedRequest request(arguments.kind);
   const auto result = call();
-  if (request.is_recorded() && !(arguments.look && result <= 0))
-    request.end({file.number(), arguments.offset, arguments.look ? result : std::min(arguments.bytes, kMaxBytesACall),
-                 result < 0 ? -errno : result});
+  if (!request.is_recorded() || (arguments.reads_only_cached && result <= 0)) return result;
+  const std::int64_t requested = arguments.reads_only_cached ? result : std::min(arguments.bytes, kMaxBytesPerCall);
+  request.end({file.number(), arguments.offset, requested, result < 0 ? -errno : result});
   return result;
 }
 

@@ -19,7 +19,9 @@ struct ReplacementOptions {
   /// Called before a temporary file of a killed process is removed, with its path and the path of the file to be
   /// replaced. Returns true if the temporary file may be removed.
   std::function<bool(const std::string&, const std::string&)> on_leftover{};
-  bool claimed = false;  ///< true if no other rank of this job may write a file of that name alone, see claim()
+  /// True to fail if another rank of this job writes a file of that name without a communicator, see claim() in
+  /// writer.hpp.
+  bool claimed = false;
   /// True if discard() leaves the uncommitted file under unfinished_name() (temporary.hpp).
   bool keeps_unfinished = false;
   /// True to continue an unfinished file that begins with the same head and has `bytes` bytes, or any size if `bytes`
@@ -34,17 +36,18 @@ struct ReplacementOptions {
 /// Other names of the old file (hard links) still refer to the old content. If no file existed at the beginning and one
 /// exists at commit(), that file is not replaced, and the new file gets another name.
 ///
-/// After a kill at any time `path` is the old file or the new one. The temporary name contains the host and the process
-/// that made it, and the process holds a lock on the file. The next Replacement of the same path on that host removes
-/// the temporary file of a killed process.
+/// If the process is killed at any time, `path` is the old file or the new one. The temporary name contains the host
+/// and the process that made it, and the process holds a lock on the file. The next Replacement of the same path on
+/// that host removes the temporary file of a killed process.
 class Replacement {
  public:
   /// Makes a temporary file of `bytes` bytes that begins with `head`. The space is reserved if the file system supports
   /// that.
   /// errors  kSystem: a missing folder, no permission, a full disk, or `path` is not a regular file; no file remains.
-  ///         kArgument: `path` is claimed, and another rank of this job writes it alone.
+  ///         kArgument: ReplacementOptions::claimed is set, and another rank of this job writes the file alone.
   Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head,
-              const ReplacementOptions& marks = {});
+              const ReplacementOptions& options = {});
+  /// Discards an uncommitted file, see discard().
   ~Replacement();
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
@@ -53,7 +56,7 @@ class Replacement {
   /// Returns the path of the file that will be replaced, with links followed.
   const std::string& target_path() const { return target_; }
   /// Returns true if there is a temporary file: until commit() or discard().
-  bool pending() const { return open_; }
+  bool pending() const { return is_pending_; }
   /// Returns true if the file has its final name.
   bool in_position() const { return in_position_; }
   /// Returns the identity of the new file, until commit() or discard().  errors  kSystem.
@@ -83,26 +86,27 @@ class Replacement {
   Descriptor file_;  // holds the lock
   Attributes attributes_;
   bool existed_ = false;
-  bool open_ = false;
+  bool is_pending_ = false;
   bool in_position_ = false;
-  bool keeps_ = false;
+  bool keeps_unfinished_ = false;
   bool durable_ = true;
   bool continued_ = false;
 
   /// Makes the temporary file, locked.
-  void make(const std::string& prefix, const ReplacementOptions& marks);
+  void make(const std::string& prefix, const ReplacementOptions& options);
   /// Makes or continues an unfinished file, which discard() does not remove.
-  void make_kept(std::int64_t bytes, std::span<const std::byte> head, const ReplacementOptions& marks);
-  [[noreturn]] void keep_as_sibling(const char* why, int code);
+  void open_unfinished(std::int64_t bytes, std::span<const std::byte> head, const ReplacementOptions& options);
+  /// Renames the new file to a free name next to the target, and throws an error with the cause `why` and the code.
+  [[noreturn]] void save_as_sibling(const char* why, int code);
 };
 
 /// Returns the absolute path of the file to which a name refers, even if its last link leads to no file.
 /// errors  kSystem: the links form a cycle.
 std::string follow_links(const std::string& name);
 /// Sets the size of an open file, and reserves its space if the file system supports that.  errors  kSystem.
-void reserve(int file, std::int64_t bytes, const std::string& shown);
-/// Makes the bytes of an open file durable, if its file system can. shown: the name in errors.  errors  kSystem.
-void sync_open(int file, const std::string& shown);
+void reserve(int file, std::int64_t bytes, const std::string& display_name);
+/// Makes the bytes of an open file durable, if its file system can. display_name: the name in errors.  errors  kSystem.
+void sync_open(int file, const std::string& display_name);
 /// Makes the names in a folder durable.  errors  kSystem.
 void sync_folder(const std::string& folder);
 

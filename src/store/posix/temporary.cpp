@@ -36,6 +36,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Bytes that follow the mark in a temporary name: process ID, counter and suffixes such as `-old.stripes`.
+constexpr std::size_t kReservedSuffixBytes = 44;
+
 /// Returns the name of this host, which is looked up once.
 const std::string& host() {
   static const auto& name = *new std::string([] {
@@ -46,16 +49,16 @@ const std::string& host() {
   return name;
 }
 
-Error busy(const std::string& shown) {
+Error make_busy_error(const std::string& display_name) {
   return Error(
       ErrorKind::kSystem,
-      base::text("cannot write ", shown,
+      base::text("cannot write ", display_name,
                  ": another program is writing it, and keeps what is unfinished; wait until that one has ended"),
       EBUSY);
 }
 
-/// Returns true if the folder or a file in it has changed at or after that time, or if that is unknown.
-bool changed_since(int folder, const std::string& path, std::time_t time) {
+/// Returns true if an open folder or a file in it has changed at or after `time`, or if that is unknown.
+bool has_changed_since(int folder, const std::string& path, std::time_t time) {
   struct stat status{};
   if (::fstat(folder, &status) != 0 || status.st_mtime >= time) return true;
   std::error_code error;
@@ -77,68 +80,74 @@ std::size_t max_name_bytes(const fs::path& folder) {
   return max_bytes > 0 ? static_cast<std::size_t>(max_bytes) : NAME_MAX;
 }
 
-std::string shortened(const std::string& name, std::size_t more, std::size_t max_bytes) {
-  if (name.size() + more <= max_bytes) return name;
-  std::uint64_t sum = 0xcbf29ce484222325U;  // FNV-1a
-  for (const char c : name) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  const std::string digits = base::text('~', base::hexadecimal_text(sum));
-  std::size_t length = max_bytes - std::min(max_bytes, more + digits.size());
+std::string shorten_name(const std::string& name, std::size_t reserved_bytes, std::size_t max_bytes) {
+  if (name.size() + reserved_bytes <= max_bytes) return name;
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a with 64 bits: its initial value, and its prime below
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  const std::string hash_suffix = base::text('~', base::hexadecimal_text(hash));
+  std::size_t length = max_bytes - std::min(max_bytes, reserved_bytes + hash_suffix.size());
   // Do not cut within a UTF-8 character: some file systems reject such names.
   while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xc0U) == 0x80U) --length;
-  return name.substr(0, length) + digits;
+  return name.substr(0, length) + hash_suffix;
 }
 
 std::string temporary_prefix(const fs::path& target, const fs::path& folder) {
-  constexpr std::size_t kSuffixBytes = 44;
   const std::string mark = base::text(".plait-", host(), '-');
   const std::string name = target.filename().string();
-  return base::text('.', shortened(name, 1 + mark.size() + kSuffixBytes, max_name_bytes(folder)), mark);
+  return base::text('.', shorten_name(name, 1 + mark.size() + kReservedSuffixBytes, max_name_bytes(folder)), mark);
 }
 
 std::string without_host(const std::string& prefix) { return prefix.substr(0, prefix.size() - host().size() - 1); }
 
 std::string unfinished_name(const fs::path& target, const fs::path& folder) {
-  constexpr std::size_t kSuffixBytes = 44;
   const std::string mark = ".plait-unfinished";
   const std::string name = target.filename().string();
-  return base::text('.', shortened(name, 1 + mark.size() + kSuffixBytes, max_name_bytes(folder)), mark);
+  return base::text('.', shorten_name(name, 1 + mark.size() + kReservedSuffixBytes, max_name_bytes(folder)), mark);
 }
 
 std::string sibling_path(const std::string& folder, std::string_view array) {
   const std::size_t begin = std::min(array.find_first_not_of('/'), array.size());
-  array = array.substr(begin, array.find_last_not_of('/') + 1 - begin);
-  std::string name = array.empty() ? folder : folder + "::";
-  for (const char c : array) c == '/' ? name += "%2F" : c == '%' ? name += "%25" : name += c;
-  return name;
+  array = array.substr(begin, array.find_last_not_of('/') + 1 - begin);  // without slashes at either end
+  std::string path = array.empty() ? folder : folder + "::";
+  for (const char c : array) {
+    if (c == '/') {
+      path += "%2F";
+    } else if (c == '%') {
+      path += "%25";
+    } else {
+      path += c;
+    }
+  }
+  return path;
 }
 
-bool lock_at_once(int file, const std::string& shown) {
+bool lock_at_once(int file, const std::string& display_name) {
   while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno == EWOULDBLOCK) return false;
     // The file system has no locks, or none for folders: NFS implements them as byte-range locks, which require write
     // access.
     if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL || errno == EBADF) return true;
-    throw system_error(base::text("lock ", shown), errno);
+    throw system_error(base::text("lock ", display_name), errno);
   }
   return true;
 }
 
-Descriptor lock_unfinished(const std::string& path, bool folder, const std::string& shown, bool& existed) {
-  struct stat seen{};
-  existed = ::lstat(path.c_str(), &seen) == 0;
-  if (folder && !existed && ::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST)
-    throw system_error(base::text("make the folder of ", shown), errno);
-  const int flags = folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
-  Descriptor file = open_file(path, flags | O_NOFOLLOW, 0666, shown);
-  if (!lock_at_once(file.number(), shown)) throw busy(shown);
+Descriptor lock_unfinished(const std::string& path, bool is_folder, const std::string& display_name, bool& existed) {
+  struct stat before{};
+  existed = ::lstat(path.c_str(), &before) == 0;
+  if (is_folder && !existed && ::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST)
+    throw system_error(base::text("make the folder of ", display_name), errno);
+  const int flags = is_folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
+  Descriptor file = open_file(path, flags | O_NOFOLLOW, 0666, display_name);
+  if (!lock_at_once(file.number(), display_name)) throw make_busy_error(display_name);
   // Between opening and locking, another program may have committed or removed the file: check that it still has this
   // name.
-  struct stat now{};
+  struct stat locked{};
   struct stat named{};
-  if (::fstat(file.number(), &now) != 0 || ::lstat(path.c_str(), &named) != 0 || now.st_dev != named.st_dev ||
-      now.st_ino != named.st_ino)
-    throw busy(shown);
+  if (::fstat(file.number(), &locked) != 0 || ::lstat(path.c_str(), &named) != 0 || locked.st_dev != named.st_dev ||
+      locked.st_ino != named.st_ino)
+    throw make_busy_error(display_name);
   return file;
 }
 
@@ -149,10 +158,10 @@ void remove_unfinished(const std::string& target, base::FunctionRef<void(const s
   std::error_code ignored;
   for (const std::string& name : base::names_in(folder.string(), ignored)) {
     if (!name.starts_with(prefix)) continue;
-    const std::string left = (folder / name).string();
+    const std::string leftover = (folder / name).string();
     bool existed = false;
-    const Descriptor file = lock_unfinished(left, fs::is_directory(left, ignored), target, existed);
-    remove(left);
+    const Descriptor file = lock_unfinished(leftover, fs::is_directory(leftover, ignored), target, existed);
+    remove(leftover);
   }
 }
 
@@ -162,9 +171,9 @@ void remove_stale(const fs::path& folder, const std::string& prefix,
   for (const std::string& name : base::names_in(folder.string(), ignored)) {
     if (!name.starts_with(prefix)) continue;
     int process = 0;
-    const char* last = name.data() + name.size();
-    const auto [end, error] = std::from_chars(name.data() + prefix.size(), last, process);
-    if (error != std::errc() || end == last || *end != '-' || process <= 0) continue;
+    const char* name_end = name.data() + name.size();
+    const auto [digits_end, error] = std::from_chars(name.data() + prefix.size(), name_end, process);
+    if (error != std::errc() || digits_end == name_end || *digits_end != '-' || process <= 0) continue;
     // A file with this process's own number may be that of an earlier process, as in containers, where numbers repeat:
     // then only the lock decides.
     if (process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH)) continue;
@@ -186,7 +195,7 @@ void remove_abandoned(const fs::path& folder, const std::string& prefix, std::ti
     if (!name.starts_with(prefix)) continue;
     const std::string path = (folder / name).string();
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    if (file.number() < 0 || changed_since(file.number(), path, oldest)) continue;
+    if (file.number() < 0 || has_changed_since(file.number(), path, oldest)) continue;
     // NFS rejects an exclusive lock of a folder with EBADF; the age alone decides there.
     if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) continue;
     remove(path);
@@ -194,28 +203,29 @@ void remove_abandoned(const fs::path& folder, const std::string& prefix, std::ti
 }
 
 bool rename_to_free(const std::string& from, const std::string& to) {
-  const auto taken = [&](int result) {
-    if (result != 0 && errno != EEXIST) throw system_error("rename to " + to, errno);
-    return result != 0;
+  // Called after a failed attempt: the name `to` exists, or errno is a real error.
+  const auto expect_name_taken = [&] {
+    if (errno != EEXIST) throw system_error("rename to " + to, errno);
+    return false;
   };
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
-  if (errno != EINVAL && errno != ENOSYS) return !taken(-1);
+  if (errno != EINVAL && errno != ENOSYS) return expect_name_taken();
   // Some file systems do not support this flag. A hard link is equivalent, if the file system has them.
   if (::link(from.c_str(), to.c_str()) == 0) {
     ::unlink(from.c_str());
     return true;
   }
-  if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS) return !taken(-1);
+  if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS) return expect_name_taken();
   if (::access(to.c_str(), F_OK) == 0) return false;
-  return !taken(::rename(from.c_str(), to.c_str()));
+  return ::rename(from.c_str(), to.c_str()) == 0 || expect_name_taken();
 }
 
-void check_sticky(const fs::path& folder, uid_t owner, const std::string& shown) {
+void check_sticky(const fs::path& folder, uid_t owner, const std::string& display_name) {
   struct stat info{};
   if (::stat(folder.c_str(), &info) != 0 || (info.st_mode & S_ISVTX) == 0) return;
   const uid_t user = ::geteuid();
   if (user == 0 || user == owner || user == info.st_uid) return;
-  base::throw_system_error(EPERM, "cannot replace ", shown, ": it belongs to another user, and the folder ",
+  base::throw_system_error(EPERM, "cannot replace ", display_name, ": it belongs to another user, and the folder ",
                            folder.string(),
                            " lets nobody else replace it (its sticky bit is set); choose another name or folder");
 }

@@ -23,14 +23,14 @@ namespace fs = std::filesystem;
 
 /// Returns true if a file is older than this process, and therefore belongs to an earlier job with the same number.
 bool is_older(const std::string& path) {
-  constexpr double kClocksDiffer = 1.0;  // seconds by which the clocks of this host and of the disk may differ
+  constexpr double kMaxClockSkew = 1.0;  // seconds by which the clocks of this host and of the file server may differ
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 &&
-         static_cast<double>(status.st_ctim.tv_sec) + kClocksDiffer < base::process_began();
+         static_cast<double>(status.st_ctim.tv_sec) + kMaxClockSkew < base::process_began();
 }
 
-/// Returns the rank that has marked a file, if the file belongs to this job.
-std::optional<int> rank_on(const std::string& path, const std::string& job) {
+/// Returns the rank that has marked a file, if the file belongs to this job. The mark is "RANK JOB".
+std::optional<int> read_writer_mark(const std::string& path, const std::string& job) {
   std::array<char, 512> mark{};
   if (::getxattr(path.c_str(), kWriterMark, mark.data(), mark.size() - 1) <= 0) return std::nullopt;
   base::TextReader in(mark.data());
@@ -41,33 +41,33 @@ std::optional<int> rank_on(const std::string& path, const std::string& job) {
   return rank;
 }
 
-void warn_once(const std::string& shown, int rank) {
+void warn_once(const std::string& display_name, int rank) {
   static std::atomic<bool> warned{false};
   if (rank == 0 || warned.exchange(true)) return;
   std::fprintf(stderr,
                "plait: rank %d of a job opens %s in mode w without a communicator; if other ranks write that name too, "
                "only the file of the last one remains: pass comm to write one file together\n",
-               rank, shown.c_str());
+               rank, display_name.c_str());
 }
 
 }  // namespace
 
 void claim(int file, const std::string& temporary, const std::string& beginning, const std::string& target,
-           const std::string& shown) {
+           const std::string& display_name) {
   const std::optional<base::JobRank> job_rank = base::job_rank();
   if (!job_rank) return;
   const std::string mark = base::text(job_rank->rank, ' ', job_rank->job);
-  if (::fsetxattr(file, kWriterMark, mark.data(), mark.size(), 0) != 0) return warn_once(shown, job_rank->rank);
+  if (::fsetxattr(file, kWriterMark, mark.data(), mark.size(), 0) != 0) return warn_once(display_name, job_rank->rank);
   const auto check_file = [&](const std::string& path, const char* action) {
-    const std::optional<int> rank = rank_on(path, job_rank->job);
+    const std::optional<int> rank = read_writer_mark(path, job_rank->job);
     if (!rank || *rank == job_rank->rank) return;
     base::throw_argument_error(
-        "rank ", *rank, " of this job ", action, ' ', shown, ", which rank ", job_rank->rank,
+        "rank ", *rank, " of this job ", action, ' ', display_name, ", which rank ", job_rank->rank,
         " is to write without a communicator as well; pass all ranks a communicator (comm= in "
         "Python) to write one file together, use another name on each rank, or pass MPI_COMM_SELF to "
         "replace it on purpose");
   };
-  // This rank's mark is set before it searches for others, so that at least one of two ranks sees the other's mark.
+  // Each rank sets its own mark before it searches for others, so that at least one of two ranks sees the other's mark.
   std::error_code ignored;
   const fs::path own_path(temporary);
   for (const std::string& name : base::names_in(own_path.parent_path().string(), ignored))

@@ -11,19 +11,20 @@
 namespace plait::store::stripe {
 
 /// Checks the folders of new components.  errors  kSystem: a disk does not exist or is not a folder.
-void check_disks(const std::vector<std::string>& disks, const std::string& shown);
+void check_disks(const std::vector<std::string>& disks, const std::string& display_name);
 
-/// Makes the component files of a file `basename`, with their sizes, the given attributes and, if the file system
-/// supports that, reserved space. Returns the open files.
+/// Makes the component files of the striped file with the name `basename`, with the sizes that the description states,
+/// the given attributes and, if the file system supports that, reserved space. Returns the open files.
 /// errors  kSystem: no permission, or a full disk; the message names the component. The components that were made are
 ///         removed.
 std::vector<posix::Descriptor> make_components(const Description& description, const posix::Attributes& attributes,
-                                               const std::string& basename, const std::string& shown);
+                                               const std::string& basename, const std::string& display_name);
 
 /// Checks that all components exist with their sizes.  errors  kSystem: the message names the first wrong component.
-void check_components(const Description& description, const std::string& shown);
+void check_components(const Description& description, const std::string& display_name);
 
-/// Removes those components of a description that exist and are named like components of a file `basename`.
+/// Removes those components of a description that exist and are named like components of a striped file `basename`; a
+/// damaged description may list other files, which must not be removed.
 void remove_components(const Description& description, const std::string& basename) noexcept;
 
 /// Removes the component files that a description left by a killed process lists, unless the striped file `target` or

@@ -29,7 +29,7 @@ int stripe_count(const std::string& path) {
   const std::string name = is_url ? stripe::parse_name(path).path : store::ordinary_path(path);
   store::posix::PosixStore file(name, store::posix::PosixStore::Access::kRead);
   if (!is_url && !stripe::holds_description(file)) return 1;
-  return static_cast<int>(stripe::description_in(file, name, "stripe:" + name).components.size());
+  return static_cast<int>(stripe::read_description(file, name, "stripe:" + name).components.size());
 }
 
 std::string stripe_url(const std::string& path, const std::vector<std::string>& disks) {

@@ -22,7 +22,7 @@ ReplacedComponents::ReplacedComponents(const std::string& temporary, const std::
     second_name_.clear();
   }
   try {
-    description_ = description_at(second_name_.empty() ? target : second_name_);
+    description_ = find_description(second_name_.empty() ? target : second_name_);
   } catch (...) {  // remove() then leaves the components
   }
 }

@@ -8,8 +8,9 @@
 
 namespace plait::store::stripe {
 
-/// Splits segments at the borders of stripes, in rounds. Therefore neither the memory for the pieces nor the time until
-/// the last disk gets its first request grows with the size of a segment.
+/// Splits segments at the borders of stripes, in rounds of at most 4 MiB and 1024 pieces for each component. Therefore
+/// neither the memory for the pieces nor the time until the last disk gets its first request grows with the size of a
+/// segment.
 ///
 /// Stripes that follow each other in a component yield adjacent pieces, which its store joins to one request.
 /// Example: stripes of 64 bytes on 2 components, and a segment of 200 bytes at offset 100.
@@ -24,34 +25,35 @@ class RequestSplit {
   RequestSplit(std::vector<Segment> segments, std::int64_t unit, std::size_t components)
       : segments_(std::move(segments)), unit_(unit), components_(components) {}
 
-  bool done() const { return at_ == segments_.size(); }
+  bool is_done() const { return segment_ == segments_.size(); }
   /// Returns the pieces of the next round for each component; all are empty when everything has been distributed.
   /// cost  O(pieces + components).
   std::vector<std::vector<Segment>> next() {
     std::vector<std::vector<Segment>> result(components_);
     const auto count = static_cast<std::int64_t>(components_);
-    std::int64_t budget = kRoundBytes * count;
-    std::size_t pieces = kRoundPieces * components_;
-    for (; at_ < segments_.size(); ++at_, done_ = 0) {
-      const Segment& segment = segments_[at_];
-      while (done_ < segment.bytes) {
-        if (budget <= 0 || pieces == 0) return result;
-        const std::int64_t offset = segment.offset + done_;
+    std::int64_t bytes_left = kRoundBytes * count;
+    std::size_t pieces_left = kRoundPieces * components_;
+    for (; segment_ < segments_.size(); ++segment_, done_bytes_ = 0) {
+      const Segment& segment = segments_[segment_];
+      while (done_bytes_ < segment.bytes) {
+        if (bytes_left <= 0 || pieces_left == 0) return result;
+        const std::int64_t offset = segment.offset + done_bytes_;
         const std::int64_t stripe = offset / unit_;
         const std::int64_t within = offset % unit_;
-        const std::int64_t bytes = std::min({unit_ - within, segment.bytes - done_, budget});
+        const std::int64_t bytes = std::min({unit_ - within, segment.bytes - done_bytes_, bytes_left});
         if (add(result[static_cast<std::size_t>(stripe % count)],
-                {stripe / count * unit_ + within, segment.data + done_, bytes}))
-          --pieces;
-        budget -= bytes;
-        done_ += bytes;
+                {stripe / count * unit_ + within, segment.data + done_bytes_, bytes}))
+          --pieces_left;
+        bytes_left -= bytes;
+        done_bytes_ += bytes;
       }
     }
     return result;
   }
 
  private:
-  /// Maximum size for each component in one round: large enough for the disk, small enough that all disks begin soon.
+  /// Maximum number of bytes for each component in one round: large enough for efficient disk requests, small enough
+  /// that all disks begin soon.
   static constexpr std::int64_t kRoundBytes = std::int64_t{4} << 20;
   static constexpr std::size_t kRoundPieces = 1024;
 
@@ -71,8 +73,8 @@ class RequestSplit {
   std::vector<Segment> segments_;
   std::int64_t unit_;
   std::size_t components_;
-  std::size_t at_ = 0;
-  std::int64_t done_ = 0;
+  std::size_t segment_ = 0;      // number of the segment that is being split
+  std::int64_t done_bytes_ = 0;  // bytes of it that are distributed
 };
 
 }  // namespace plait::store::stripe

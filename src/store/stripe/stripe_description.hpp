@@ -1,4 +1,5 @@
-/// The description of a striped file: the small text under its name.
+/// The description of a striped file: the small text file under its name, which lists the component files that have the
+/// data, one on each disk.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +27,19 @@ struct Description {
   bool operator==(const Description&) const = default;
 };
 
-/// Parses a description. shown: the name in errors.
+/// Parses a description. display_name: the name in errors.
 /// errors  kSystem: the text is not a description, has a newer version, or is damaged.
-Description parse(const std::string& text, const std::string& shown);
+Description parse(const std::string& text, const std::string& display_name);
 
 /// Reads the description from an open file. path: its path; relative paths of components are relative to its folder.
-/// shown: the name of the striped file in errors.
+/// display_name: the name of the striped file in errors.
 /// errors  kSystem: those of parse(), and those of reading a file.
-Description description_in(Store& store, const std::string& path, const std::string& shown);
+Description read_description(Store& store, const std::string& path, const std::string& display_name);
 /// Reads the description in the file `path`.
-Description read_description(const std::string& path, const std::string& shown);
+Description read_description(const std::string& path, const std::string& display_name);
 /// Reads the description of a file that need not be striped. Returns nothing if the file does not exist or is not a
 /// description.  errors  kSystem.
-std::optional<Description> description_at(const std::string& path);
+std::optional<Description> find_description(const std::string& path);
 
 /// Returns true if a file begins like a description; false if it cannot be read.
 bool looks_like_description(const std::string& path) noexcept;
@@ -50,7 +51,7 @@ std::string component_name(const std::string& basename, std::size_t component, c
 /// Returns true if the last part of a path is component_name(). Plait removes only such files.
 bool is_component(const std::string& path, const std::string& basename, std::size_t component, const std::string& id);
 
-/// Returns a random number for a new file.
+/// Returns a random identifier for a new striped file.
 std::string new_id();
 
 }  // namespace plait::store::stripe

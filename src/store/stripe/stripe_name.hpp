@@ -18,7 +18,8 @@ struct Name {
   std::string path;                ///< path NAME of the description
   std::vector<std::string> disks;  ///< empty if not stated
   std::int64_t unit = 0;           ///< 0 if not stated
-  std::string shown() const { return "stripe:" + path; }
+  /// Returns the name for errors, without options.
+  std::string display_name() const { return "stripe:" + path; }
 };
 
 /// Returns true if a name begins with `stripe:`.

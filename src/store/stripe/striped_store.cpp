@@ -56,7 +56,7 @@ class PendingRounds : public Pending {
  private:
   Batch submit_round() {
     Batch batch;
-    if (split_.done()) return batch;
+    if (split_.is_done()) return batch;
     std::vector<std::vector<Segment>> parts = split_.next();
     for (std::size_t i = 0; i < parts.size(); ++i)
       if (!parts[i].empty()) batch.push_back(submit_to(*components_[i], std::move(parts[i])));
@@ -81,6 +81,7 @@ class PendingRounds : public Pending {
   Batch first_;
 };
 
+/// A request that is invalid; complete() throws the error.
 class PendingError : public Pending {
  public:
   explicit PendingError(Error error) : error_(std::move(error)) {}
@@ -92,18 +93,19 @@ class PendingError : public Pending {
 
 }  // namespace
 
-StripedStore::StripedStore(const Description& description, Access access, std::string shown)
-    : shown_(std::move(shown)), unit_(description.unit), bytes_(description.bytes) {
+StripedStore::StripedStore(const Description& description, Access access, std::string display_name)
+    : display_name_(std::move(display_name)), unit_(description.unit), bytes_(description.bytes) {
   // A large read is spread over all disks, and each component should read ahead while the caller waits for another one.
   // The minimum size for read-ahead is therefore divided by the number of components.
-  constexpr std::int64_t kMin = std::int64_t{16} << 10;
+  constexpr std::int64_t kMinReadAheadBytes = std::int64_t{16} << 10;
   const auto count = static_cast<std::int64_t>(description.components.size());
-  const std::int64_t read_ahead = std::max(posix::PosixStore::kMinReadAhead / std::max<std::int64_t>(count, 1), kMin);
+  const std::int64_t read_ahead =
+      std::max(posix::PosixStore::kMinReadAhead / std::max<std::int64_t>(count, 1), kMinReadAheadBytes);
   try {
     for (const std::string& component : description.components)
       components_.push_back(std::make_unique<posix::PosixStore>(component, access, read_ahead));
   } catch (const Error& error) {
-    base::rethrow(error, shown_, ": ", error.what());
+    base::rethrow(error, display_name_, ": ", error.what());
   }
 }
 
@@ -124,7 +126,7 @@ std::unique_ptr<Pending> StripedStore::submit(std::vector<Segment> segments) {
     if (segment.offset < 0 || segment.bytes > bytes_ - segment.offset)
       return std::make_unique<PendingError>(
           Error(ErrorKind::kSystem,
-                base::text("cannot reach ", segment.bytes, " bytes at offset ", segment.offset, " of ", shown_,
+                base::text("cannot reach ", segment.bytes, " bytes at offset ", segment.offset, " of ", display_name_,
                            ": the file has ", bytes_, " bytes"),
                 EINVAL));
   return std::make_unique<PendingRounds<Segment>>(

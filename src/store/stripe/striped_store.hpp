@@ -18,11 +18,11 @@ class StripedStore : public Store {
  public:
   using Access = posix::PosixStore::Access;
 
-  /// Opens all components. shown: the name in errors.
+  /// Opens all components. display_name: the name in errors.
   /// errors  kSystem: the message names the first component that cannot be opened.
-  StripedStore(const Description& description, Access access, std::string shown);
+  StripedStore(const Description& description, Access access, std::string display_name);
 
-  const std::string& name() const override { return shown_; }
+  const std::string& name() const override { return display_name_; }
   std::string description() const override;
   Striping striping() const override { return {unit_, static_cast<std::int64_t>(components_.size())}; }
   std::int64_t size() override { return bytes_; }
@@ -41,7 +41,7 @@ class StripedStore : public Store {
   template <typename Segment>
   std::unique_ptr<Pending> submit(std::vector<Segment> segments);
 
-  std::string shown_;
+  std::string display_name_;
   std::int64_t unit_;
   std::int64_t bytes_;
   std::vector<std::unique_ptr<posix::PosixStore>> components_;

@@ -237,7 +237,7 @@ std::string journal_name(const std::string& path) {
   constexpr std::string_view kSuffix = ".plait-journal";
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   const std::string name =
-      store::posix::shortened(file.filename().string(), 1 + kSuffix.size(), store::posix::max_name_bytes(folder));
+      store::posix::shorten_name(file.filename().string(), 1 + kSuffix.size(), store::posix::max_name_bytes(folder));
   return (folder / text('.', name, kSuffix)).string();
 }
 

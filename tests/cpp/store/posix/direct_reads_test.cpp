@@ -90,7 +90,7 @@ TEST_F(DirectIoTest, ReadsTheCurrentContent) {
         overwrite(begin, changes);
         all.replace(static_cast<std::size_t>(begin), changes.size(), changes);
       }
-      const std::int64_t offset = below(bytes - DirectReads::kMin);
+      const std::int64_t offset = below(bytes - DirectReads::kMinBytes);
       const std::int64_t size = round % 5 == 0 ? bytes - offset : 1 + below(bytes - offset);
       const std::int64_t cut = below(size + 1);
       // Neighbours in the file that are in reverse order in memory, and not at the beginning of a page.

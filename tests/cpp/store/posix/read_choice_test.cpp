@@ -23,7 +23,7 @@ struct Disk {
   int requests(ReadChoice& choice, int count) const {
     int went_past = 0;
     for (int i = 0; i < count; ++i) {
-      const bool is_past = choice.goes_past(min_gain);
+      const bool is_past = choice.should_bypass(min_gain);
       went_past += is_past ? 1 : 0;
       choice.learn(is_past, {is_past ? past : through, is_past ? 0 : through_processor}, kRequestBytes);
     }
@@ -34,12 +34,12 @@ struct Disk {
 TEST(ReadChoice, TriesBothWaysAlternately) {
   ReadChoice choice;
   const Disk disk{1, 1000};
-  EXPECT_FALSE(choice.rates().past);
-  EXPECT_FALSE(choice.rates().through);
+  EXPECT_FALSE(choice.rates().bypassing);
+  EXPECT_FALSE(choice.rates().through_cache);
   EXPECT_EQ(disk.requests(choice, 2), 1);
   EXPECT_EQ(disk.requests(choice, 6), 3);
-  EXPECT_DOUBLE_EQ(*choice.rates().past, kRequestBytes);
-  EXPECT_DOUBLE_EQ(*choice.rates().through, kRequestBytes / 1000.0);
+  EXPECT_DOUBLE_EQ(*choice.rates().bypassing, kRequestBytes);
+  EXPECT_DOUBLE_EQ(*choice.rates().through_cache, kRequestBytes / 1000.0);
 }
 
 TEST(ReadChoice, UsesTheFasterWayAndTriesTheOtherEverMoreRarely) {
