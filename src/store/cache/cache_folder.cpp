@@ -50,14 +50,14 @@ namespace {
 using base::Descriptor;
 using base::text;
 
-/// Name of the folder of unfinished entries.
+/// Name of the folder of unfinished entries, which are being written under temporary names.
 constexpr const char* kUnfinished = "unfinished";
 /// Age in seconds from which an unfinished entry is assumed to be that of a killed process.
 constexpr std::time_t kMaxUnfinishedSeconds = 3600;
-/// Digits of the name of an entry.
+/// Number of hexadecimal digits in the name of an entry.
 constexpr std::size_t kNameDigits = 48;
 /// Time for which no entries are stored after a failure, such as a full disk.
-constexpr std::chrono::seconds kPause{10};
+constexpr std::chrono::seconds kPauseAfterFailure{10};
 
 /// The beginning of each file.
 struct Header {
@@ -71,11 +71,11 @@ static_assert(sizeof(Header) == 24);
 constexpr auto kHeaderBytes = static_cast<std::int64_t>(sizeof(Header));
 
 Header make_header(const std::string& entry, std::span<const std::byte> bytes) {
-  Header made;
-  made.bytes = std::ssize(bytes);
-  made.content_sum = codec::compute_crc32c(bytes);
-  made.name_sum = codec::compute_crc32c(std::as_bytes(std::span(entry)));
-  return made;
+  Header header;
+  header.bytes = std::ssize(bytes);
+  header.content_sum = codec::compute_crc32c(bytes);
+  header.name_sum = codec::compute_crc32c(std::as_bytes(std::span(entry)));
+  return header;
 }
 
 /// Reads the header of a file, and bytes after it to fill `into`. Returns false if the file is shorter or unreadable.
@@ -103,33 +103,36 @@ bool has_hex_digits(std::string_view name, std::size_t count) {
   return name.size() == count && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// Adds those files of a folder whose names are names of entries and begin with `begin`.
-void collect(const std::string& folder, std::string_view begin, std::vector<EntryFile>& files) {
-  struct stat found{};
-  if (::lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return;
+/// Appends to `files` those files of a folder whose names are names of entries and begin with `begin`.
+void collect_entries(const std::string& folder, std::string_view begin, std::vector<EntryFile>& files) {
+  struct stat status{};
+  if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return;
   std::error_code ignored;
   for (const std::string& name : base::names_in(folder, ignored)) {
     if (!has_hex_digits(name, kNameDigits) || !name.starts_with(begin)) continue;
     EntryFile file{text(folder, '/', name), 0, {}};
-    if (::lstat(file.path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) continue;
+    if (::lstat(file.path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     // Some file systems allocate a file only a while after it was written.
-    file.bytes = std::max<std::int64_t>(found.st_size, std::int64_t{found.st_blocks} * 512);
-    file.used = found.st_mtim;
+    constexpr std::int64_t kStatBlockBytes = 512;
+    file.bytes = std::max<std::int64_t>(status.st_size, status.st_blocks * kStatBlockBytes);
+    file.used = status.st_mtim;
     files.push_back(std::move(file));
   }
 }
 
-/// Removes what killed processes have left. Returns the bytes of the other unfinished entries.
+/// Removes the unfinished entries of killed processes. Returns the number of bytes of the other unfinished entries.
 std::int64_t remove_unfinished(const std::string& folder) {
   std::vector<EntryFile> files;
-  collect(folder, {}, files);
+  collect_entries(folder, {}, files);
   const std::time_t now = std::time(nullptr);
-  std::int64_t left = 0;
+  std::int64_t remaining_bytes = 0;
   for (const EntryFile& file : files)
-    if (file.used.tv_sec >= now - kMaxUnfinishedSeconds || ::unlink(file.path.c_str()) != 0) left += file.bytes;
-  return left;
+    if (file.used.tv_sec >= now - kMaxUnfinishedSeconds || ::unlink(file.path.c_str()) != 0)
+      remaining_bytes += file.bytes;
+  return remaining_bytes;
 }
 
+/// The caches that this process uses, by folder and maximum size.
 struct OpenFolders {
   std::mutex mutex;
   std::map<std::pair<std::string, std::int64_t>, std::shared_ptr<Folder>> folders;
@@ -142,12 +145,15 @@ bool is_full(int code) { return code == ENOSPC || code == EDQUOT; }
 /// errors  kSystem: the folder exists, and other users may change it.
 int make_private(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return errno;
-  struct stat found{};
-  if (::lstat(folder.c_str(), &found) != 0) return errno;
-  const char* const why = !S_ISDIR(found.st_mode)                      ? "is no folder, or is a link to one"
-                          : found.st_uid != ::geteuid()                ? "belongs to another user"
-                          : (found.st_mode & (S_IWGRP | S_IWOTH)) != 0 ? "can be changed by other users"
-                                                                       : nullptr;
+  struct stat status{};
+  if (::lstat(folder.c_str(), &status) != 0) return errno;
+  const char* why = nullptr;
+  if (!S_ISDIR(status.st_mode))
+    why = "is no folder, or is a link to one";
+  else if (status.st_uid != ::geteuid())
+    why = "belongs to another user";
+  else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    why = "can be changed by other users";
   if (why != nullptr)
     base::throw_system_error(EPERM, "cannot use the cache ", folder, ": it ", why,
                              ", but must be a folder that only this user can change; give one of your own, such as "
@@ -155,7 +161,7 @@ int make_private(const std::string& folder) {
   return 0;
 }
 
-/// Returns an errno, 0 for success.
+/// Makes the folder of a cache and its subfolder of unfinished entries. Returns an errno, 0 for success.
 /// errors  Those of make_private().
 int make_folders(const std::string& folder) {
   std::error_code error;
@@ -180,49 +186,48 @@ std::shared_ptr<Folder> Folder::open(const Options& options) {
   static base::PerProcess<OpenFolders> open_folders;
   OpenFolders& open = open_folders.get();
   const std::scoped_lock lock(open.mutex);
-  std::shared_ptr<Folder>& found = open.folders[{options.folder, options.max_bytes}];
+  std::shared_ptr<Folder>& folder = open.folders[{options.folder, options.max_bytes}];
   const int code = make_folders(options.folder);
   if (is_full(code)) return nullptr;
   if (code != 0)
     base::throw_system_error(code, "cannot use the cache ", options.folder, ": ", std::strerror(code),
                              "; give a folder that this user can write, or leave out the cache");
-  if (!found) found = std::make_shared<Folder>(options);
-  return found;
+  if (!folder) folder = std::make_shared<Folder>(options);
+  return folder;
 }
 
-std::string Folder::path(const std::string& entry) const {
+std::string Folder::entry_path(const std::string& entry) const {
   return text(options_.folder, '/', std::string_view(entry).substr(0, 2), '/', entry);
 }
 
 bool Folder::load(const std::string& entry, std::span<std::byte> into) {
-  const std::string name = path(entry);
+  const std::string name = entry_path(entry);
   const Descriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat found{};
-  if (file.number() < 0 || ::fstat(file.number(), &found) != 0 || !S_ISREG(found.st_mode) ||
-      found.st_uid != ::geteuid())
+  struct stat status{};
+  if (file.number() < 0 || ::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_uid != ::geteuid())
     return false;
   Header header;
-  if (found.st_size == kHeaderBytes + std::ssize(into) && read_file(file.number(), header, into) &&
+  if (status.st_size == kHeaderBytes + std::ssize(into) && read_file(file.number(), header, into) &&
       header == make_header(entry, into)) {
-    (void)::futimens(file.number(), nullptr);
+    (void)::futimens(file.number(), nullptr);  // sets the time of the last use
     return true;
   }
   (void)::unlink(name.c_str());
   return false;
 }
 
-bool Folder::contains(const std::string& entry) const { return ::access(path(entry).c_str(), R_OK) == 0; }
+bool Folder::contains(const std::string& entry) const { return ::access(entry_path(entry).c_str(), R_OK) == 0; }
 
 std::optional<std::string> Folder::load_text(const std::string& entry) {
-  struct stat found{};
-  if (::lstat(path(entry).c_str(), &found) != 0) return std::nullopt;
-  const std::int64_t bytes = std::clamp<std::int64_t>(found.st_size - kHeaderBytes, 0, kMaxText);
+  struct stat status{};
+  if (::lstat(entry_path(entry).c_str(), &status) != 0) return std::nullopt;
+  const std::int64_t bytes = std::clamp<std::int64_t>(status.st_size - kHeaderBytes, 0, kMaxTextBytes);
   std::string content(static_cast<std::size_t>(bytes), '\0');
   if (!load(entry, std::as_writable_bytes(std::span(content)))) return std::nullopt;
   return content;
 }
 
-/// Returns an errno, 0 for success.
 int Folder::write_file(const std::string& entry, std::span<const std::byte> bytes) const {
   std::array<unsigned char, 16> random{};
   ::randombytes_buf(random.data(), random.size());
@@ -236,32 +241,34 @@ int Folder::write_file(const std::string& entry, std::span<const std::byte> byte
     code = base::write_all(file.number(), std::as_bytes(std::span(&header, 1)), 0);
     if (code == 0) code = base::write_all(file.number(), bytes, kHeaderBytes);
   }
-  const std::string name = path(entry);
+  const std::string name = entry_path(entry);
   if (code == 0 && ::rename(unfinished.c_str(), name.c_str()) != 0) {
     const std::string folder = name.substr(0, name.rfind('/'));
-    const bool made = errno == ENOENT && (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST);
-    code = made && ::rename(unfinished.c_str(), name.c_str()) == 0 ? 0 : errno;
+    const bool has_folder = errno == ENOENT && (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST);
+    code = has_folder && ::rename(unfinished.c_str(), name.c_str()) == 0 ? 0 : errno;
   }
   if (code != 0) ::unlink(unfinished.c_str());
   return code;
 }
 
 void Folder::store(const std::string& entry, std::span<const std::byte> bytes) noexcept {
-  if (std::ssize(bytes) > std::min(kMaxEntry, options_.max_bytes / 2)) return;
+  if (std::ssize(bytes) > std::min(kMaxEntryBytes, options_.max_bytes / 2)) return;
   if (Clock::now().time_since_epoch().count() < paused_until_.load(std::memory_order_relaxed)) return;
   try {
-    constexpr std::int64_t kFileBlock = 4096;
+    constexpr std::int64_t kFileBlock = 4096;  // usual allocation unit of file systems
     if (write_file(entry, bytes) == 0)
-      return count((std::ssize(bytes) + kHeaderBytes + kFileBlock - 1) / kFileBlock * kFileBlock);
+      return add_to_total((std::ssize(bytes) + kHeaderBytes + kFileBlock - 1) / kFileBlock * kFileBlock);
   } catch (const std::exception&) {  // without memory there is no entry
   }
-  paused_until_.store((Clock::now() + kPause).time_since_epoch().count(), std::memory_order_relaxed);
+  paused_until_.store((Clock::now() + kPauseAfterFailure).time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-void Folder::count(std::int64_t bytes) {
+void Folder::add_to_total(std::int64_t bytes) {
   const std::scoped_lock lock(mutex_);
-  added_ += bytes;
-  if (total_ < 0 || total_ + added_ > options_.max_bytes || added_ > options_.max_bytes / 16) evict();
+  added_bytes_ += bytes;
+  if (counted_bytes_ < 0 || counted_bytes_ + added_bytes_ > options_.max_bytes ||
+      added_bytes_ > options_.max_bytes / 16)
+    evict();
 }
 
 void Folder::evict() {
@@ -270,18 +277,18 @@ void Folder::evict() {
   // If the lock is taken, another process is counting and removing files. On a file system without locks two processes
   // may do so at once; files that the other one has removed count as removed below (ENOENT).
   if (lock.number() < 0 || (::flock(lock.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)) return;
-  total_ = remove_unfinished(text(options_.folder, '/', kUnfinished));
+  counted_bytes_ = remove_unfinished(text(options_.folder, '/', kUnfinished));
   std::vector<EntryFile> files;
   std::error_code ignored;
   for (const std::string& name : base::names_in(options_.folder, ignored))
-    if (has_hex_digits(name, 2)) collect(text(options_.folder, '/', name), name, files);
-  added_ = 0;
-  for (const EntryFile& file : files) total_ += file.bytes;
-  if (total_ <= options_.max_bytes) return;
+    if (has_hex_digits(name, 2)) collect_entries(text(options_.folder, '/', name), name, files);
+  added_bytes_ = 0;
+  for (const EntryFile& file : files) counted_bytes_ += file.bytes;
+  if (counted_bytes_ <= options_.max_bytes) return;
   std::ranges::sort(files, is_older);
   for (const EntryFile& file : files) {
-    if (total_ <= options_.max_bytes / 8 * 7) break;
-    if (::unlink(file.path.c_str()) == 0 || errno == ENOENT) total_ -= file.bytes;
+    if (counted_bytes_ <= options_.max_bytes / 8 * 7) break;  // leave space, so that eviction is rare
+    if (::unlink(file.path.c_str()) == 0 || errno == ENOENT) counted_bytes_ -= file.bytes;
   }
 }
 

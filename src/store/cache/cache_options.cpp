@@ -11,19 +11,20 @@ namespace plait::store::cache {
 
 namespace {
 
-/// The value of a setting, and the name by which errors refer to it: a location or an environment variable.
-struct Stated {
+/// The value of a setting, and the name by which errors refer to its source: a location or an environment variable.
+struct Setting {
   std::string value;
-  std::string shown;
+  std::string display_name;
 };
 
-std::optional<Stated> find_stated(const web::WebUrl& url, const std::string& location, const char* option,
-                                  const char* variable) {
+/// Returns a setting: the option of the location, or else the environment variable; nothing if neither is set.
+std::optional<Setting> find_setting(const web::WebUrl& url, const std::string& location, const char* option,
+                                    const char* variable) {
   if (!url.scheme.starts_with("http"))
-    for (const UrlOption& one : url.options)
-      if (one.key == option) return Stated{one.value, location};
-  const char* const set = std::getenv(variable);
-  if (set != nullptr && *set != '\0') return Stated{set, variable};
+    for (const UrlOption& url_option : url.options)
+      if (url_option.key == option) return Setting{url_option.value, location};
+  const char* const environment_value = std::getenv(variable);
+  if (environment_value != nullptr && *environment_value != '\0') return Setting{environment_value, variable};
   return std::nullopt;
 }
 
@@ -31,10 +32,10 @@ std::optional<Stated> find_stated(const web::WebUrl& url, const std::string& loc
 
 std::optional<Options> find_options(const std::string& location) {
   const web::WebUrl url = web::parse_web_url(location);
-  const std::optional<Stated> folder = find_stated(url, location, "cache", "PLAIT_CACHE");
-  const std::optional<Stated> size = find_stated(url, location, "cache_size", "PLAIT_CACHE_SIZE");
+  const std::optional<Setting> folder = find_setting(url, location, "cache", "PLAIT_CACHE");
+  const std::optional<Setting> size = find_setting(url, location, "cache_size", "PLAIT_CACHE_SIZE");
   if (!folder) {
-    if (size && size->shown == location)
+    if (size && size->display_name == location)
       base::throw_argument_error(location,
                                  ": cache_size= is stated without cache=; add the folder of the cache, as in "
                                  "cache=/var/tmp/me/plait, or leave it out");
@@ -44,12 +45,12 @@ std::optional<Options> find_options(const std::string& location) {
     base::throw_argument_error(location,
                                ": cache= is empty; give a folder, as in cache=/var/tmp/me/plait, or leave it out");
   // The cache has a subfolder, so that files of the user in the stated folder are never taken for entries.
-  const std::filesystem::path own = std::filesystem::absolute(folder->value) / "plait-cache-v1";
-  Options found{own.lexically_normal().string(), Options::kDefaultBytes};
-  if (size) found.max_bytes = parse_bytes_option({"cache_size", size->value}, size->shown);
-  if (found.max_bytes < Options::kMinBytes)
-    base::throw_argument_error(size->shown, ": a cache of ", size->value, " is too small; expected at least 1M");
-  return found;
+  const std::filesystem::path folder_path = std::filesystem::absolute(folder->value) / "plait-cache-v1";
+  Options options{folder_path.lexically_normal().string(), Options::kDefaultBytes};
+  if (size) options.max_bytes = parse_bytes_option({"cache_size", size->value}, size->display_name);
+  if (options.max_bytes < Options::kMinBytes)
+    base::throw_argument_error(size->display_name, ": a cache of ", size->value, " is too small; expected at least 1M");
+  return options;
 }
 
 }  // namespace plait::store::cache

@@ -42,17 +42,17 @@ namespace {
 using base::text;
 
 constexpr std::int64_t kBlockBytes = std::int64_t{128} << 10;
-/// Objects of a store whose contents are in memory by identity and size.
+/// Maximum number of objects of a store whose identity and size are cached in memory.
 constexpr std::size_t kMaxContents = 4096;
 
-using Content = ObjectContent;
+using Content = ObjectContent;  // identity (ETag and generation) and size of one content of an object
 
-/// A read that is passed on as a whole.
-struct Fetch {
+/// A read that is sent to the server, as it is, instead of its missing blocks.
+struct ServerRead {
   GetRequest* request = nullptr;
-  std::optional<Content> known{};  ///< the content that the cache has of the object
-  std::span<std::byte> content{};  ///< memory of a whole object
-  bool is_cached = true;           ///< true if the bytes that the server sends are stored
+  std::optional<Content> cached_content{};  ///< the content that the cache has of the object
+  std::span<std::byte> content{};           ///< the caller's memory, for a read of a whole object
+  bool stores_bytes = true;                 ///< true if the bytes that the server sends are stored
 };
 
 /// The blocks of one content that a batch needs and the cache lacks; `offsets` is empty if only the ETag must be
@@ -60,21 +60,21 @@ struct Fetch {
 struct MissingBlocks {
   std::string object;
   Content content;
-  std::map<std::int64_t, std::int64_t> offsets;  ///< offset of each block in `bytes`; -1 before send()
-  std::vector<std::byte> bytes;
-  std::vector<GetRequest*> requests;
+  std::map<std::int64_t, std::int64_t> offsets{};  ///< offset of each block in `bytes`; -1 before send()
+  std::vector<std::byte> bytes{};
+  std::vector<GetRequest*> requests{};  ///< the reads that need these blocks
 };
 
+/// The reads of one call of get_all(), divided into those that go to the server and blocks that the cache lacks.
 struct Batch {
   ObjectStore::GetMemory memory;
   ObjectStore::GetCallback done;
-  std::deque<Fetch> fetches{};  // requests refer to them
-  std::deque<MissingBlocks> missing{};
-  std::vector<GetRequest*> repeated{};  ///< reads whose cached bytes were lost; they are sent again
+  std::deque<ServerRead> server_reads{};  // a deque, because the requests that are sent refer to its elements
+  std::deque<MissingBlocks> missing_blocks{};
+  std::vector<GetRequest*> to_repeat{};  ///< reads whose cached bytes were lost; they are sent again
 };
 
-/// Calls a function for each part of a segment that is in one block: its number, where it begins in the block, and the
-/// memory of the part.
+/// Calls `function(block number, offset in the block, memory)` for each part of a segment that is in one block.
 template <typename Function>
 void for_each_block(const ReadSegment& segment, const Function& function) {
   for (std::int64_t done = 0; done < segment.bytes;) {
@@ -86,6 +86,7 @@ void for_each_block(const ReadSegment& segment, const Function& function) {
   }
 }
 
+/// Returns the size of a block of an object; the last one may be shorter than kBlockBytes.
 std::int64_t block_bytes(std::int64_t block, const Content& content) {
   return std::min(kBlockBytes, content.bytes - block * kBlockBytes);
 }
@@ -99,9 +100,11 @@ bool is_sparse(const GetRequest& request) {
     blocks += (range.offset + range.bytes - 1) / kBlockBytes - range.offset / kBlockBytes + 1;
     bytes += range.bytes;
   }
-  return blocks > kMaxBlocks && blocks * kBlockBytes > 4 * bytes;
+  constexpr std::int64_t kMaxExcess = 4;
+  return blocks > kMaxBlocks && blocks * kBlockBytes > kMaxExcess * bytes;
 }
 
+/// The object store `objects` with a cache for its reads; all other calls are passed on.
 class CachedObjects : public ObjectStore {
  public:
   CachedObjects(const std::string& location, std::shared_ptr<ObjectStore> objects, const web::WebObjects& web,
@@ -142,6 +145,7 @@ class CachedObjects : public ObjectStore {
   void sync() override { objects_->sync(); }
 
  private:
+  // Names of cache entries.
   std::string entry(std::string_view kind, const std::string& object, const Content& content,
                     std::string_view part = {}) const {
     return entry_name(text(kind, '\n', web_.object_url(object), '\n', content.identity.numbers[0], ' ',
@@ -153,19 +157,20 @@ class CachedObjects : public ObjectStore {
   std::string range_entry(const std::string& object, const Content& content, const ReadSegment& range) const {
     return entry("range", object, content, text(range.offset, '+', range.bytes));
   }
-  std::string known_entry(const std::string& object) const {
+  /// Returns the entry that has the identity and size of the content that the cache has of an object.
+  std::string content_entry(const std::string& object) const {
     return entry_name(text("known\n", web_.object_url(object)));
   }
 
-  std::optional<Content> find_opened(const GetRequest& request);
-  std::optional<Content> find_known(const GetRequest& request) const;
+  std::optional<Content> find_expected_content(const GetRequest& request);
+  std::optional<Content> find_cached_content(const GetRequest& request) const;
   void add(GetRequest& request, Batch& batch);
   void add_blocks(GetRequest& request, const Content& content, Batch& batch);
   void send(Batch& batch);
-  void finish(Fetch& fetch, GetResult result, Batch& batch);
+  void finish(ServerRead& read, GetResult result, Batch& batch);
   void finish(MissingBlocks& missing, const GetResult& result, Batch& batch);
-  bool load(Fetch& fetch, Batch& batch);
-  void remember(const Fetch& fetch, const GetResult& result);
+  bool load(ServerRead& read, Batch& batch);
+  void record(const ServerRead& read, const GetResult& result);
 
   std::shared_ptr<ObjectStore> objects_;
   const web::WebObjects& web_;
@@ -174,9 +179,9 @@ class CachedObjects : public ObjectStore {
   std::map<std::string, Content> contents_;  // the content that the server has stated last, by object
 };
 
-/// Returns the content that a conditional read of ranges expects; nothing for other reads, if the size of the content
-/// is unknown, or if a range is outside of it.
-std::optional<Content> CachedObjects::find_opened(const GetRequest& request) {
+/// Returns the content that a conditional read of ranges expects. Returns nothing for other reads, if the size of the
+/// content is unknown, or if a range is outside of it.
+std::optional<Content> CachedObjects::find_expected_content(const GetRequest& request) {
   const GetOptions& options = request.options;
   if (request.whole || request.ranges.empty() || options.if_match == nullptr || options.if_none_match != nullptr ||
       !web::is_strong(*options.if_match))
@@ -195,10 +200,10 @@ std::optional<Content> CachedObjects::find_opened(const GetRequest& request) {
 }
 
 /// Returns the content from which the cache can serve an unconditional read; nothing if it lacks a part.
-std::optional<Content> CachedObjects::find_known(const GetRequest& request) const {
+std::optional<Content> CachedObjects::find_cached_content(const GetRequest& request) const {
   if (request.options.if_match != nullptr || request.options.if_none_match != nullptr) return std::nullopt;
   if (!request.whole && request.ranges.empty()) return std::nullopt;
-  const std::optional<std::string> encoded = folder_->load_text(known_entry(request.object));
+  const std::optional<std::string> encoded = folder_->load_text(content_entry(request.object));
   std::optional<Content> content = encoded ? decode_content(*encoded) : std::nullopt;
   if (!content || !web::is_strong(content->identity)) return std::nullopt;
   if (request.whole) {
@@ -207,36 +212,39 @@ std::optional<Content> CachedObjects::find_known(const GetRequest& request) cons
   }
   std::vector<ReadSegment> ranges = request.ranges;
   if (!resolve_offsets(ranges, content->bytes)) return content;
-  const auto has = [&](const ReadSegment& one) {
-    return folder_->contains(range_entry(request.object, *content, one));
+  const auto is_cached = [&](const ReadSegment& range) {
+    return folder_->contains(range_entry(request.object, *content, range));
   };
-  return std::ranges::all_of(ranges, has) ? content : std::nullopt;
+  return std::ranges::all_of(ranges, is_cached) ? content : std::nullopt;
 }
 
+/// Adds a read to a batch; completes it if the cache has its bytes and nothing need be verified.
 void CachedObjects::add(GetRequest& request, Batch& batch) {
-  const std::optional<Content> opened = find_opened(request);
-  if (!opened) return batch.fetches.push_back({&request, find_known(request), {}});
-  if (is_sparse(request)) return batch.fetches.push_back({.request = &request, .is_cached = false});
-  add_blocks(request, *opened, batch);
+  const std::optional<Content> expected = find_expected_content(request);
+  if (!expected) return batch.server_reads.push_back({&request, find_cached_content(request), {}});
+  if (is_sparse(request)) return batch.server_reads.push_back({.request = &request, .stores_bytes = false});
+  add_blocks(request, *expected, batch);
 }
 
+/// Adds a read of ranges by blocks: copies the blocks that the cache has, and records which ones are missing.
 void CachedObjects::add_blocks(GetRequest& request, const Content& content, Batch& batch) {
-  auto group = std::ranges::find_if(batch.missing, [&](const MissingBlocks& one) {
-    return one.object == request.object && one.content.identity == content.identity;
+  auto missing = std::ranges::find_if(batch.missing_blocks, [&](const MissingBlocks& candidate) {
+    return candidate.object == request.object && candidate.content.identity == content.identity;
   });
-  if (group == batch.missing.end()) group = batch.missing.insert(group, {request.object, content, {}, {}, {}});
+  if (missing == batch.missing_blocks.end())
+    missing = batch.missing_blocks.insert(missing, {.object = request.object, .content = content});
   std::vector<std::byte> block(static_cast<std::size_t>(kBlockBytes));
-  std::int64_t loaded = -1;
+  std::int64_t loaded = -1;  // number of the block in `block`
   bool is_complete = true;
   for (const ReadSegment& range : request.ranges)
     for_each_block(range, [&](std::int64_t number, std::int64_t inside, std::span<std::byte> into) {
-      if (number != loaded && !group->offsets.contains(number)) {
+      if (number != loaded && !missing->offsets.contains(number)) {
         const std::span whole = std::span(block).first(static_cast<std::size_t>(block_bytes(number, content)));
         loaded = -1;  // load() may overwrite a part even if it fails
         if (folder_->load(block_entry(request.object, content, number), whole))
           loaded = number;
         else
-          group->offsets[number] = -1;
+          missing->offsets[number] = -1;
       }
       if (number == loaded)
         std::memcpy(into.data(), block.data() + inside, into.size());
@@ -244,20 +252,21 @@ void CachedObjects::add_blocks(GetRequest& request, const Content& content, Batc
         is_complete = false;
     });
   // Without `object_bytes` the caller's identity may be old: it must be verified even if all blocks are cached.
-  if (!is_complete || request.options.object_bytes < 0) return group->requests.push_back(&request);
+  if (!is_complete || request.options.object_bytes < 0) return missing->requests.push_back(&request);
   request.result = {GetStatus::kRead, content.bytes, content.identity};
   batch.done(request);
 }
 
+/// Sends the reads and the missing blocks of a batch to the server, and completes them.
 void CachedObjects::send(Batch& batch) {
-  std::erase_if(batch.missing, [](const MissingBlocks& one) { return one.requests.empty(); });
+  std::erase_if(batch.missing_blocks, [](const MissingBlocks& missing) { return missing.requests.empty(); });
   std::vector<GetRequest> sent;
-  for (const Fetch& fetch : batch.fetches) {
-    GetRequest& next = sent.emplace_back(*fetch.request);
+  for (const ServerRead& read : batch.server_reads) {
+    GetRequest& next = sent.emplace_back(*read.request);
     next.options.identity = true;
-    if (fetch.known) next.options.if_none_match = &fetch.known->identity;
+    if (read.cached_content) next.options.if_none_match = &read.cached_content->identity;
   }
-  for (MissingBlocks& missing : batch.missing) {
+  for (MissingBlocks& missing : batch.missing_blocks) {
     GetRequest next{.object = missing.object, .options = {.if_match = &missing.content.identity}};
     std::int64_t bytes = 0;
     for (auto& [block, offset] : missing.offsets)
@@ -272,24 +281,25 @@ void CachedObjects::send(Batch& batch) {
   objects_->get_all(
       sent,
       [&](GetRequest& request, std::int64_t bytes) {
-        Fetch& fetch = batch.fetches[index(request)];
-        return fetch.content = batch.memory(*fetch.request, bytes);
+        ServerRead& read = batch.server_reads[index(request)];
+        return read.content = batch.memory(*read.request, bytes);
       },
       [&](GetRequest& request) {
         const std::size_t i = index(request);
-        if (i < batch.fetches.size()) return finish(batch.fetches[i], std::move(request.result), batch);
-        finish(batch.missing[i - batch.fetches.size()], request.result, batch);
+        if (i < batch.server_reads.size()) return finish(batch.server_reads[i], std::move(request.result), batch);
+        finish(batch.missing_blocks[i - batch.server_reads.size()], request.result, batch);
       });
 }
 
-void CachedObjects::finish(Fetch& fetch, GetResult result, Batch& batch) {
-  GetRequest& request = *fetch.request;
-  if (fetch.known && result.status == GetStatus::kMatch) {
+/// Sets the result of a read that the server has answered: from the cache if the server still has the cached content.
+void CachedObjects::finish(ServerRead& read, GetResult result, Batch& batch) {
+  GetRequest& request = *read.request;
+  if (read.cached_content && result.status == GetStatus::kMatch) {
     // Objects with equal bytes may have equal ETags and different generations.
-    const bool is_known = result.identity.numbers == fetch.known->identity.numbers;
-    if (!is_known || !load(fetch, batch)) return batch.repeated.push_back(&request);
+    const bool is_known = result.identity.numbers == read.cached_content->identity.numbers;
+    if (!is_known || !load(read, batch)) return batch.to_repeat.push_back(&request);
   } else {
-    if (result.status == GetStatus::kRead || result.status == GetStatus::kOutside) remember(fetch, result);
+    if (result.status == GetStatus::kRead || result.status == GetStatus::kOutside) record(read, result);
     request.result = std::move(result);
   }
   batch.done(request);
@@ -297,28 +307,29 @@ void CachedObjects::finish(Fetch& fetch, GetResult result, Batch& batch) {
 
 /// Serves a read from the cache after the server has confirmed the content, and sets the result. Returns false if the
 /// cache has lost it.
-bool CachedObjects::load(Fetch& fetch, Batch& batch) {
-  GetRequest& request = *fetch.request;
-  const Content& content = *fetch.known;
+bool CachedObjects::load(ServerRead& read, Batch& batch) {
+  GetRequest& request = *read.request;
+  const Content& content = *read.cached_content;
   GetResult result{GetStatus::kRead, content.bytes, content.identity};
   if (request.whole) {
     if (!folder_->load(entry("whole", request.object, content), batch.memory(request, content.bytes))) return false;
   } else if (std::vector<ReadSegment> ranges = request.ranges; resolve_offsets(ranges, content.bytes)) {
-    for (const ReadSegment& one : ranges)
-      if (!folder_->load(range_entry(request.object, content, one), {one.data, static_cast<std::size_t>(one.bytes)}))
+    for (const ReadSegment& range : ranges)
+      if (!folder_->load(range_entry(request.object, content, range),
+                         {range.data, static_cast<std::size_t>(range.bytes)}))
         return false;
   } else {
     result.status = GetStatus::kOutside;
   }
-  remember({&request, fetch.known, {}}, {GetStatus::kMatch, content.bytes, content.identity});
+  record({&request, read.cached_content, {}}, {GetStatus::kMatch, content.bytes, content.identity});
   request.result = std::move(result);
   return true;
 }
 
 /// Records the content that the server has stated, and stores the bytes that it has sent.
-void CachedObjects::remember(const Fetch& fetch, const GetResult& result) {
-  const GetRequest& request = *fetch.request;
-  if (!web::is_strong(result.identity) || !fetch.is_cached) return;
+void CachedObjects::record(const ServerRead& read, const GetResult& result) {
+  const GetRequest& request = *read.request;
+  if (!web::is_strong(result.identity) || !read.stores_bytes) return;
   const Content content{result.identity, result.bytes};
   {
     const std::scoped_lock lock(mutex_);
@@ -326,19 +337,20 @@ void CachedObjects::remember(const Fetch& fetch, const GetResult& result) {
     contents_[request.object] = content;
   }
   if (result.status != GetStatus::kRead && result.status != GetStatus::kOutside) return;
-  if (!fetch.known || fetch.known->identity != content.identity) {
+  if (!read.cached_content || read.cached_content->identity != content.identity) {
     const std::string encoded = encode_content(content);
-    if (std::ssize(encoded) <= Folder::kMaxText)
-      folder_->store(known_entry(request.object), std::as_bytes(std::span(encoded)));
+    if (std::ssize(encoded) <= Folder::kMaxTextBytes)
+      folder_->store(content_entry(request.object), std::as_bytes(std::span(encoded)));
   }
   if (result.status != GetStatus::kRead) return;
-  if (request.whole) return folder_->store(entry("whole", request.object, content), fetch.content);
+  if (request.whole) return folder_->store(entry("whole", request.object, content), read.content);
   std::vector<ReadSegment> ranges = request.ranges;
   if (!resolve_offsets(ranges, content.bytes)) return;
-  for (const ReadSegment& one : ranges)
-    folder_->store(range_entry(request.object, content, one), {one.data, static_cast<std::size_t>(one.bytes)});
+  for (const ReadSegment& range : ranges)
+    folder_->store(range_entry(request.object, content, range), {range.data, static_cast<std::size_t>(range.bytes)});
 }
 
+/// Stores the blocks that the server has sent, and copies them to the reads that need them.
 void CachedObjects::finish(MissingBlocks& missing, const GetResult& result, Batch& batch) {
   if (result.found())
     for (const auto& [block, offset] : missing.offsets)
@@ -350,9 +362,9 @@ void CachedObjects::finish(MissingBlocks& missing, const GetResult& result, Batc
       request->result.identity = missing.content.identity;
       for (const ReadSegment& range : request->ranges)
         for_each_block(range, [&](std::int64_t number, std::int64_t inside, std::span<std::byte> into) {
-          const auto at = missing.offsets.find(number);
-          if (at != missing.offsets.end())
-            std::memcpy(into.data(), missing.bytes.data() + at->second + inside, into.size());
+          const auto offset_of_block = missing.offsets.find(number);
+          if (offset_of_block != missing.offsets.end())
+            std::memcpy(into.data(), missing.bytes.data() + offset_of_block->second + inside, into.size());
         });
     }
     batch.done(*request);
@@ -360,14 +372,15 @@ void CachedObjects::finish(MissingBlocks& missing, const GetResult& result, Batc
   missing.bytes = {};
 }
 
+// Reads whose cached bytes another process removed after the server confirmed them are sent again without the cache.
 void CachedObjects::get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) {
   Batch batch{memory, done};
   for (GetRequest& request : requests) add(request, batch);
   send(batch);
-  if (batch.repeated.empty()) return;
-  Batch second{memory, done};
-  for (GetRequest* const request : batch.repeated) second.fetches.push_back({request, std::nullopt, {}});
-  send(second);
+  if (batch.to_repeat.empty()) return;
+  Batch repetition{memory, done};
+  for (GetRequest* const request : batch.to_repeat) repetition.server_reads.push_back({request, std::nullopt, {}});
+  send(repetition);
 }
 
 }  // namespace

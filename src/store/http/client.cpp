@@ -47,17 +47,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kFirstPause{100};
-constexpr std::chrono::milliseconds kLongestPause{20'000};
-/// Attempts to reach a host that does not exist or does not answer.
-constexpr int kMaxConnections = 3;
-/// Repetitions that Adapter::learn() may cause.
+constexpr std::chrono::milliseconds kFirstMaxPause{100};
+constexpr std::chrono::milliseconds kMaxPause{20'000};
+/// Maximum number of attempts to reach a host that does not exist or does not answer.
+constexpr int kMaxConnectionAttempts = 3;
+/// Maximum number of repetitions of a call, without a pause, that Adapter::learn() or a wrong clock may cause.
 constexpr int kMaxQuickRepeats = 3;
 /// Difference of the clocks from which a signature may be invalid, in seconds.
-constexpr std::int64_t kMaxSkew = 240;
+constexpr std::int64_t kMaxSkewSeconds = 240;
 
 /// Milliseconds without a request after which connections are closed.
-constexpr int kIdle = 5'000;
+constexpr int kIdleMilliseconds = 5'000;
 
 /// Returns a multi handle of libcurl; nullptr if there is no memory or descriptor left.
 void* make_multi() {
@@ -76,12 +76,12 @@ bool asks_to_slow_down(const Call& call) {
   return call.error.empty() && (call.response.status == 503 || call.response.status == 429);
 }
 
-/// Returns true if the same request may succeed later. result: that of libcurl.
-bool may_pass(const Call& call, int result, bool complete) {
+/// Returns true if the same request may succeed later. result: the CURLcode of the transfer.
+bool may_succeed_later(const Call& call, int result, bool complete) {
   switch (result) {
     case kCurlOk: break;
     case kCurlNoHost:
-    case kCurlNotConnected: return call.attempts < kMaxConnections;
+    case kCurlNotConnected: return call.attempts < kMaxConnectionAttempts;
     case kCurlPartial:
     case kCurlTimedOut:
     case kCurlTls:
@@ -95,12 +95,14 @@ bool may_pass(const Call& call, int result, bool complete) {
   return !complete || std::ranges::find(kStatuses, call.response.status) != std::end(kStatuses);
 }
 
+/// What the client knows about a server.
 struct Host {
   Clock::time_point resumes{};  ///< no request is sent before this time
   std::int64_t skew = 0;        ///< seconds by which the server's clock is ahead
 };
 
-struct Submitted {
+/// A call, and the object that gets it when it is complete.
+struct SubmittedCall {
   Call* call = nullptr;
   Completions* completions = nullptr;
 };
@@ -115,40 +117,40 @@ class Client {
   void run();
   void take_submitted();
   void begin_due();
-  void begin(const Submitted& one);
+  void begin(const SubmittedCall& submitted);
   void end(void* easy, int result);
-  bool repeats(Call& call, int result, bool complete);
-  bool learns_clock(Call& call);
-  void pause(const Submitted& one);
+  bool should_repeat(Call& call, int result, bool complete);
+  bool adopt_server_clock(Call& call);
+  void schedule_repetition(const SubmittedCall& submitted);
   int wait_milliseconds() const;
-  /// True if connections may be open that no request needs.
-  bool is_idle() const { return has_connections_ && active_ == 0 && waiting_.empty(); }
+  /// Returns true if connections may be open that no request needs.
+  bool is_idle() const { return has_connections_ && in_flight_ == 0 && scheduled_.empty(); }
   void close_connections();
   Host& find_host(const Call& call) { return hosts_[std::string(url_authority(call.request.url))]; }
 
   std::mutex mutex_;
-  std::vector<Submitted> submitted_;
-  bool started_ = false;
-  int wakeup_ = -1;
+  std::vector<SubmittedCall> submitted_;  // calls that the client's thread has not taken yet
+  bool is_started_ = false;
+  int wakeup_ = -1;  // eventfd that wakes the client's thread when a call is submitted
 
   // Only the client's thread uses the following members.
   void* multi_ = nullptr;
   bool has_connections_ = false;
-  std::multimap<Clock::time_point, Submitted> waiting_;
-  std::vector<std::unique_ptr<Transfer>> idle_;
-  std::size_t active_ = 0;
-  std::map<std::string, Host> hosts_;
+  std::multimap<Clock::time_point, SubmittedCall> scheduled_;  // calls by the time at which they may be sent
+  std::vector<std::unique_ptr<Transfer>> unused_transfers_;
+  std::size_t in_flight_ = 0;
+  std::map<std::string, Host> hosts_;  // by url_authority()
   std::minstd_rand random_{std::random_device{}()};
 };
 
 void Client::submit(Call& call, Completions& completions) {
   const std::scoped_lock lock(mutex_);
-  if (!started_) start();
+  if (!is_started_) start();
   call.attempts = 0;
   call.quick_repeats = 0;
   submitted_.push_back({&call, &completions});
-  const std::uint64_t one = 1;
-  (void)!::write(wakeup_, &one, sizeof one);
+  const std::uint64_t increment = 1;
+  (void)!::write(wakeup_, &increment, sizeof increment);
 }
 
 void Client::start() {
@@ -156,8 +158,8 @@ void Client::start() {
   wakeup_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   int code = multi_ == nullptr ? ENOMEM : wakeup_ < 0 ? errno : 0;
   if (code == 0) code = start_thread();
-  started_ = code == 0;
-  if (started_) return;
+  is_started_ = code == 0;
+  if (is_started_) return;
   if (wakeup_ >= 0) ::close(std::exchange(wakeup_, -1));
   if (multi_ != nullptr) curl().curl_multi_cleanup(std::exchange(multi_, nullptr));
   base::throw_system_error(code, "cannot begin HTTP requests: the system has no descriptors, threads or memory left");
@@ -188,9 +190,9 @@ void Client::run() {
     begin_due();
     int running = 0;
     curl().curl_multi_perform(multi_, &running);
-    int left = 0;
+    int remaining = 0;
     bool ended = false;
-    while (const CurlMessage* message = curl().curl_multi_info_read(multi_, &left)) {
+    while (const CurlMessage* message = curl().curl_multi_info_read(multi_, &remaining)) {
       if (message->kind != kCurlDone) continue;
       ended = true;
       end(message->easy, message->data.result);
@@ -205,10 +207,10 @@ void Client::run() {
 
 /// Closes the open connections, which libcurl does only together with the multi handle.
 void Client::close_connections() {
-  void* const fresh = make_multi();
-  if (fresh == nullptr) return;
+  void* const new_multi = make_multi();
+  if (new_multi == nullptr) return;
   curl().curl_multi_cleanup(multi_);
-  multi_ = fresh;
+  multi_ = new_multi;
   has_connections_ = false;
 }
 
@@ -217,34 +219,34 @@ void Client::take_submitted() {
   (void)!::read(wakeup_, &count, sizeof count);
   const std::scoped_lock lock(mutex_);
   const Clock::time_point now = Clock::now();
-  for (const Submitted& one : submitted_) waiting_.emplace(now, one);
+  for (const SubmittedCall& submitted : submitted_) scheduled_.emplace(now, submitted);
   submitted_.clear();
 }
 
 void Client::begin_due() {
   const Clock::time_point now = Clock::now();
-  while (active_ < max_in_flight() && !waiting_.empty() && waiting_.begin()->first <= now) {
-    const Submitted next = waiting_.begin()->second;
-    waiting_.erase(waiting_.begin());
+  while (in_flight_ < max_in_flight() && !scheduled_.empty() && scheduled_.begin()->first <= now) {
+    const SubmittedCall next = scheduled_.begin()->second;
+    scheduled_.erase(scheduled_.begin());
     if (const Host& host = find_host(*next.call); host.resumes > now)
-      waiting_.emplace(host.resumes, next);
+      scheduled_.emplace(host.resumes, next);
     else
       begin(next);
   }
 }
 
-void Client::begin(const Submitted& one) {
-  if (idle_.empty()) idle_.push_back(std::make_unique<Transfer>(curl().curl_easy_init()));
-  Transfer* const transfer = idle_.back().release();
-  idle_.pop_back();
-  ++one.call->attempts;
+void Client::begin(const SubmittedCall& submitted) {
+  if (unused_transfers_.empty()) unused_transfers_.push_back(std::make_unique<Transfer>(curl().curl_easy_init()));
+  Transfer* const transfer = unused_transfers_.back().release();
+  unused_transfers_.pop_back();
+  ++submitted.call->attempts;
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
-  one.call->skew = find_host(*one.call).skew;
-  begin_traced(*one.call);
-  transfer->begin(*one.call, *one.completions, now.count() + one.call->skew);
+  submitted.call->skew = find_host(*submitted.call).skew;
+  begin_traced_attempt(*submitted.call);
+  transfer->begin(*submitted.call, *submitted.completions, now.count() + submitted.call->skew);
   curl().curl_multi_add_handle(multi_, transfer->easy());
-  ++active_;
+  ++in_flight_;
   has_connections_ = true;
 }
 
@@ -253,24 +255,25 @@ void Client::end(void* easy, int result) {
   curl().curl_easy_getinfo(easy, kCurlGetPrivate, &attached);
   std::unique_ptr<Transfer> transfer(static_cast<Transfer*>(attached));
   const bool complete = transfer->end(result);
-  end_traced(transfer->call(), transfer->received(), complete);
+  record_traced_attempt(transfer->call(), transfer->received(), complete);
   curl().curl_multi_remove_handle(multi_, easy);
-  --active_;
-  const Submitted one{&transfer->call(), &transfer->completions()};
-  idle_.push_back(std::move(transfer));
-  if (!repeats(*one.call, result, complete)) return one.completions->add(*one.call);
-  pause(one);
+  --in_flight_;
+  const SubmittedCall submitted{&transfer->call(), &transfer->completions()};
+  unused_transfers_.push_back(std::move(transfer));
+  if (!should_repeat(*submitted.call, result, complete)) return submitted.completions->add(*submitted.call);
+  schedule_repetition(submitted);
 }
 
-bool Client::repeats(Call& call, int result, bool complete) {
+/// Returns true if a call should be repeated after an attempt has ended. Otherwise its response or error is final.
+bool Client::should_repeat(Call& call, int result, bool complete) {
   if (call.abandoned) return false;
   if (call.error.empty() && !call.response.ok() && call.quick_repeats < kMaxQuickRepeats &&
-      (learns_clock(call) || (call.adapter != nullptr && call.adapter->learn(call)))) {
+      (adopt_server_clock(call) || (call.adapter != nullptr && call.adapter->learn(call)))) {
     ++call.quick_repeats;
     return true;
   }
   const int attempts = call.request.max_attempts > 0 ? call.request.max_attempts : max_attempts();
-  if (may_pass(call, result, complete) && call.attempts < attempts) return true;
+  if (may_succeed_later(call, result, complete) && call.attempts < attempts) return true;
   if (!complete && call.error.empty()) {
     call.error = "the server has sent another number of bytes than it has announced";
     call.error_code = EIO;
@@ -278,8 +281,8 @@ bool Client::repeats(Call& call, int result, bool complete) {
   return false;
 }
 
-/// Adopts the server's clock if it differs so much that signatures are invalid.
-bool Client::learns_clock(Call& call) {
+/// Adopts the server's clock if it differs so much that signatures are invalid. Returns true if it has been adopted.
+bool Client::adopt_server_clock(Call& call) {
   if (call.adapter == nullptr || call.response.status != 403) return false;
   const std::optional<std::int64_t> date = parse_date(call.response.header("date"));
   if (!date) return false;
@@ -288,37 +291,40 @@ bool Client::learns_clock(Call& call) {
   const std::int64_t skew = *date - now.count();
   // Compare with the skew that this attempt has used, not with that of the host: the answer to another request may
   // have corrected the latter while this one was in flight.
-  if (std::abs(skew - call.skew) < kMaxSkew) return false;
+  if (std::abs(skew - call.skew) < kMaxSkewSeconds) return false;
   find_host(call).skew = skew;
   return true;
 }
 
-void Client::pause(const Submitted& one) {
+/// Schedules the next attempt of a call after a pause, which doubles with each attempt.
+void Client::schedule_repetition(const SubmittedCall& submitted) {
   const Clock::time_point now = Clock::now();
-  if (one.call->quick_repeats == one.call->attempts) {
-    waiting_.emplace(now, one);
+  // No pause is necessary if each attempt has only caused the adapter or the clock to learn.
+  if (submitted.call->quick_repeats == submitted.call->attempts) {
+    scheduled_.emplace(now, submitted);
     return;
   }
-  const int doubled = std::min(one.call->attempts - 1, 12);
-  auto longest = std::min(kFirstPause * (1 << doubled), kLongestPause);
-  if (const long seconds = std::atol(std::string(one.call->response.header("retry-after")).c_str()); seconds > 0)
-    longest = std::max(longest, std::min<std::chrono::milliseconds>(std::chrono::seconds(seconds), kLongestPause) * 2);
-  const auto half = longest.count() / 2;
+  const int doublings = std::min(submitted.call->attempts - 1, 12);
+  auto max_pause = std::min(kFirstMaxPause * (1 << doublings), kMaxPause);
+  if (const long seconds = std::atol(std::string(submitted.call->response.header("retry-after")).c_str()); seconds > 0)
+    max_pause = std::max(max_pause, std::min<std::chrono::milliseconds>(std::chrono::seconds(seconds), kMaxPause) * 2);
+  const auto half = max_pause.count() / 2;
   const auto random = std::uniform_int_distribution<long>(0, static_cast<long>(half))(random_);
-  const Clock::time_point then = now + std::chrono::milliseconds(half + random);
-  if (asks_to_slow_down(*one.call)) {
-    Host& host = find_host(*one.call);
-    host.resumes = std::max(host.resumes, then);
+  const Clock::time_point resume_time = now + std::chrono::milliseconds(half + random);
+  if (asks_to_slow_down(*submitted.call)) {
+    Host& host = find_host(*submitted.call);
+    host.resumes = std::max(host.resumes, resume_time);
   }
-  waiting_.emplace(then, one);
+  scheduled_.emplace(resume_time, submitted);
 }
 
+/// Returns how long the thread may wait for events before it must send, repeat or close something.
 int Client::wait_milliseconds() const {
-  constexpr int kLongest = 60'000;
-  if (is_idle()) return kIdle;
-  if (waiting_.empty() || active_ >= max_in_flight()) return kLongest;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(waiting_.begin()->first - Clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, kLongest));
+  constexpr int kMaxMilliseconds = 60'000;
+  if (is_idle()) return kIdleMilliseconds;
+  if (scheduled_.empty() || in_flight_ >= max_in_flight()) return kMaxMilliseconds;
+  const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(scheduled_.begin()->first - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(remaining, 0, kMaxMilliseconds));
 }
 
 }  // namespace

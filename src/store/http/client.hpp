@@ -10,7 +10,7 @@
 
 namespace plait::store::http {
 
-/// Calls that are complete, for the thread that has submitted them.
+/// Collects completed calls until the thread that has submitted them takes them by wait().
 class Completions {
  public:
   /// Waits for the next complete call.
@@ -23,7 +23,8 @@ class Completions {
   std::deque<Call*> calls_;
 };
 
-/// Sends a request. Both arguments must exist until the call has been returned by Completions::wait().
+/// Submits a request to the client's thread and returns at once. `completions` gets the call when it is complete. Both
+/// arguments must exist until Completions::wait() has returned the call.
 /// A request is repeated after transient failures: lost connections, truncated bodies, and the statuses 408, 429,
 /// 500, 502, 503 and 504, and 409 if Request::repeats_conflicts is set. AWS_MAX_ATTEMPTS is the maximum number of
 /// attempts, 8 by default. PLAIT_HTTP_TIMEOUT is the number of seconds without a byte after which a connection counts

@@ -39,27 +39,29 @@ constexpr std::array kCertificateFiles{
 
 /// Returns the copy of libcurl in pycurl.libs next to the Python package with this library; empty if there is none.
 std::string find_copy_of_pycurl() {
-  Dl_info own{};
-  if (::dladdr(reinterpret_cast<const void*>(&find_copy_of_pycurl), &own) == 0 || own.dli_fname == nullptr) return {};
+  Dl_info this_library{};
+  if (::dladdr(reinterpret_cast<const void*>(&find_copy_of_pycurl), &this_library) == 0 ||
+      this_library.dli_fname == nullptr)
+    return {};
   std::error_code error;
-  const fs::path package = fs::absolute(own.dli_fname, error).parent_path();
+  const fs::path package = fs::absolute(this_library.dli_fname, error).parent_path();
   for (const fs::directory_entry& file : fs::directory_iterator(package.parent_path() / "pycurl.libs", error))
     if (file.path().filename().string().starts_with("libcurl")) return file.path().string();
   return {};
 }
 
 template <typename Function>
-void find(void* library, const char* name, Function& into, const std::string& path) {
-  into = reinterpret_cast<Function>(::dlsym(library, name));
-  if (into == nullptr)
+void load_function(void* library, const char* name, Function& function, const std::string& path) {
+  function = reinterpret_cast<Function>(::dlsym(library, name));
+  if (function == nullptr)
     base::throw_system_error(ELIBACC, "the library ", path, " cannot be used: it has no ", name,
                              "; name a libcurl of version 7.28 or later in PLAIT_CURL");
 }
 
-CurlLibrary loaded_from(void* library, const std::string& path) {
-  CurlLibrary found{};
-  found.path = path;
-#define PLAIT_CURL_FIND(NAME) find(library, #NAME, found.NAME, path)
+CurlLibrary load_functions(void* library, const std::string& path) {
+  CurlLibrary library_functions{};
+  library_functions.path = path;
+#define PLAIT_CURL_FIND(NAME) load_function(library, #NAME, library_functions.NAME, path)
   PLAIT_CURL_FIND(curl_global_init);
   PLAIT_CURL_FIND(curl_easy_init);
   PLAIT_CURL_FIND(curl_easy_reset);
@@ -77,25 +79,25 @@ CurlLibrary loaded_from(void* library, const std::string& path) {
   PLAIT_CURL_FIND(curl_slist_append);
   PLAIT_CURL_FIND(curl_slist_free_all);
 #undef PLAIT_CURL_FIND
-  found.curl_global_init(kCurlAll);
-  return found;
+  library_functions.curl_global_init(kCurlAll);
+  return library_functions;
 }
 
 CurlLibrary load() {
   const char* setting = std::getenv("PLAIT_CURL");
   if (setting != nullptr && *setting != '\0') {
-    if (void* library = ::dlopen(setting, RTLD_NOW | RTLD_LOCAL)) return loaded_from(library, setting);
+    if (void* library = ::dlopen(setting, RTLD_NOW | RTLD_LOCAL)) return load_functions(library, setting);
     const char* why = ::dlerror();
     base::throw_system_error(ELIBACC, "PLAIT_CURL=", setting, " cannot be loaded: ", why == nullptr ? "" : why,
                              "; name the file of a libcurl, or unset it");
   }
   std::string names;
   for (const char* name : kLibraryNames) {
-    if (void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return loaded_from(library, name);
+    if (void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return load_functions(library, name);
     base::append_parts(names, names.empty() ? "" : ", ", name);
   }
   if (const std::string copy = find_copy_of_pycurl(); !copy.empty())
-    if (void* library = ::dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL)) return loaded_from(library, copy);
+    if (void* library = ::dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL)) return load_functions(library, copy);
   base::throw_system_error(ELIBACC, "object stores need the library libcurl, and there is none (", names,
                            "); install it (Debian: libcurl4, Red Hat: libcurl), or pycurl for Python, or name one in "
                            "PLAIT_CURL");

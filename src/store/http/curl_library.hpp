@@ -1,7 +1,7 @@
 /// libcurl, which is loaded when the first request is sent.
 ///
-/// The numbers are those of <curl/curl.h>. They are part of libcurl's binary interface, which has not changed since
-/// version 7.16, so that neither a build nor a wheel needs its headers. tests/cpp/store/http compares them with the
+/// The numbers below are those of <curl/curl.h>. They are part of libcurl's binary interface, which has not changed
+/// since version 7.16, so that neither a build nor a wheel needs its headers. tests/cpp/store/http compares them with the
 /// headers where these are installed.
 #pragma once
 

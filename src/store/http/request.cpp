@@ -22,8 +22,8 @@ bool is_unreserved(char c) {
 }  // namespace
 
 std::string_view Response::header(std::string_view name) const {
-  for (const Header& one : headers)
-    if (one.name == name) return one.value;
+  for (const Header& candidate : headers)
+    if (candidate.name == name) return candidate.value;
   return {};
 }
 

@@ -21,7 +21,7 @@ struct Header {
 struct Response {
   int status = 0;
   std::vector<Header> headers{};  ///< names in lower case
-  std::string text{};             ///< body that no sink has received, of at most kMaxText bytes
+  std::string text{};             ///< body that no sink has received; empty if it is longer than kMaxText bytes
 
   bool ok() const { return status >= 200 && status < 300; }
   /// Returns the value of a header; empty if there is none.  name: in lower case.
@@ -35,9 +35,9 @@ struct Response {
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Begins a body; called once for each attempt. Returns false to abandon the transfer.
+  /// Begins a body; called once for each attempt. head: status and headers. Returns false to abandon the transfer.
   virtual bool begin(const Response& head) = 0;
-  /// Returns false to abandon the transfer.
+  /// Receives the next bytes of the body. Returns false to abandon the transfer.
   virtual bool receive(std::span<const std::byte> bytes) = 0;
   /// Returns true if all expected bytes have arrived. Otherwise the request is repeated.
   virtual bool complete() const = 0;
@@ -52,27 +52,27 @@ struct Request {
   bool repeats_conflicts = false;     ///< repeats after status 409, for conditional puts
   std::int64_t max_milliseconds = 0;  ///< duration of an attempt; 0: any, while bytes arrive
   long stall_seconds = 0;             ///< seconds without a byte that end an attempt, if more than usual
-  int max_attempts = 0;               ///< 0: that of the setting AWS_MAX_ATTEMPTS
+  int max_attempts = 0;               ///< 0: the number in the setting AWS_MAX_ATTEMPTS
   bool direct = false;                ///< not through a proxy
   std::string region{};               ///< region that Adapter::prepare() has used, for Adapter::learn()
 };
 
 struct Call;
 
-/// Adapts requests to a server: authenticates or redirects them. State that requests change is guarded by a lock of the
-/// adapter.
+/// Adapts requests to a server: authenticates or redirects them. The adapter guards its own state by a lock.
 /// threads  The client's.
 class Adapter {
  public:
   virtual ~Adapter() = default;
   /// Returns the request to send now. seconds: time since 1970 by the server's clock.
   virtual Request prepare(const Request& request, std::int64_t seconds) = 0;
-  /// Learns from a failure, such as one that states the bucket's region. Returns true if the request is to be repeated,
-  /// also if the answer to another request has stated the same while this one was in flight.
+  /// Learns from a failed call, for example the bucket's region, which the response states. Returns true if the request
+  /// should be repeated because the adapter knows more than when it prepared this attempt; it may have learned that
+  /// from another call meanwhile.
   virtual bool learn(const Call& call) = 0;
 };
 
-/// One request, with its repetitions. The caller owns it, and must not touch it until it is complete.
+/// One request, with its repetitions (attempts). The caller owns it, and must not access it until it is complete.
 struct Call {
   Request request{};
   Adapter* adapter = nullptr;  ///< may be nullptr
@@ -85,12 +85,12 @@ struct Call {
   int attempts = 0;
   int quick_repeats = 0;  ///< attempts that learn() has caused
   std::string region{};   ///< region that the last attempt has used
-  std::int64_t skew = 0;  ///< difference of the clocks that the last attempt has used, in seconds
+  std::int64_t skew = 0;  ///< seconds by which the last attempt assumed the server's clock to be ahead of this host's
 };
 
 /// Returns seconds since 1970 for a date such as `Wed, 21 Oct 2015 07:28:00 GMT`.
 std::optional<std::int64_t> parse_date(std::string_view date);
-/// Returns the number in a header; -1 if there is none.
+/// Returns the number that is the text of a header; -1 if it is not a number.
 std::int64_t parse_count(std::string_view text);
 
 /// The part of an object in a response: `Content-Range: bytes 0-99/1000`.

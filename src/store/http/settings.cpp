@@ -16,15 +16,15 @@ struct Limits {
   std::int64_t max;
 };
 
-std::int64_t read_setting(const char* name, std::int64_t usual, Limits limits) {
+std::int64_t read_setting(const char* name, std::int64_t default_value, Limits limits) {
   const char* const setting = std::getenv(name);
-  if (setting == nullptr || *setting == '\0') return usual;
+  if (setting == nullptr || *setting == '\0') return default_value;
   const std::string_view text(setting);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < limits.min || number > limits.max)
     base::throw_argument_error(name, "=", text, " is not a number from ", limits.min, " to ", limits.max,
-                               "; use one such as ", usual, ", or unset it");
+                               "; use one such as ", default_value, ", or unset it");
   return number;
 }
 

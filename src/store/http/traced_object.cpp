@@ -16,7 +16,7 @@ namespace plait::store::http {
 namespace {
 
 /// Returns the errno that a response stands for; 0 if the request has succeeded.
-int traced_error(const Call& call, bool complete) {
+int to_traced_errno(const Call& call, bool complete) {
   if (!call.error.empty()) return call.error_code != 0 ? call.error_code : EIO;
   if (call.abandoned) return ECANCELED;
   switch (call.response.status) {
@@ -35,16 +35,16 @@ int traced_error(const Call& call, bool complete) {
 
 }  // namespace
 
-void begin_traced(Call& call) {
+void begin_traced_attempt(Call& call) {
   if (call.traced.file != 0) call.traced.attempt.start = plait_events_now();
 }
 
-void end_traced(const Call& call, std::int64_t received, bool complete) {
+void record_traced_attempt(const Call& call, std::int64_t received, bool complete) {
   const TracedObject& traced = call.traced;
   if (traced.file == 0) return;
   base::DetachedRequest ended = traced.attempt;
   ended.kind = traced.kind;
-  base::RecordedAccess access{traced.file, traced.offset, traced.bytes, -traced_error(call, complete)};
+  base::RecordedAccess access{traced.file, traced.offset, traced.bytes, -to_traced_errno(call, complete)};
   if (traced.kind == PLAIT_EVENT_METADATA) access.length = 0;
   if (traced.kind == PLAIT_EVENT_READ && access.result == 0 && call.response.ok()) {
     // A response with the whole object states no range.

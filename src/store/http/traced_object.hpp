@@ -15,13 +15,13 @@ struct TracedObject {
   plait_event_kind kind = PLAIT_EVENT_READ;
   std::int64_t offset = 0;          ///< -1: the response states it
   std::int64_t bytes = 0;           ///< -1: as many as the response has
-  base::DetachedRequest attempt{};  ///< the attempt in flight
+  base::DetachedRequest attempt{};  ///< start of the attempt in flight, and the operation that it belongs to
 };
 
-/// Begins an attempt of a call. Called by the client's thread.
-void begin_traced(Call& call);
+/// Records the time at which an attempt of a call begins. Called by the client's thread.
+void begin_traced_attempt(Call& call);
 /// Records an attempt that has ended. Each attempt is an event, so that a trace shows what was repeated.
 /// received: bytes of the body. complete: false if the response is not used.
-void end_traced(const Call& call, std::int64_t received, bool complete);
+void record_traced_attempt(const Call& call, std::int64_t received, bool complete);
 
 }  // namespace plait::store::http

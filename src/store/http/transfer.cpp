@@ -11,11 +11,13 @@ namespace plait::store::http {
 
 namespace {
 
+// Limits and buffers that are passed to libcurl.
 constexpr long kConnectMilliseconds = 10'000;
 constexpr long kMaxRedirects = 10;
 constexpr long kBufferBytes = 512 * 1024;
 constexpr long kUploadBufferBytes = 256 * 1024;
 
+/// Returns the errno that describes a CURLcode.
 int to_errno(int result) {
   switch (result) {
     case kCurlNoProxy:
@@ -49,7 +51,7 @@ void Transfer::begin(Call& call, Completions& completions, std::int64_t seconds)
   lacks_memory_ = false;
   uploaded_ = 0;
   received_ = 0;
-  why_[0] = '\0';
+  error_text_[0] = '\0';
   set_options();
 }
 
@@ -59,16 +61,16 @@ void Transfer::set_options() {
   const auto set = [&](CurlOption option, auto value) { library.curl_easy_setopt(easy_, option, value); };
   headers_.reset();
   const auto add_header = [&](const char* line) {
-    CurlList* const former = headers_.release();
-    CurlList* const longer = library.curl_slist_append(former, line);
+    CurlList* const list_before = headers_.release();
+    CurlList* const longer = library.curl_slist_append(list_before, line);
     // Without memory the header is missing, and the server rejects the request.
-    headers_ = {longer != nullptr ? longer : former, library.curl_slist_free_all};
+    headers_ = {longer != nullptr ? longer : list_before, library.curl_slist_free_all};
   };
   if (const std::string certificates = certificate_file(); !certificates.empty())
     set(kCurlCaFile, certificates.c_str());
   set(kCurlUrl, sent_.url.c_str());
   set(kCurlPrivate, static_cast<void*>(this));
-  set(kCurlErrorBuffer, why_.data());
+  set(kCurlErrorBuffer, error_text_.data());
   set(kCurlUserAgent, "plait");
   set(kCurlNoSignal, 1L);
   set(kCurlPathAsIs, 1L);
@@ -104,13 +106,14 @@ void Transfer::set_options() {
   } else if (sent_.method != "GET") {
     set(kCurlCustomRequest, sent_.method.c_str());
   }
-  for (const Header& one : sent_.headers) add_header(base::text(one.name, ": ", one.value).c_str());
+  for (const Header& header : sent_.headers) add_header(base::text(header.name, ": ", header.value).c_str());
   set(kCurlHeaders, headers_.get());
 }
 
-/// Calls a function that allocates memory. Returns false if there is not enough: no exception may pass through libcurl.
+/// Calls a function that allocates memory. Returns false if there is not enough memory, instead of throwing: no
+/// exception may pass through libcurl, which calls the functions below.
 template <typename Function>
-bool Transfer::has_memory(const Function& function) {
+bool Transfer::run_with_memory(const Function& function) {
   try {
     function();
   } catch (...) {
@@ -121,10 +124,10 @@ bool Transfer::has_memory(const Function& function) {
 
 std::size_t Transfer::on_header(const char* data, std::size_t size, std::size_t count, void* self) {
   auto& transfer = *static_cast<Transfer*>(self);
-  return transfer.has_memory([&] { transfer.take_header({data, size * count}); }) ? size * count : 0;
+  return transfer.run_with_memory([&] { transfer.parse_header_line({data, size * count}); }) ? size * count : 0;
 }
 
-void Transfer::take_header(std::string_view line) {
+void Transfer::parse_header_line(std::string_view line) {
   while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
   // Each response of a chain of redirects begins with a status line.
   if (line.starts_with("HTTP/")) {
@@ -146,12 +149,13 @@ void Transfer::take_header(std::string_view line) {
 std::size_t Transfer::on_body(const char* data, std::size_t size, std::size_t count, void* self) {
   const std::size_t bytes = size * count;
   auto& transfer = *static_cast<Transfer*>(self);
-  bool goes_on = false;
-  (void)transfer.has_memory([&] { goes_on = transfer.take_body(std::as_bytes(std::span(data, bytes))); });
-  return goes_on ? bytes : bytes + 1;
+  bool continues = false;
+  (void)transfer.run_with_memory([&] { continues = transfer.receive_body(std::as_bytes(std::span(data, bytes))); });
+  return continues ? bytes : bytes + 1;  // libcurl ends a transfer if the result is not the number of bytes
 }
 
-bool Transfer::take_body(std::span<const std::byte> bytes) {
+/// Passes a part of the body to the sink, or appends it to the response's text. Returns false to end the transfer.
+bool Transfer::receive_body(std::span<const std::byte> bytes) {
   Response& response = call_->response;
   if (!body_begun_) {
     long status = 0;
@@ -184,7 +188,7 @@ int Transfer::on_seek(void* self, std::int64_t offset, int origin) {
 }
 
 bool Transfer::end(int result) {
-  if (result == kCurlOk && !body_begun_) (void)has_memory([&] { (void)take_body({}); });
+  if (result == kCurlOk && !body_begun_) (void)run_with_memory([&] { (void)receive_body({}); });
   if (lacks_memory_) {
     call_->error = "the memory does not suffice for the answer";
     call_->error_code = ENOMEM;
@@ -192,7 +196,7 @@ bool Transfer::end(int result) {
   }
   if (call_->abandoned) return true;
   if (result != kCurlOk) {
-    call_->error = why_[0] != '\0' ? why_.data() : curl().curl_easy_strerror(result);
+    call_->error = error_text_[0] != '\0' ? error_text_.data() : curl().curl_easy_strerror(result);
     call_->error_code = to_errno(result);
     return false;
   }

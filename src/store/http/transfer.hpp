@@ -11,10 +11,11 @@
 
 namespace plait::store::http {
 
-/// Seconds without a byte after which a connection counts as lost.
+/// Returns the number of seconds without a byte after which a connection counts as lost: PLAIT_HTTP_TIMEOUT, or 30.
 long stall_seconds();
 
-/// A request of libcurl with its buffers.  threads  The client's.
+/// A handle of libcurl for one request at a time, and the state of the attempt that it carries out.
+/// threads  The client's.
 class Transfer {
  public:
   explicit Transfer(void* easy) : easy_(easy) {}
@@ -26,7 +27,8 @@ class Transfer {
   Completions& completions() const { return *completions_; }
   /// Prepares an attempt. seconds: time since 1970 by the server's clock.
   void begin(Call& call, Completions& completions, std::int64_t seconds);
-  /// Sets the call's response or error. result: that of libcurl. Returns true if the body is complete.
+  /// Sets the call's response or error. result: the CURLcode of the transfer. Returns false if there is no response, or
+  /// if its body is incomplete.
   bool end(int result);
   /// Returns the number of bytes of the body that have arrived.
   std::int64_t received() const { return received_; }
@@ -37,10 +39,10 @@ class Transfer {
   static std::size_t on_upload(char* data, std::size_t size, std::size_t count, void* self);
   static int on_seek(void* self, std::int64_t offset, int origin);
   void set_options();
-  void take_header(std::string_view line);
-  bool take_body(std::span<const std::byte> bytes);
+  void parse_header_line(std::string_view line);
+  bool receive_body(std::span<const std::byte> bytes);
   template <typename Function>
-  bool has_memory(const Function& function);
+  bool run_with_memory(const Function& function);
 
   void* easy_;
   Call* call_ = nullptr;
@@ -51,7 +53,7 @@ class Transfer {
   bool lacks_memory_ = false;
   std::size_t uploaded_ = 0;
   std::int64_t received_ = 0;
-  std::array<char, kCurlErrorBytes> why_{};
+  std::array<char, kCurlErrorBytes> error_text_{};
 };
 
 }  // namespace plait::store::http
