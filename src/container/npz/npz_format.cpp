@@ -40,12 +40,12 @@ namespace {
 using base::Rejection;
 using base::text;
 using gzip::GzipStore;
-using store::zip::data_begin;
-using store::zip::directory;
+using store::zip::encode_directory;
+using store::zip::encode_local_header;
 using store::zip::Entry;
+using store::zip::find_data_begin;
 using store::zip::kDeflated;
 using store::zip::kStored;
-using store::zip::local_header;
 using store::zip::local_header_bytes;
 using store::zip::read_directory;
 
@@ -94,7 +94,7 @@ std::vector<Member> list_members(const std::vector<Entry>& entries, const std::s
 /// Returns a store of the bytes of an entry as they are stored in the archive, possibly deflated.
 std::shared_ptr<PartStore> make_part(std::shared_ptr<store::Store> store, const Entry& entry, const std::string& file,
                                      const std::string& name) {
-  const std::int64_t begin = data_begin(*store, entry, file);
+  const std::int64_t begin = find_data_begin(*store, entry, file);
   return std::make_shared<PartStore>(std::move(store), Rows{begin, entry.compressed_bytes, entry.compressed_bytes, 1},
                                      name);
 }
@@ -249,11 +249,11 @@ void write_directory(store::Store& store, const std::vector<Member>& members) {
       at += bytes;
     }
     entry.check_sum = static_cast<std::uint32_t>(sum);
-    const std::vector<std::byte> header = local_header(entry, begin);
+    const std::vector<std::byte> header = encode_local_header(entry, begin);
     store.write({{entry.header, header.data(), static_cast<std::int64_t>(header.size())},
                  {begin, head.data(), static_cast<std::int64_t>(head.size())}});
   }
-  const std::vector<std::byte> directory_bytes = directory(entries, end);
+  const std::vector<std::byte> directory_bytes = encode_directory(entries, end);
   store.write({{end, directory_bytes.data(), static_cast<std::int64_t>(directory_bytes.size())}});
 }
 
@@ -328,7 +328,7 @@ std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions&
   }
   static_cast<Content&>(content) = content.members.front();
   content.file_bytes =
-      base::checked_add(end, static_cast<std::int64_t>(directory(entries, end).size()), "bytes of the file");
+      base::checked_add(end, static_cast<std::int64_t>(encode_directory(entries, end).size()), "bytes of the file");
   return std::make_unique<NpzNewFile>(std::move(content));
 }
 

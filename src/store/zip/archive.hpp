@@ -43,38 +43,41 @@ class Archive {
   const std::vector<Entry>& entries() const { return *entries_; }
   /// Returns nullptr if there is no entry of this name.
   const Entry* find(std::string_view name) const;
+  /// Returns the identity of an entry's content: that of the file, and the offset of the entry.
   ObjectIdentity identity(const Entry& entry) const;
   /// Checks that an entry can be read, before memory is allocated for it.
   /// errors  kSystem: its sizes are impossible.  kArgument: the entry is encrypted, or compressed by another method
   ///         than deflate.
-  void check(const Entry& entry) const;
+  void check_readable(const Entry& entry) const;
   /// Reads ranges of the content of an entry.
   /// errors  kSystem: the entry is damaged.  kArgument: those of check().
   void read(const Entry& entry, std::vector<ReadSegment> ranges);
-  /// Reads bytes of several entries by one batch.
+  /// Reads bytes of several entries, as they are stored, by one batch.
   /// errors  kSystem: a local header is damaged.
   void read_compressed(std::span<CompressedRead> reads);
   /// Decompresses the bytes of a deflated entry, and verifies their checksum.  errors  kSystem: they are damaged.
   void inflate(const Entry& entry, std::span<const std::byte> compressed, std::span<std::byte> content) const;
-  /// Compares the check sum of a whole content with that in the directory.  errors  kSystem: they differ.
-  void check_sum(const Entry& entry, std::span<const std::byte> content) const;
+  /// Compares the checksum of the whole content of an entry with the one in the directory.
+  /// errors  kSystem: they differ.
+  void verify_checksum(const Entry& entry, std::span<const std::byte> content) const;
 
  private:
-  std::atomic<std::int64_t>& begin(const Entry& entry) {
-    return begins_[static_cast<std::size_t>(&entry - entries().data())];
+  /// Returns the offset of the bytes of an entry; 0 if it is not known yet.
+  std::atomic<std::int64_t>& data_begin(const Entry& entry) {
+    return data_begins_[static_cast<std::size_t>(&entry - entries().data())];
   }
-  std::int64_t guess_begin(const Entry& entry) const;
+  std::int64_t guess_data_begin(const Entry& entry) const;
 
   std::unique_ptr<Store> file_;
   const ObjectRanges* object_ = nullptr;
   ObjectIdentity identity_;  // identity of the file
   std::shared_ptr<const std::vector<Entry>> entries_;
-  std::vector<std::atomic<std::int64_t>> begins_;  // offset of the bytes of each entry; 0 until it has been read
-  std::atomic<std::int64_t> extra_ = 0;            // bytes after the name in the local header that was read last
+  std::vector<std::atomic<std::int64_t>> data_begins_;  // offset of the bytes of each entry; 0 until it has been read
+  std::atomic<std::int64_t> last_extra_bytes_ = 0;      // bytes after the name in the local header that was read last
 };
 
 /// Returns the entries of a zip file in the order of their names.  errors  Those of read_directory().
-std::shared_ptr<const std::vector<Entry>> read_sorted(Store& file);
+std::shared_ptr<const std::vector<Entry>> read_sorted_entries(Store& file);
 
 /// Returns true if a regular file begins like a zip file; false if it cannot be read.
 bool is_archive(const std::string& path);

@@ -16,24 +16,26 @@ namespace plait::store::zip {
 /// Reads numbers from bytes. Bytes after the end read as zero, which matches no signature.
 class Fields {
  public:
-  explicit Fields(std::span<const std::byte> bytes) : rest_(bytes) {}
-  std::size_t left() const { return rest_.size(); }
+  explicit Fields(std::span<const std::byte> bytes) : remaining_(bytes) {}
+  std::size_t remaining() const { return remaining_.size(); }
+  /// Reads the next number.
   template <typename Number>
   Number take() {
     std::uint64_t number = 0;
-    const std::span<const std::byte> from = bytes(sizeof(Number));
-    for (std::size_t i = 0; i < from.size(); ++i) number |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
+    const std::span<const std::byte> digits = take_bytes(sizeof(Number));
+    for (std::size_t i = 0; i < digits.size(); ++i) number |= std::to_integer<std::uint64_t>(digits[i]) << (8 * i);
     return static_cast<Number>(number);
   }
-  std::span<const std::byte> bytes(std::size_t count) {
-    const std::span<const std::byte> taken = rest_.first(std::min(count, rest_.size()));
-    rest_ = rest_.subspan(taken.size());
-    return taken;
+  /// Returns the next bytes, fewer than `count` at the end.
+  std::span<const std::byte> take_bytes(std::size_t count) {
+    const std::span<const std::byte> result = remaining_.first(std::min(count, remaining_.size()));
+    remaining_ = remaining_.subspan(result.size());
+    return result;
   }
-  void skip(std::size_t count) { (void)bytes(count); }
+  void skip(std::size_t count) { (void)take_bytes(count); }
 
  private:
-  std::span<const std::byte> rest_;
+  std::span<const std::byte> remaining_;
 };
 
 /// Writes numbers to bytes.
@@ -47,9 +49,9 @@ class Writer {
     return *this;
   }
   Writer& put(const std::string& text) {
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + text.size());
-    if (!text.empty()) std::memcpy(bytes_.data() + at, text.data(), text.size());
+    const std::size_t begin = bytes_.size();
+    bytes_.resize(begin + text.size());
+    if (!text.empty()) std::memcpy(bytes_.data() + begin, text.data(), text.size());
     return *this;
   }
   Writer& put(const std::vector<std::byte>& other) {
@@ -57,6 +59,7 @@ class Writer {
     return *this;
   }
   std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size()); }
+  /// Returns all bytes, and leaves none.
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:

@@ -33,7 +33,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kRecently{5};
+/// Time after a comparison of the ETag for which Validation::kRecent does not compare it again.
+constexpr std::chrono::seconds kMaxRecentAge{5};
 constexpr std::size_t kMaxArchives = 4;
 constexpr std::string_view kSuffix = ".zip";
 
@@ -53,6 +54,7 @@ OpenArchives& open_archives() {
   return open.get();
 }
 
+/// Returns the recorded archive of a URL; an empty one if there is none.
 OpenArchive find_open(const std::string& url) {
   OpenArchives& open = open_archives();
   const std::scoped_lock lock(open.mutex);
@@ -62,7 +64,7 @@ OpenArchive find_open(const std::string& url) {
 }
 
 /// Records that an archive has been validated. archive: nullptr if the URL has no archive; a recorded one is removed.
-void remember(const std::string& url, const std::shared_ptr<Archive>& archive, Clock::time_point validated) {
+void record_validated(const std::string& url, const std::shared_ptr<Archive>& archive, Clock::time_point validated) {
   OpenArchives& open = open_archives();
   const std::scoped_lock lock(open.mutex);
   open.archives.remove_if([&](const OpenArchive& other) { return other.archive->name() == url; });
@@ -79,11 +81,12 @@ bool is_current(const ObjectRanges& object) {
   const std::shared_ptr<ObjectStore> objects = store::open_objects(url.substr(0, slash), Sharing::kShared);
   std::byte first{};
   // Send a GET rather than a HEAD, which the signature of a signed URL may not permit.
-  const GetResult found =
+  const GetResult result =
       objects->get(url.substr(slash + 1), {{0, &first, 1}}, {.identity = true, .if_none_match = &object.identity()});
-  return found.status == GetStatus::kMatch && found.identity.numbers == object.identity().numbers;
+  return result.status == GetStatus::kMatch && result.identity.numbers == object.identity().numbers;
 }
 
+/// Returns true if an object begins like a zip file.
 bool begins_as_archive(ObjectRanges& object) {
   constexpr std::int64_t kSignatureBytes = 4;
   if (object.size() < kSignatureBytes) return false;
@@ -95,7 +98,7 @@ bool begins_as_archive(ObjectRanges& object) {
 /// The position of an archive's name in a URL.
 enum class Position : std::uint8_t { kEnd, kInside };
 
-/// Opens an object; returns nullptr if there is none, or if it is no zip file.
+/// Opens an object. Returns nullptr if there is none, or if it is not a zip file.
 std::shared_ptr<Archive> open_archive(const std::string& url, Position position) {
   std::unique_ptr<ObjectRanges> object;
   try {
@@ -110,7 +113,7 @@ std::shared_ptr<Archive> open_archive(const std::string& url, Position position)
   }
   std::shared_ptr<const std::vector<Entry>> entries;
   try {
-    entries = read_sorted(*object);
+    entries = read_sorted_entries(*object);
   } catch (const Error& error) {
     if (error.system_code() != EIO || begins_as_archive(*object)) throw;
     return nullptr;
@@ -118,30 +121,31 @@ std::shared_ptr<Archive> open_archive(const std::string& url, Position position)
   return std::make_shared<Archive>(std::move(object), std::move(entries));
 }
 
+/// Returns the open archive of a URL if it is valid; otherwise opens it again.
 std::shared_ptr<Archive> find_archive(const std::string& url, Position position, Validation validation) {
   const OpenArchive open = find_open(url);
   const Clock::time_point now = Clock::now();
   if (open.archive) {
-    if (validation == Validation::kRecent && now - open.validated < kRecently) return open.archive;
+    if (validation == Validation::kRecent && now - open.validated < kMaxRecentAge) return open.archive;
     if (is_current(*open.archive->object())) {
-      remember(url, open.archive, now);
+      record_validated(url, open.archive, now);
       return open.archive;
     }
   }
-  std::shared_ptr<Archive> found = open_archive(url, position);
-  remember(url, found, now);
-  return found;
+  std::shared_ptr<Archive> archive = open_archive(url, position);
+  record_validated(url, archive, now);
+  return archive;
 }
 
 /// The directory and the identity of an archive.
-struct SentArchive {
+struct EncodedArchive {
   std::string url;
   std::string details;
   std::vector<Entry> entries;
 };
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, SentArchive>& archive) {
+void fields(Codec& codec, base::Record<Codec, EncodedArchive>& archive) {
   codec(archive.url, archive.details, archive.entries);
 }
 
@@ -149,28 +153,29 @@ void fields(Codec& codec, base::Record<Codec, SentArchive>& archive) {
 
 std::shared_ptr<Archive> find_remote(const std::string& url, Validation validation) {
   const std::size_t key = url.find('/', url.find("://") + 3);
-  for (std::size_t at = url.find(kSuffix, key); at != std::string::npos; at = url.find(kSuffix, at + 1)) {
-    const std::size_t end = at + kSuffix.size();
+  for (std::size_t suffix = url.find(kSuffix, key); suffix != std::string::npos;
+       suffix = url.find(kSuffix, suffix + 1)) {
+    const std::size_t end = suffix + kSuffix.size();
     if (end < url.size() && url[end] != '/') continue;
     const Position position = end < url.size() ? Position::kInside : Position::kEnd;
-    if (std::shared_ptr<Archive> found = find_archive(url.substr(0, end), position, validation)) return found;
+    if (std::shared_ptr<Archive> archive = find_archive(url.substr(0, end), position, validation)) return archive;
   }
   return nullptr;
 }
 
 std::string encode_remote(const Archive& archive) {
-  return base::encode(SentArchive{archive.name(), archive.object()->details(), archive.entries()});
+  return base::encode(EncodedArchive{archive.name(), archive.object()->details(), archive.entries()});
 }
 
 std::shared_ptr<Archive> adopt_remote(std::string_view encoded) {
-  auto sent = base::decode<SentArchive>(std::string(encoded), base::kAnotherRank);
-  auto object = std::make_unique<ObjectRanges>(sent.url, sent.details);
-  const OpenArchive open = find_open(sent.url);
-  if (open.archive && open.archive->object()->details() == sent.details) return open.archive;
+  auto decoded = base::decode<EncodedArchive>(std::string(encoded), base::kAnotherRank);
+  auto object = std::make_unique<ObjectRanges>(decoded.url, decoded.details);
+  const OpenArchive open = find_open(decoded.url);
+  if (open.archive && open.archive->object()->details() == decoded.details) return open.archive;
   auto archive =
-      std::make_shared<Archive>(std::move(object), std::make_shared<std::vector<Entry>>(std::move(sent.entries)));
+      std::make_shared<Archive>(std::move(object), std::make_shared<std::vector<Entry>>(std::move(decoded.entries)));
   const Clock::time_point now = Clock::now();
-  if (!open.archive || now - open.validated >= kRecently) remember(sent.url, archive, now);
+  if (!open.archive || now - open.validated >= kMaxRecentAge) record_validated(decoded.url, archive, now);
   return archive;
 }
 

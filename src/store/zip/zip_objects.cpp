@@ -7,6 +7,7 @@
 
 #include "store/zip/zip_objects.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -20,8 +21,8 @@ namespace {
 
 using base::text;
 
-/// Size of a batch, in bytes that are in memory before they are decompressed.
-constexpr std::int64_t kMaxBatch = std::int64_t{32} << 20;
+/// Size of a batch in bytes that must be in memory at the same time: deflated entries, and whole stored ones.
+constexpr std::int64_t kMaxBatchBytes = std::int64_t{32} << 20;
 
 class ZipObjects : public ObjectStore {
  public:
@@ -38,7 +39,7 @@ class ZipObjects : public ObjectStore {
 
   GetResult get(const std::string& object, std::vector<ReadSegment> ranges, const GetOptions& options) override {
     GetResult result;
-    const Entry* const entry = examine(object, options, result);
+    const Entry* const entry = find_entry(object, options, result);
     if (entry == nullptr) return result;
     result.status = GetStatus::kOutside;
     if (!resolve_offsets(ranges, result.bytes)) return result;
@@ -50,12 +51,12 @@ class ZipObjects : public ObjectStore {
   GetResult get_whole(const std::string& object, base::FunctionRef<std::span<std::byte>(std::int64_t)> memory,
                       const GetOptions& options) override {
     GetResult result;
-    const Entry* const entry = examine(object, options, result);
+    const Entry* const entry = find_entry(object, options, result);
     if (entry == nullptr) return result;
     check_whole(*entry, options);
     const std::span<std::byte> bytes = memory(result.bytes);
     archive_->read(*entry, {{0, bytes.data(), result.bytes}});
-    if (entry->method == kStored) archive_->check_sum(*entry, bytes);
+    if (entry->method == kStored) archive_->verify_checksum(*entry, bytes);
     result.status = GetStatus::kRead;
     return result;
   }
@@ -63,11 +64,11 @@ class ZipObjects : public ObjectStore {
   void get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) override {
     if (archive_->object() == nullptr) return ObjectStore::get_all(requests, memory, done);
     for (std::size_t next = 0; next < requests.size();) {
-      std::vector<Batched> batch;
-      for (std::int64_t bytes = 0; next < requests.size() && bytes < kMaxBatch; ++next)
+      std::vector<BatchedRead> batch;
+      for (std::int64_t bytes = 0; next < requests.size() && bytes < kMaxBatchBytes; ++next)
         bytes += add_to_batch(requests[next], batch, memory, done);
       std::vector<CompressedRead> reads;
-      for (Batched& batched : batch) reads.push_back(std::move(batched.read));
+      for (BatchedRead& read : batch) reads.push_back(std::move(read.compressed_read));
       archive_->read_compressed(reads);
       for (std::size_t i = 0; i < batch.size(); ++i) finish(batch[i], *reads[i].entry, done);
     }
@@ -82,19 +83,19 @@ class ZipObjects : public ObjectStore {
   void list(const std::string& prefix, ListDepth depth, base::FunctionRef<void(const ListedObject&)> visit) override {
     const std::string begin = prefix_ + prefix;
     const std::vector<Entry>& entries = archive_->entries();
-    for (auto at = std::ranges::lower_bound(entries, begin, {}, &Entry::name);
-         at != entries.end() && at->name.starts_with(begin);) {
-      const std::string name = at->name.substr(begin.size());
+    for (auto entry = std::ranges::lower_bound(entries, begin, {}, &Entry::name);
+         entry != entries.end() && entry->name.starts_with(begin);) {
+      const std::string name = entry->name.substr(begin.size());
       const std::size_t slash = depth == ListDepth::kChildren ? name.find('/') : std::string::npos;
       if (slash == std::string::npos) {
-        if (!name.empty() && !name.ends_with('/')) visit({name, at->content_bytes});
-        ++at;
+        if (!name.empty() && !name.ends_with('/')) visit({name, entry->content_bytes});
+        ++entry;
         continue;
       }
       visit({name.substr(0, slash + 1), 0});
       // Skip all entries below: `0` is the character after `/`.
-      at = std::lower_bound(at, entries.end(), begin + name.substr(0, slash) + '0',
-                            [](const Entry& entry, const std::string& end) { return entry.name < end; });
+      entry = std::lower_bound(entry, entries.end(), begin + name.substr(0, slash) + '0',
+                               [](const Entry& skipped, const std::string& end) { return skipped.name < end; });
     }
   }
 
@@ -115,7 +116,7 @@ class ZipObjects : public ObjectStore {
 
   /// Finds an entry, and sets the size and the identity in `result`. Returns nullptr if there is no such object or a
   /// condition is not met.
-  const Entry* examine(const std::string& object, const GetOptions& options, GetResult& result) const {
+  const Entry* find_entry(const std::string& object, const GetOptions& options, GetResult& result) const {
     const Entry* const entry = archive_->find(prefix_ + object);
     if (entry == nullptr) return nullptr;
     result.bytes = entry->content_bytes;
@@ -124,16 +125,16 @@ class ZipObjects : public ObjectStore {
   }
 
   /// A read of a batch, with the bytes of a deflated entry.
-  struct Batched {
+  struct BatchedRead {
     GetRequest* request = nullptr;
-    CompressedRead read{};
+    CompressedRead compressed_read{};
     std::vector<std::byte> compressed{};
     std::span<std::byte> content{};  // the caller's memory for a whole entry
   };
 
   /// Checks an entry that is read as a whole, before memory is allocated for it.
   void check_whole(const Entry& entry, const GetOptions& options) const {
-    archive_->check(entry);
+    archive_->check_readable(entry);
     if (entry.content_bytes > options.max_bytes)
       base::throw_system_error(EFBIG, "cannot read ", archive_->name(), '/', entry.name, ": it has ",
                                entry.content_bytes, " bytes, but such an object has at most ", options.max_bytes,
@@ -141,10 +142,10 @@ class ZipObjects : public ObjectStore {
   }
 
   /// Adds a read to a batch if it needs bytes of the file. Returns how many bytes the batch has in memory for it.
-  std::int64_t add_to_batch(GetRequest& request, std::vector<Batched>& batch, GetMemory memory,
+  std::int64_t add_to_batch(GetRequest& request, std::vector<BatchedRead>& batch, GetMemory memory,
                             GetCallback done) const {
     request.result = {};
-    const Entry* const entry = examine(request.object, request.options, request.result);
+    const Entry* const entry = find_entry(request.object, request.options, request.result);
     if (entry == nullptr) {
       done(request);
       return 0;
@@ -154,39 +155,40 @@ class ZipObjects : public ObjectStore {
       done(request);
       return 0;
     }
-    request.whole ? check_whole(*entry, request.options) : archive_->check(*entry);
-    Batched& added = batch.emplace_back(Batched{&request, {entry, {}}});
-    if (request.whole) added.content = memory(request, entry->content_bytes);
+    request.whole ? check_whole(*entry, request.options) : archive_->check_readable(*entry);
+    BatchedRead& read = batch.emplace_back(BatchedRead{&request, {entry, {}}});
+    if (request.whole) read.content = memory(request, entry->content_bytes);
     if (entry->method == kStored) {
-      added.read.ranges = request.ranges;
-      if (request.whole) added.read.ranges = {{0, added.content.data(), entry->content_bytes}};
+      read.compressed_read.ranges = request.ranges;
+      if (request.whole) read.compressed_read.ranges = {{0, read.content.data(), entry->content_bytes}};
       return request.whole ? entry->content_bytes : 0;
     }
-    added.compressed.resize(static_cast<std::size_t>(entry->compressed_bytes));
-    added.read.ranges = {{0, added.compressed.data(), entry->compressed_bytes}};
+    read.compressed.resize(static_cast<std::size_t>(entry->compressed_bytes));
+    read.compressed_read.ranges = {{0, read.compressed.data(), entry->compressed_bytes}};
     return entry->compressed_bytes;
   }
 
-  void finish(Batched& batched, const Entry& entry, GetCallback done) const {
-    GetRequest& request = *batched.request;
+  /// Decompresses or verifies the bytes of a read, and reports its completion.
+  void finish(BatchedRead& read, const Entry& entry, GetCallback done) const {
+    GetRequest& request = *read.request;
     if (request.whole) {
       if (entry.method == kDeflated)
-        archive_->inflate(entry, batched.compressed, batched.content);
+        archive_->inflate(entry, read.compressed, read.content);
       else
-        archive_->check_sum(entry, batched.content);
+        archive_->verify_checksum(entry, read.content);
     } else if (entry.method == kDeflated) {
       std::vector<std::byte> content(static_cast<std::size_t>(entry.content_bytes));
-      archive_->inflate(entry, batched.compressed, content);
+      archive_->inflate(entry, read.compressed, content);
       for (const ReadSegment& range : request.ranges)
         std::memcpy(range.data, content.data() + range.offset, static_cast<std::size_t>(range.bytes));
     }
-    batched.compressed = {};
+    read.compressed = {};
     request.result.status = GetStatus::kRead;
     done(request);
   }
 
   std::shared_ptr<Archive> archive_;
-  std::string prefix_;
+  std::string prefix_;  // beginning of the names of the entries in the location, with a slash at the end
 };
 
 }  // namespace

@@ -36,10 +36,10 @@ class ZipFile : public plait_test::FolderTest {
     entry.check_sum = kSum;
     entry.compressed_bytes = entry.content_bytes = 3;
     const std::int64_t begin = local_header_bytes(entry);
-    bytes_ = local_header(entry, begin);
+    bytes_ = encode_local_header(entry, begin);
     for (const char c : std::string("abc")) bytes_.push_back(static_cast<std::byte>(c));
     directory_ = bytes_.size();
-    const std::vector<std::byte> end = directory({entry}, begin + 3);
+    const std::vector<std::byte> end = encode_directory({entry}, begin + 3);
     bytes_.insert(bytes_.end(), end.begin(), end.end());
     write(bytes_);
     set_age(std::chrono::minutes(1));
