@@ -15,16 +15,16 @@ namespace plait::core {
 namespace {
 
 /// Returns a hash by which ranks detect that their values differ.
-std::uint64_t hash(const ArrayAttribute& value) {
-  std::uint64_t sum = 0;
-  const auto add = [&](std::uint64_t number) { sum = base::mixed(sum + base::kRandomIncrement + number); };
+std::uint64_t compute_hash(const ArrayAttribute& value) {
+  std::uint64_t hash = 0;
+  const auto add = [&](std::uint64_t number) { hash = base::mixed(hash + base::kRandomIncrement + number); };
   for (const std::int64_t extent : value.shape) add(static_cast<std::uint64_t>(extent));
   for (const std::byte byte : value.values) add(std::to_integer<std::uint64_t>(byte));
   for (const std::string& text : value.texts) {
     add(text.size());
     for (const char letter : text) add(static_cast<unsigned char>(letter));
   }
-  return sum;
+  return hash;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ void AttributeEdits::begin(const container::Format& format, const ArrayAttribute
 std::string AttributeEdits::describe(const std::string& name, const std::optional<ArrayAttribute>& value) const {
   if (!value) return base::text("remove_attribute(\"", name, "\") of ", context_.name());
   return base::text("set_attribute(\"", name, "\", ", value->dtype, " of shape ", shape_to_string(value->shape),
-                    ", values of sum ", hash(*value), ") of ", context_.name());
+                    ", values of sum ", compute_hash(*value), ") of ", context_.name());
 }
 
 void AttributeEdits::check(const std::string& name, const ArrayAttribute* value) const {
@@ -51,7 +51,7 @@ void AttributeEdits::check(const std::string& name, const ArrayAttribute* value)
     base::throw_argument_error(path, " has no attribute \"", name, "\" that could be removed");
   if (value != nullptr) container::check_attributes({*value}, path);
   base::Rejection rejection;
-  if (value != nullptr) rejection = format_->attribute_rejection(path, *value, false);
+  if (value != nullptr) rejection = format_->attribute_rejection(path, *value, /*of_group=*/false);
   if (!rejection && storage_.attribute_writer() == nullptr)
     rejection =
         base::Rejection("attributes of files of this format do not change in place; copy the array to a new file");
@@ -64,35 +64,35 @@ void AttributeEdits::edit(const std::string& name, const std::optional<ArrayAttr
     const collective::Collective call(
         transport, [&] { return describe(name, value); }, [&] { check(name, value ? &*value : nullptr); });
   });
-  const auto known = std::ranges::find(attributes_, name, &ArrayAttribute::name);
+  const auto existing = std::ranges::find(attributes_, name, &ArrayAttribute::name);
   if (!value)
-    attributes_.erase(known);
-  else if (known != attributes_.end())
-    *known = *value;
+    attributes_.erase(existing);
+  else if (existing != attributes_.end())
+    *existing = *value;
   else
     attributes_.push_back(*value);
   changes_.insert_or_assign(name, value);
 }
 
 void AttributeEdits::prepare() const {
-  report_elements(false, [](container::AttributeWriter& writer) { writer.prepare(); });
+  call_writer(/*committed=*/false, [](container::AttributeWriter& writer) { writer.prepare(); });
 }
 
 void AttributeEdits::write() const {
-  report_elements(true, [this](container::AttributeWriter& writer) { writer.write(changes_); });
+  call_writer(/*committed=*/true, [this](container::AttributeWriter& writer) { writer.write(changes_); });
 }
 
-void AttributeEdits::report_elements(bool committed, base::FunctionRef<void(container::AttributeWriter&)> body) const {
+void AttributeEdits::call_writer(bool committed, base::FunctionRef<void(container::AttributeWriter&)> body) const {
   if (changes_.empty()) return;
   try {
     body(*storage_.attribute_writer());
   } catch (const Error& error) {
     // If another file has the name now, the elements are in the former file.
     if (!storage_.is_written() || error.system_code() == ESTALE) throw;
-    const bool lost = storage_.deferred_changes() != nullptr && !committed;
+    const bool are_lost = storage_.deferred_changes() != nullptr && !committed;
     base::rethrow(
         error, error.what(),
-        lost ? "; nothing that was written is in the file" : "; the elements that were written are in the file");
+        are_lost ? "; nothing that was written is in the file" : "; the elements that were written are in the file");
   }
 }
 

@@ -26,7 +26,7 @@ class AttributeEdits {
   const ArrayAttributes& current() const { return attributes_; }
   bool empty() const { return changes_.empty(); }
 
-  /// Gives the array the attribute, or removes it if there is no value.  Collective.
+  /// Sets an attribute, or removes it if there is no value.  Collective.
   /// errors  kArgument: as of File::set_attribute() and File::remove_attribute().
   void edit(const std::string& name, const std::optional<ArrayAttribute>& value);
 
@@ -37,12 +37,14 @@ class AttributeEdits {
   void write() const;
 
  private:
-  /// errors  kArgument: this File cannot edit the attribute.  value: nullptr to remove it.
+  /// Checks that the attribute can be set to a value, or removed if `value` is nullptr.
+  /// errors  kArgument: this File cannot edit the attribute.
   void check(const std::string& name, const ArrayAttribute* value) const;
   /// Describes an edit; the descriptions of different edits differ.
   std::string describe(const std::string& name, const std::optional<ArrayAttribute>& value) const;
-  /// Calls `body`, and adds to its error whether the elements are in the file.
-  void report_elements(bool committed, base::FunctionRef<void(container::AttributeWriter&)> body) const;
+  /// Calls `body` with the writer if there are edits, and adds to its error whether the elements are in the file.
+  /// committed: true if changes of elements have taken effect.
+  void call_writer(bool committed, base::FunctionRef<void(container::AttributeWriter&)> body) const;
 
   FileContext& context_;
   const FileStorage& storage_;

@@ -1,4 +1,4 @@
-/// Channels: files without bytes at offsets, whose arrays pass to another program step by step.
+/// Channels, such as pipes: files without bytes at offsets, whose arrays pass to another program in time steps.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct Transfer {
   const Region& region;
   bool fill_halo;
   std::span<const copy::LocalArray> arrays;
-  bool alone;  ///< this process holds all ranks of the layout
+  bool alone;  ///< true if this process has the local arrays of all ranks of the layout
   collective::Times& spent;
 };
 
@@ -35,9 +35,10 @@ class Channel {
   /// Begins the next step.  A writer waits until the queue has capacity for it, a reader until it has arrived.  Returns
   /// nothing after the last step.  errors  kSystem: the other end has failed or has left.
   virtual std::optional<Step> begin_step(collective::Collective& call, const Attributes& attributes) = 0;
-  /// Writes or reads an array of the step.  errors  kArgument: it does not match the array at the other end.
+  /// Writes or reads an array of the present step.  errors  kArgument: it does not match the array at the other end.
   virtual void move(collective::Collective& call, const Transfer& transfer) = 0;
-  /// Passes the step on, or releases it. keep: False for a step that could not be written completely.
+  /// Passes the step on to the reader, or releases a step that was read. keep: false for a step that could not be
+  /// written completely, which is discarded.
   virtual void end_step(collective::Collective& call, bool keep) = 0;
   /// Returns the type of a variable of the step, or nothing if a reader's step has no variable of that name.
   virtual std::optional<ArrayType> find(const std::string& variable) const = 0;

@@ -7,7 +7,8 @@
 //   3. Move     A reader compares the array in the step with the array that the program expects.  The channel moves it.
 //   4. Leave    An access that is a step of its own leaves it, also after an error, so that the next step can begin.
 //
-// The error of phase 3 comes before the one of phase 4.  A write that fails spoils its step: the reader never gets it.
+// An error of phase 3 is reported rather than one of phase 4.  If a write fails, its step is discarded: the reader
+// never gets it.
 
 #include "core/file/channel_access.hpp"
 
@@ -47,18 +48,18 @@ AccessTimes ChannelAccess::run() {
 void ChannelAccess::run_on(transport::Transport& transport) {
   // 1. Agree
   collective::Collective call(transport, [this] { return describe(); }, [this] { prepare(); });
-  const bool own_step = !steps_.is_inside();
+  const bool is_own_step = !steps_.is_inside();
   const ArrayType expected = selection_.array().type;
   // 2. Enter
-  if (own_step && !steps_.enter(call, {}))
+  if (is_own_step && !steps_.enter(call, {}))
     base::throw_system_error(ENODATA, context_.path(), ": no more steps will come; the writer has closed the pipe");
   // 3. Move
-  const std::exception_ptr failed = collective::caught([&] { move(call, expected); });
-  if (failed && request_.writes()) steps_.spoil();
+  const std::exception_ptr move_error = collective::caught([&] { move(call, expected); });
+  if (move_error && request_.writes()) steps_.mark_incomplete();
   // 4. Leave
-  const std::exception_ptr discarded = own_step ? collective::caught([&] { steps_.leave(call); }) : nullptr;
-  if (failed) std::rethrow_exception(failed);
-  if (discarded) std::rethrow_exception(discarded);
+  const std::exception_ptr leave_error = is_own_step ? collective::caught([&] { steps_.leave(call); }) : nullptr;
+  if (move_error) std::rethrow_exception(move_error);
+  if (leave_error) std::rethrow_exception(leave_error);
 }
 
 std::string ChannelAccess::describe() const {
@@ -91,9 +92,8 @@ void ChannelAccess::move(collective::Collective& call, const ArrayType& expected
 void ChannelAccess::check_type(const ArrayType& expected) {
   const auto found = channel_.find(selection_.variable());
   if (!found) return;  // the channel throws the error
-  const bool same = found->element_bytes == expected.element_bytes && found->shape == expected.shape &&
-                    (found->dtype == expected.dtype || found->dtype.empty() || expected.dtype.empty());
-  if (same) return;
+  const bool has_same_dtype = found->dtype == expected.dtype || found->dtype.empty() || expected.dtype.empty();
+  if (found->element_bytes == expected.element_bytes && found->shape == expected.shape && has_same_dtype) return;
   const auto describe_type = [](const ArrayType& type) {
     return base::text(shape_to_string(type.shape), " elements of ", type.element_bytes, " bytes",
                       type.dtype.empty() ? "" : base::text(" (", type.dtype, ')'));

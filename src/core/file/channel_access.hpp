@@ -29,9 +29,9 @@ class ChannelAccess {
  private:
   void run_on(transport::Transport& transport);
   std::string describe() const;
-  /// Checks the arguments of this process, and finds its arrays.
+  /// Checks the arguments of this process, and makes arrays_ of its parts.
   void prepare();
-  /// Moves the arrays within a step.  expected: the type of the array when the program made the call.
+  /// Reads or writes the arrays within a step.  expected: the type of the array when the program made the call.
   void move(collective::Collective& call, const ArrayType& expected);
   /// errors  kArgument: the array in the step has another type, so that the program's arrays do not fit.
   void check_type(const ArrayType& expected);

@@ -36,7 +36,7 @@ bool FileContext::is_abandoned() const { return comm_.size() > 1 && get_transpor
 
 void FileContext::call(base::FunctionRef<void()> body) const {
   try {
-    turn().run(body);
+    checked_worker().run(body);
   } catch (const Error&) {
     throw;
   } catch (...) {
@@ -47,8 +47,8 @@ void FileContext::call(base::FunctionRef<void()> body) const {
 void FileContext::with_transport(base::FunctionRef<void(transport::Transport&)> body) {
   if (comm_.alone()) {
     if (!keeps_transport_) return body(*transport::thread::make_alone());
-    if (!alone_) alone_ = transport::thread::make_alone();
-    body(*alone_);
+    if (!own_transport_) own_transport_ = transport::thread::make_alone();
+    body(*own_transport_);
   } else {
     collective::together(get_transport(comm_), [&] { body(get_transport(comm_)); });
   }

@@ -47,18 +47,19 @@ class FileContext {
   bool is_abandoned() const;
 
   Worker& worker() const { return *worker_; }
-  /// The worker, which runs one call after another.
+  /// Returns the worker, which runs one call after another.
   /// errors  kArgument: this process is a child of the one that opened the file.
-  Worker& turn() const {
+  Worker& checked_worker() const {
     owner_.check(path_);
     return *worker_;
   }
-  /// Runs a call of all ranks after the calls that were started before.  `body` agrees on its Errors; all ranks get
-  /// anything else that it throws, such as a lack of memory, as the same Error.
+  /// Runs a call of all ranks after the calls that were started before.  `body` itself makes all ranks throw its
+  /// Errors; anything else that it throws, such as std::bad_alloc, becomes the same Error on all ranks here.
   void call(base::FunctionRef<void()> body) const;
   /// Calls `body` with the transport of the ranks, or with one of one rank if this process is alone.
   void with_transport(base::FunctionRef<void(transport::Transport&)> body);
-  /// Makes a process that is alone use one transport for all calls: pipes need that.
+  /// Makes a process that is alone (one rank) use one transport for all calls, because a pipe holds on to its
+  /// transport.
   void keep_transport() { keeps_transport_ = true; }
 
  private:
@@ -71,7 +72,7 @@ class FileContext {
   std::int64_t number_ = 0;
   bool durable_ = true;
   bool keeps_transport_ = false;
-  std::unique_ptr<transport::Transport> alone_;
+  std::unique_ptr<transport::Transport> own_transport_;  // of a process that is alone, after keep_transport()
 };
 
 }  // namespace plait::core

@@ -69,7 +69,7 @@ void File::select_variable(const std::string& name, const std::optional<ArrayTyp
 const std::string& File::variable() const { return impl_->selection().variable(); }
 
 void File::fail(const std::string& message, int system_code) {
-  impl_->context().turn().run([&] { impl_->fail_call(message, system_code); });
+  impl_->context().checked_worker().run([&] { impl_->fail_call(message, system_code); });
   __builtin_unreachable();
 }
 
@@ -81,7 +81,7 @@ const ArrayAttributes& File::attributes() const { return impl_->attributes().cur
 bool File::is_open() const { return impl_->storage().is_open() && impl_->context().owner().here(); }
 AccessTimes File::last_times() const {
   AccessTimes times;
-  impl_->context().turn().run([&] { times = impl_->times(); });
+  impl_->context().checked_worker().run([&] { times = impl_->times(); });
   return times;
 }
 
@@ -115,8 +115,8 @@ Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, c
   const Action action = fill_halo ? Action::kFill : Action::kRead;
   const base::RecordedCall call;
   return core::guarded(impl_->context().comm(), [&] {
-    return Request(
-        impl_->context().turn().start([file = impl_.get(), layout, parts = std::move(parts), region, action, call] {
+    return Request(impl_->context().checked_worker().start(
+        [file = impl_.get(), layout, parts = std::move(parts), region, action, call] {
           file->access({layout, region, action, parts}, call, PLAIT_EVENT_ASYNCHRONOUS);
         }));
   });
@@ -126,8 +126,8 @@ Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, co
   const base::RecordedCall call;
   return core::guarded(impl_->context().comm(), [&] {
     impl_->writes().reserve();
-    auto write =
-        impl_->context().turn().start([file = impl_.get(), layout, parts = core::as_mutable(parts), region, call] {
+    auto write = impl_->context().checked_worker().start(
+        [file = impl_.get(), layout, parts = core::as_mutable(parts), region, call] {
           file->access({layout, region, Action::kWrite, parts}, call, PLAIT_EVENT_ASYNCHRONOUS);
         });
     impl_->writes().add(write);
@@ -138,13 +138,13 @@ Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, co
 std::string File::explain(const Layout& layout, const Region& region, bool write, bool fill_halo) const {
   const Action action = write ? Action::kWrite : fill_halo ? Action::kFill : Action::kRead;
   std::string text;
-  impl_->context().turn().run([&] { text = impl_->explain({layout, region, action, {}}); });
+  impl_->context().checked_worker().run([&] { text = impl_->explain({layout, region, action, {}}); });
   return text;
 }
 
 void File::cache_chunks(std::int64_t bytes) {
   if (bytes < 0) base::throw_argument_error(path(), ": a cache of ", bytes, " bytes is impossible; give 0 or more");
-  impl_->context().turn().run([&] {
+  impl_->context().checked_worker().run([&] {
     impl_->storage().check_open_here();
     if (const auto& store = impl_->storage().store()) store->resize_cache(bytes);
   });

@@ -14,9 +14,9 @@ namespace plait {
 
 namespace {
 
-/// States which phases of close() a rank needs.  Ranks agree on the smallest number.
-constexpr std::int64_t kReports = 0;  // to report the error of a started write
-constexpr std::int64_t kSyncs = 1;    // to make elements durable
+/// The phases of close() that a rank needs.  Ranks agree on the smallest number.
+constexpr std::int64_t kReports = 0;  // it must report the error of a started write
+constexpr std::int64_t kSyncs = 1;    // it must make elements durable
 constexpr std::int64_t kNothing = 2;
 
 std::string close_text(const core::FileContext& context) { return "close() of " + context.name(); }
@@ -67,7 +67,7 @@ void File::Impl::fail_call(const std::string& message, int system_code) {
   try {
     core::fail(context_.comm(), message, system_code);
   } catch (const Error& error) {
-    storage_.handle_error(error, false);
+    storage_.handle_error(error, /*is_write=*/false);
     throw;
   }
 }
@@ -89,12 +89,12 @@ void File::Impl::close() {
             if (const std::exception_ptr unreported = writes_.unreported_error()) std::rethrow_exception(unreported);
           });
       committed = true;
-      storage_.source()->finish(call, false);
+      storage_.source()->finish(call, /*syncs=*/false);
     });
   } catch (const Error& error) {
     // If ranks have made different calls, the file stays open on all of them.
     if (committed) storage_.fail(error.what());
-    storage_.handle_error(error, false);
+    storage_.handle_error(error, /*is_write=*/false);
     throw;
   }
   storage_.end();

@@ -32,7 +32,7 @@ namespace plait {
 ///   AttributeEdits  attributes, and their changes
 ///   AccessPlans     plans of earlier accesses
 ///
-/// access.cpp describes the order of an access, and channel_access.cpp the order of an access to a pipe.
+/// store_access.cpp describes the order of an access, and channel_access.cpp the order of an access to a pipe.
 /// threads  One at a time, on the worker, unless a part permits more.
 class File::Impl {
  public:
@@ -74,17 +74,18 @@ class File::Impl {
   void fail_call(const std::string& message, int system_code);
 
  private:
-  /// Executes an access without its event.
+  /// Executes an access without recording its event in a trace.
   void execute(const core::AccessRequest& request, const base::RecordedCall& call);
   /// Checks that the shape of the array can change.
   void check_extensible() const;
-  /// Makes accesses refer to an array of another shape, which takes effect in the file when that is closed.
+  /// Makes accesses refer to an array of another shape. The shape changes in the file when close() commits it.
   void set_shape(const Extents& shape);
   /// Calls set_shape() on every rank. If a rank fails, all of them have the former shape.
   void set_shape_together(collective::Collective& call, const Extents& shape);
   /// True if elements or attributes have changed.
   bool is_changed() const { return storage_.is_written() || !attributes_.empty(); }
-  /// The phases of close().  committed: the file cannot stay open, because the phases may have changed it.
+  /// Runs the phases of close().  committed: set to true when the file cannot stay open after an error, because a phase
+  /// may have changed it.
   void close_together(transport::Transport& transport, bool& committed);
 
   core::FileContext context_;

@@ -30,7 +30,7 @@ Extents extended_shape(const std::string& path, const Extents& shape, const Exte
   if (axis < -dimensions || axis >= dimensions)
     base::throw_argument_error(path, ": append() along axis ", axis, ", but the array has ", dimensions,
                                " dimensions; give one of them");
-  const auto along = static_cast<std::size_t>(axis < 0 ? axis + dimensions : axis);
+  const auto along = static_cast<std::size_t>(axis < 0 ? axis + dimensions : axis);  // as in Python
   Extents extended = shape;
   bool fits = block.size() == shape.size();
   for (std::size_t d = 0; fits && d < shape.size(); ++d) fits = d == along || block[d] == shape[d];
@@ -43,12 +43,12 @@ Extents extended_shape(const std::string& path, const Extents& shape, const Exte
   return extended;
 }
 
-/// Returns the region of an array that is outside of its former shape.
+/// Returns the region by which the array has grown from the shape `before` to the shape `after`, in one dimension.
 Region appended_region(const Extents& before, const Extents& after) {
   Region region;
   for (std::size_t d = 0; d < after.size(); ++d) {
     const std::int64_t start = after[d] != before[d] ? before[d] : 0;
-    region.push_back({start, after[d] - start, 1, false});
+    region.push_back({start, after[d] - start, /*stride=*/1, /*single=*/false});
   }
   return region;
 }

@@ -19,11 +19,11 @@ struct Extent {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
 };
-/// rank: -1 for all ranks of the layout.
+/// Returns the extent of an access to a section.  rank: -1 for all ranks of the layout.
 Extent requested_extent(const plan::Section& section, const Layout& layout, std::int64_t rank,
                         std::int64_t element_bytes, std::int64_t data_offset);
 
-/// The result of an event that has failed: an errno, negative.
+/// Returns the result of the event of a call that has failed: a negative errno.
 inline std::int64_t error_result(const Error& error) {
   if (error.system_code() != 0) return -error.system_code();
   return error.kind() == ErrorKind::kArgument ? -EINVAL : -EIO;
@@ -41,18 +41,19 @@ inline void record(const base::RecordedCall& call, const CallEvent& event, const
   call.end(event.kind, {event.file, extent.offset, extent.bytes, result}, event.flags);
 }
 
-/// Runs `body`, which returns the bytes that it has moved, and adds the event of the call with them or with its error.
+/// Runs `body`, which returns the number of bytes that it has moved, and adds the event of the call to the trace, with
+/// that number or with the error of `body`.
 /// find_extent: returns the Extent; called after `body`.
 template <typename FindExtent, typename Body>
 void record_call(const base::RecordedCall& call, const CallEvent& event, FindExtent&& find_extent, Body&& body) {
-  const base::OperationScope during(call);
+  const base::OperationScope scope(call);
   if (!call.is_recorded()) {
     body();
     return;
   }
   try {
-    const std::int64_t moved = body();
-    record(call, event, find_extent(), moved);
+    const std::int64_t moved_bytes = body();
+    record(call, event, find_extent(), moved_bytes);
   } catch (const Error& error) {
     Extent extent{-1, 0};
     try {

@@ -15,15 +15,16 @@
 
 namespace plait::core {
 
+/// The array that accesses refer to: its type, where it is in the file, and how accesses to it are planned.
 struct SelectedArray {
   ArrayType type;
   std::int64_t data_offset = 0;
   Extents chunk;  ///< the shape of the chunks that the array is stored in; empty: none
   Extents shard;  ///< the shape of the shards that the chunks are stored in; empty: none
   plan::AccessOptions options;
-  bool several = false;             ///< raw arrays one after another, of which `type` and `data_offset` name one
-  std::int64_t opening_memory = 0;  ///< the default of File::select()
-  bool whole_chunks = false;        ///< a part of a chunk costs as much as all of it
+  bool several = false;             ///< true for a file of several raw arrays; `type` and `data_offset` describe one
+  std::int64_t opening_memory = 0;  ///< `memory` that File::open() was given, the default of File::select()
+  bool whole_chunks = false;        ///< true if reading a part of a chunk costs as much as reading all of it
 
   /// Returns the section that an access to a region touches.  errors  kArgument: the region does not fit the array.
   plan::Section section(const Region& region) const { return {type.shape, type.order, region, chunk, shard}; }
@@ -44,9 +45,9 @@ class ArraySelection {
 
   /// Selects the array that has been opened in `store`.
   void set_array(SelectedArray array, const store::Store& store);
-  /// Selects an array without a store.  several: the type differs from step to step.
+  /// Selects an array without a store.  several: true if the type differs from step to step.
   void set_type(const ArrayType& type, bool several);
-  /// The arrays of a new file that is to contain several with names.
+  /// Sets the arrays of a new file that will contain several arrays with names.
   void set_members(std::vector<container::Member> members) { members_ = std::move(members); }
   bool has_members() const { return !members_.empty(); }
 

@@ -16,7 +16,7 @@ namespace plait::core {
 class Source {
  public:
   virtual ~Source() = default;
-  /// Returns the store, which is another one after resize(). nullptr: the source is a channel.
+  /// Returns the store, which resize() may replace by another one; nullptr if the source is a channel.
   virtual std::shared_ptr<store::Store> store() const = 0;
   /// Extends a new store that does not grow by being written.  Collective.  errors  kSystem, the same on every rank.
   virtual void resize(collective::Collective& call, std::int64_t bytes) = 0;
@@ -25,7 +25,7 @@ class Source {
   virtual void check_name() const {}
   /// Ends the source: a new store appears under its name.  Collective, after all ranks have finished their
   /// accesses.
-  /// syncs: True if elements that some rank may have written must be durable; the same on every rank.
+  /// syncs: true if elements that some rank may have written must be durable; the same on every rank.
   /// errors  kSystem, the same on every rank.
   virtual void finish(collective::Collective& call, bool syncs) = 0;
   /// Removes an unfinished new store, or leaves it if unfinished stores stay.

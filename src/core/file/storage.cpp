@@ -1,10 +1,10 @@
 // The state of an open File.
 //
-// open() sets open_. A normal end and a failure both call end(), which releases the store. A failure also sets failed_
-// and notifies the other end of a pipe. Later calls are rejected by check_open(): first if a rank has abandoned the
-// file, which needs the transport, then if it has failed, then if it is closed. Not every error is a failure: after an
-// error of arguments all ranks can continue, so handle_error() only ends the file if a rank was lost, the file was
-// abandoned, or a new array lacks elements.
+// open() sets is_open_. A normal end and a failure both call end(), which releases the store. A failure also sets
+// has_failed_ and notifies the other end of a pipe. Later calls are rejected by check_open(): first if a rank has
+// abandoned the file, which needs the transport, then if it has failed, then if it is closed. Not every error is a
+// failure: after an error of arguments all ranks can continue, so handle_error() only ends the file if a rank was lost,
+// the file was abandoned, or a new array lacks elements.
 
 #include "core/file/storage.hpp"
 
@@ -18,7 +18,7 @@ namespace plait::core {
 void FileStorage::open(std::unique_ptr<Source> source) {
   source_ = std::move(source);
   if (channel() != nullptr) context_.keep_transport();
-  open_ = true;
+  is_open_ = true;
 }
 
 void FileStorage::set_dataset(std::unique_ptr<container::Dataset> dataset) {
@@ -40,10 +40,10 @@ void FileStorage::check_open() const {
 }
 
 void FileStorage::check_open_here() const {
-  if (failed_)
+  if (has_failed_)
     base::throw_argument_error(
         context_.path(), ": an earlier collective call failed, after which the file cannot be used; open it again");
-  if (!open_) base::throw_argument_error(context_.path(), " is closed; open it again");
+  if (!is_open_) base::throw_argument_error(context_.path(), " is closed; open it again");
 }
 
 void FileStorage::call_together(base::FunctionRef<void(transport::Transport&)> body) {
@@ -51,24 +51,25 @@ void FileStorage::call_together(base::FunctionRef<void(transport::Transport&)> b
   try {
     context_.with_transport(body);
   } catch (const Error& error) {
-    handle_error(error, false);
+    handle_error(error, /*is_write=*/false);
     throw;
   }
 }
 
-void FileStorage::handle_error(const Error& error, bool write) {
-  const bool incomplete = write && (context_.mode() == Mode::kWrite || added_) && error.kind() == ErrorKind::kSystem;
-  if (incomplete || error.system_code() == EOWNERDEAD || context_.is_abandoned()) fail(error.what());
+void FileStorage::handle_error(const Error& error, bool is_write) {
+  const bool is_new_array = context_.mode() == Mode::kWrite || is_added_;
+  const bool lacks_elements = is_write && is_new_array && error.kind() == ErrorKind::kSystem;
+  if (lacks_elements || error.system_code() == EOWNERDEAD || context_.is_abandoned()) fail(error.what());
 }
 
 void FileStorage::fail(const char* why) {
   if (Channel* const pipe = channel(); pipe != nullptr) pipe->abort(why);
-  failed_ = true;
+  has_failed_ = true;
   end();
 }
 
 void FileStorage::end() noexcept {
-  open_ = false;
+  is_open_ = false;
   watch_.end();
   source_ = nullptr;
   dataset_ = nullptr;

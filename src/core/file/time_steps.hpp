@@ -17,8 +17,8 @@ namespace plait::core {
 
 /// The position of a File among the time steps of its pipe.
 ///
-/// A program begins and ends steps itself, or each access is a step of its own, which it enters and leaves.  A file
-/// that is not a pipe has one step, which can be read once and written any number of times.
+/// A program begins and ends steps itself (begin(), end()), or each access is a step of its own, which the access
+/// enters and leaves.  A file that is not a pipe has one step, which can be read once and written any number of times.
 class TimeSteps {
  public:
   TimeSteps(FileContext& context, FileStorage& storage, ArraySelection& selection)
@@ -26,20 +26,20 @@ class TimeSteps {
 
   /// The step that began last.
   const Step& current() const { return step_; }
-  bool is_inside() const { return inside_; }
+  bool is_inside() const { return is_inside_; }
   /// Sets the type of the array that a pipe has before its first step.
-  void set_type(const ArrayType& type) { types_[kOneVariable] = type; }
+  void set_type(const ArrayType& type) { known_types_[kOneVariable] = type; }
 
   /// Implements File::begin_step() and File::end_step().  Collective.
   bool begin(const Attributes& attributes);
   void end();
   /// Enters the next step; returns false if no more steps will come.  Part of a collective call.
   bool enter(collective::Collective& call, const Attributes& attributes);
-  /// Passes the step on, or discards it if a write has failed.  Part of a collective call.
+  /// Passes the step on to the reader, or discards it if a write has failed.  Part of a collective call.
   /// errors  kSystem: the step was discarded.
   void leave(collective::Collective& call);
-  /// Makes leave() discard the step: a write has failed.
-  void spoil() { spoiled_ = true; }
+  /// Makes leave() discard the step, because a write has failed.
+  void mark_incomplete() { is_incomplete_ = true; }
 
   /// Implements File::select_variable() for a pipe.
   void select_variable(const std::string& name, const std::optional<ArrayType>& type);
@@ -54,11 +54,11 @@ class TimeSteps {
   FileStorage& storage_;
   ArraySelection& selection_;
   Step step_;
-  bool inside_ = false;   // a step that the program has begun
-  bool spoiled_ = false;  // a write to the step has failed
-  bool ended_ = false;    // a reader has read the last step
-  std::int64_t next_ = 0;
-  std::map<std::string, ArrayType> types_;  // known outside of steps
+  bool is_inside_ = false;                        // a step that the program has begun
+  bool is_incomplete_ = false;                    // a write to the step has failed
+  bool has_ended_ = false;                        // a reader has read the last step
+  std::int64_t next_number_ = 0;                  // number of the next step of a file that is not a pipe
+  std::map<std::string, ArrayType> known_types_;  // of arrays by name, also outside of steps
 };
 
 }  // namespace plait::core

@@ -26,47 +26,48 @@ class NewFiles {
   static void at_exit() {
     NewFiles& files = instance();
     std::unique_lock lock(files.mutex_);
-    files.clearer_ = std::this_thread::get_id();
-    while (!files.all_.empty()) {
-      NewFileWatch* const watch = *files.all_.begin();
-      files.all_.erase(files.all_.begin());
-      watch->watching_ = false;
-      files.clearing_ = watch;
+    files.clearing_thread_ = std::this_thread::get_id();
+    while (!files.watches_.empty()) {
+      NewFileWatch* const watch = *files.watches_.begin();
+      files.watches_.erase(files.watches_.begin());
+      watch->is_watching_ = false;
+      files.cleared_watch_ = watch;
       lock.unlock();
       watch->warn();
       if (watch->clear_) watch->clear_();
       lock.lock();
-      files.clearing_ = nullptr;
-      files.cleared_.notify_all();
+      files.cleared_watch_ = nullptr;
+      files.watch_cleared_.notify_all();
     }
   }
 
   void begin(NewFileWatch& watch) {
     const std::scoped_lock lock(mutex_);
-    all_.insert(&watch);
-    watch.watching_ = true;
-    watch.begun_ = true;
+    watches_.insert(&watch);
+    watch.is_watching_ = true;
+    watch.has_begun_ = true;
   }
 
   /// Ends a watch.  Returns true if `watch` was still watching.  Its clear function has ended then, unless it is the
   /// caller.
   bool end(NewFileWatch& watch) {
     std::unique_lock lock(mutex_);
-    cleared_.wait(lock, [&] { return clearing_ != &watch || clearer_ == std::this_thread::get_id(); });
-    all_.erase(&watch);
-    return std::exchange(watch.watching_, false);
+    watch_cleared_.wait(lock,
+                        [&] { return cleared_watch_ != &watch || clearing_thread_ == std::this_thread::get_id(); });
+    watches_.erase(&watch);
+    return std::exchange(watch.is_watching_, false);
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable cleared_;
-  std::set<NewFileWatch*> all_;
-  const NewFileWatch* clearing_ = nullptr;  // the watch that at_exit() clears now; end() waits for it
-  std::thread::id clearer_;
+  std::condition_variable watch_cleared_;
+  std::set<NewFileWatch*> watches_;
+  const NewFileWatch* cleared_watch_ = nullptr;  // the watch that at_exit() clears now; end() waits for it
+  std::thread::id clearing_thread_;
 };
 
 NewFileWatch::~NewFileWatch() {
-  if (!begun_ || !owner_.here()) return;
+  if (!has_begun_ || !owner_.here()) return;
   if (NewFiles::instance().end(*this) && !SilentScope::is_active() && std::uncaught_exceptions() <= exceptions_) warn();
 }
 
@@ -82,7 +83,7 @@ void NewFileWatch::begin(const std::string& name, std::function<void()> clear) n
 }
 
 void NewFileWatch::end() noexcept {
-  if (begun_ && owner_.here()) NewFiles::instance().end(*this);
+  if (has_begun_ && owner_.here()) NewFiles::instance().end(*this);
 }
 
 void NewFileWatch::warn() const noexcept {

@@ -10,8 +10,9 @@ namespace plait::core {
 
 /// A new file under construction, in the process that makes it.
 ///
-/// If it is neither closed nor abandoned before it is destroyed or the program ends, a line on the standard error warns
-/// of that, once.  Forked children do not warn, and neither does a destructor that an exception runs.
+/// If the file is neither closed nor abandoned before the watch is destroyed or the program ends, a line on the
+/// standard error warns of that, once.  Forked children do not warn, and neither does a destructor that an exception
+/// runs.
 class NewFileWatch {
  public:
   NewFileWatch() = default;
@@ -19,8 +20,8 @@ class NewFileWatch {
   NewFileWatch(const NewFileWatch&) = delete;
   NewFileWatch& operator=(const NewFileWatch&) = delete;
 
-  /// clear: called after the warning if the program ends; it removes the unfinished file, if it can.  Without memory
-  /// there is no warning.
+  /// Begins the watch.  clear: called after the warning if the program ends; it removes the unfinished file, if it can.
+  /// Without memory there is no warning.
   void begin(const std::string& name, std::function<void()> clear = nullptr) noexcept;
   /// Ends the watch: the file has been closed or abandoned.
   void end() noexcept;
@@ -30,14 +31,14 @@ class NewFileWatch {
   void warn() const noexcept;
 
   base::Owner owner_;
-  bool begun_ = false;
-  bool watching_ = false;  // guarded by the lock of NewFiles
+  bool has_begun_ = false;
+  bool is_watching_ = false;  // guarded by the lock of NewFiles
   std::string name_;
   int exceptions_ = 0;  // exceptions in progress when the watch began
   std::function<void()> clear_;
 };
 
-/// A scope in which this thread begins and destroys new files without warnings: the caller itself warns, or watches a
+/// A scope in which this thread creates and destroys new files without warnings: the caller itself warns, or watches a
 /// larger object that the file is a part of.
 class SilentScope {
  public:

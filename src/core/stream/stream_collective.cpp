@@ -170,7 +170,7 @@ StreamRequest CollectiveStream::start(const Call& call) {
   return guarded(file().context().comm(), [&] {
     auto elements = std::make_shared<std::int64_t>(0);
     if (call.write) file().writes().reserve();
-    auto request = file().context().turn().start(
+    auto request = file().context().checked_worker().start(
         [this, call, elements, program_call] { *elements = run(call, program_call, PLAIT_EVENT_ASYNCHRONOUS); });
     if (call.write) file().writes().add(request);
     last_ = request;
@@ -201,7 +201,7 @@ void CollectiveStream::seek(std::int64_t element) {
 }
 
 void CollectiveStream::fail(const std::string& message, int system_code) {
-  file().context().turn().run([&] { file().fail_call(message, system_code); });
+  file().context().checked_worker().run([&] { file().fail_call(message, system_code); });
   __builtin_unreachable();
 }
 

@@ -3,8 +3,9 @@
 // Problem: programs open many small files, read or write each of them once, and close them. A plan takes 15 us and
 // more, several times as long as the access.
 //
-// Idea: plan_access() is deterministic, and a plan never changes. So a plan that was made for one file serves an access
-// to another one if all arguments are equal. Ranks may find a plan or make it anew: the results are equal.
+// Idea: plan_access() is deterministic, and a plan never changes. So a plan that was made for one file is valid for an
+// access to another one if all arguments are equal. Some ranks may find a plan while others make it anew: the results
+// are equal.
 //
 // Example: a loop that reads `step-1.npy` to `step-9.npy`, each of 16x16 doubles, in rows on 2 ranks. The first read
 // makes the plan, and the others find it.
@@ -60,9 +61,9 @@ class RecentPlans {
     return found == plans_.end() ? nullptr : found->plan;
   }
 
-  /// Adds a plan in the place of the oldest one.
-  void add(const PlanArguments& made_for, std::shared_ptr<const plan::AccessPlan> made) {
-    Recent recent{made_for.task, made_for.options, std::move(made)};
+  /// Adds a plan, which replaces the oldest one if there are kMaxRecent.
+  void add(const PlanArguments& arguments, std::shared_ptr<const plan::AccessPlan> plan) {
+    Recent recent{arguments.task, arguments.options, std::move(plan)};
     const std::scoped_lock lock(mutex_);
     if (plans_.size() < kMaxRecent)
       plans_.push_back(std::move(recent));
@@ -96,11 +97,11 @@ std::shared_ptr<const plan::AccessPlan> find_or_make_plan(plan::Section section,
   const PlanArguments arguments{section, layout, task, options};
   const bool is_small = arguments.are_small();
   if (is_small)
-    if (auto found = recent_plans().find(arguments)) return found;
-  auto made = std::make_shared<const plan::AccessPlan>(
+    if (auto plan = recent_plans().find(arguments)) return plan;
+  auto plan = std::make_shared<const plan::AccessPlan>(
       plan::plan_access(is_small ? section : std::move(section), layout, task, options));
-  if (is_small) recent_plans().add(arguments, made);
-  return made;
+  if (is_small) recent_plans().add(arguments, plan);
+  return plan;
 }
 
 }  // namespace plait::core

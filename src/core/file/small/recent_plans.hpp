@@ -7,8 +7,8 @@
 
 namespace plait::core {
 
-/// Returns the plan that plan::plan_access() makes.  If the access is small, and an equal one was planned recently in
-/// this process, it is that plan.
+/// Returns the plan that plan::plan_access() makes, or the plan that this process made for an equal small access
+/// recently.
 /// errors  As plan::plan_access().
 /// threads  Any.
 std::shared_ptr<const plan::AccessPlan> find_or_make_plan(plan::Section section, const Layout& layout,

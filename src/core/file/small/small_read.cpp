@@ -3,11 +3,11 @@
 // Problem: a plan, its strategies and its windows cost about 15 us, which is more than ten times as long as a read of a
 // row of a cached file. Programs that index a file in a loop make many such reads.
 //
-// Idea: in each part of the region (each chunk of an array in chunks, otherwise the whole region) join the fastest
-// loops as long as the gaps between their runs are short. The joined loops are a stretch of the file, which one segment
-// of the request covers. A stretch without gaps is read straight into the result. Other stretches are read into scratch
-// memory, from which the elements are copied. All segments are one request to the store, unless the scratch memory is
-// too small for all of them.
+// Idea: each part of the region (each chunk of an array in chunks, otherwise the whole region) is a nest of loops over
+// its elements. Join the fastest loops as long as the gaps between their elements in the file are short. The bytes that
+// the joined loops span are a stretch, which one segment of the request covers. A stretch without gaps is read straight
+// into the result. Other stretches are read into scratch memory, from which the elements are copied. All segments are
+// one request to the store, unless the scratch memory is too small for all of them.
 //
 // Example: [10:30, 40:60:2] of 1000x1000 doubles. A row has 10 elements, 16 bytes apart: a stretch of 152 bytes with
 // gaps of 8 bytes. The rows are 8000 bytes apart, and a gap of 7848 bytes takes longer than another segment. So there
@@ -34,11 +34,11 @@ namespace {
 constexpr std::int64_t kMaxSegments = 1024;
 constexpr std::int64_t kMaxChunks = 64;
 /// Maximum bytes of scratch memory: the C library allocates so few bytes without a system call.
-constexpr std::int64_t kMaxScratch = 96 << 10;
+constexpr std::int64_t kMaxScratchBytes = 96 << 10;
 /// Maximum gap that a stretch covers: copying as many bytes takes as long as another request to a file, or as finding
 /// another run in a decompressed chunk.
-constexpr std::int64_t kMaxFileGap = 4 << 10;
-constexpr std::int64_t kMaxChunkGap = 64;
+constexpr std::int64_t kMaxFileGapBytes = 4 << 10;
+constexpr std::int64_t kMaxChunkGapBytes = 64;
 
 /// A loop over elements of the file and of the result; strides are in bytes.
 struct Loop {
@@ -62,7 +62,7 @@ class BoxReader {
 
   /// Adds the stretches of a box to the request.  Returns false if these are too many.
   bool add(const Box& box);
-  /// Reads the stretches that were added.
+  /// Reads the stretches that were added, and copies the elements of those with gaps to the result.
   void finish();
 
  private:
@@ -76,7 +76,7 @@ class BoxReader {
   store::Store& store_;
   std::int64_t element_bytes_;
   std::int64_t max_gap_;
-  std::int64_t number_ = 0;         // number of segments so far
+  std::int64_t segment_count_ = 0;  // number of segments so far
   std::int64_t scratch_bytes_ = 0;  // scratch memory for the current request
   std::vector<store::ReadSegment> segments_;
   std::vector<Stretch> stretches_;
@@ -85,37 +85,38 @@ class BoxReader {
 
 bool BoxReader::add(const Box& box) {
   std::int64_t bytes = element_bytes_;  // length of a stretch
-  bool is_dense = true;
-  std::size_t joined = 0;
+  bool is_dense = true;                 // a stretch has no gaps, neither in the file nor in the result
+  std::size_t joined_loops = 0;
   std::vector<copy::Loop> inner;
-  for (; joined < box.loops.size(); ++joined) {
-    const Loop& loop = box.loops[joined];
+  for (; joined_loops < box.loops.size(); ++joined_loops) {
+    const Loop& loop = box.loops[joined_loops];
     const std::int64_t gap = loop.file_stride - bytes;
     if (gap > max_gap_) break;
     const bool stays_dense = is_dense && gap == 0 && loop.result_stride == bytes;
-    const std::int64_t longer = (loop.count - 1) * loop.file_stride + bytes;
-    if (!stays_dense && longer > kMaxScratch) break;
+    const std::int64_t extended_bytes = (loop.count - 1) * loop.file_stride + bytes;
+    if (!stays_dense && extended_bytes > kMaxScratchBytes) break;
     is_dense = stays_dense;
-    bytes = longer;
+    bytes = extended_bytes;
     inner.push_back({loop.count, loop.file_stride, loop.result_stride});
   }
-  const std::span<const Loop> outer = std::span(box.loops).subspan(joined);
-  std::int64_t number = 1;
-  for (const Loop& loop : outer) number = std::min(number * loop.count, kMaxSegments + 1);
-  number_ += number;
-  if (number_ > kMaxSegments) return false;
+  // The other loops repeat the stretch: each combination of their iterations is one segment.
+  const std::span<const Loop> outer = std::span(box.loops).subspan(joined_loops);
+  std::int64_t count = 1;
+  for (const Loop& loop : outer) count = std::min(count * loop.count, kMaxSegments + 1);
+  segment_count_ += count;
+  if (segment_count_ > kMaxSegments) return false;
   if (!is_dense) loops_.push_back(std::move(inner));
-  for (std::int64_t k = 0; k < number; ++k) {
+  for (std::int64_t k = 0; k < count; ++k) {
     std::int64_t offset = box.offset;
     std::byte* result = box.result;
-    std::int64_t rest = k;
+    std::int64_t remaining = k;
     for (const Loop& loop : outer) {
-      offset += rest % loop.count * loop.file_stride;
-      result += rest % loop.count * loop.result_stride;
-      rest /= loop.count;
+      offset += remaining % loop.count * loop.file_stride;
+      result += remaining % loop.count * loop.result_stride;
+      remaining /= loop.count;
     }
     if (!is_dense) {
-      if (scratch_bytes_ + bytes > kMaxScratch) finish();
+      if (scratch_bytes_ + bytes > kMaxScratchBytes) finish();
       stretches_.push_back({segments_.size(), result, loops_.size() - 1});
       scratch_bytes_ += bytes;
     }
@@ -127,10 +128,10 @@ bool BoxReader::add(const Box& box) {
 void BoxReader::finish() {
   if (stretches_.empty()) return store_.read(std::move(segments_));
   const auto scratch = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(scratch_bytes_));
-  std::int64_t used = 0;
+  std::int64_t used_bytes = 0;
   for (const Stretch& stretch : stretches_) {
-    segments_[stretch.segment].data = scratch.get() + used;
-    used += segments_[stretch.segment].bytes;
+    segments_[stretch.segment].data = scratch.get() + used_bytes;
+    used_bytes += segments_[stretch.segment].bytes;
   }
   store_.read(segments_);
   for (const Stretch& stretch : stretches_)
@@ -149,6 +150,7 @@ Extents result_strides(const plan::Section& section, std::int64_t element_bytes)
   return strides;
 }
 
+/// Returns the loops over the elements of a box, the fastest one first, without those of one iteration.
 std::vector<Loop> make_loops(const Extents& shape, const Extents& file_strides, const Extents& result_strides,
                              std::int64_t element_bytes) {
   std::vector<Loop> loops;
@@ -157,7 +159,7 @@ std::vector<Loop> make_loops(const Extents& shape, const Extents& file_strides, 
   return loops;
 }
 
-/// Adds the parts of the section in all chunks.
+/// Adds the parts of the section in all chunks.  Returns false if these are too many.
 bool add_chunks(BoxReader& reader, const SelectedArray& array, const plan::Section& section, std::byte* data) {
   const std::int64_t bytes = array.type.element_bytes;
   const Extents strides = result_strides(section, bytes);
@@ -173,8 +175,8 @@ bool add_chunks(BoxReader& reader, const SelectedArray& array, const plan::Secti
   return true;
 }
 
-/// True if accesses to the array may deviate from a plan.
-bool is_free(const SelectedArray& array) {
+/// Returns true if reads of the array need no plan: the caller has chosen no strategy and little memory limits no plan.
+bool may_skip_plan(const SelectedArray& array) {
   return array.options.strategy == plan::Strategy::kAutomatic && !array.type.has_texts() &&
          (array.options.memory_bytes == 0 || array.options.memory_bytes >= kMaxSmallRead);
 }
@@ -200,10 +202,10 @@ bool read_small(File& file, const Region& region, std::span<std::byte> data) {
   impl.context().call([&] {
     const SelectedArray& array = impl.selection().array();
     const std::shared_ptr<store::Store>& store = impl.storage().store();
-    if (!impl.storage().is_open() || store == nullptr || !is_free(array)) return;
+    if (!impl.storage().is_open() || store == nullptr || !may_skip_plan(array)) return;
     try {
       const collective::ElapsedTime since_start;
-      BoxReader reader(*store, array.type.element_bytes, array.whole_chunks ? kMaxChunkGap : kMaxFileGap);
+      BoxReader reader(*store, array.type.element_bytes, array.whole_chunks ? kMaxChunkGapBytes : kMaxFileGapBytes);
       if (!add_region(reader, array, region, data)) return;
       reader.finish();
       const double seconds = 1e-9 * static_cast<double>(since_start.nanoseconds());
