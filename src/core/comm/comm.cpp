@@ -11,8 +11,8 @@
 namespace plait {
 
 struct Comm::State {
-  explicit State(std::shared_ptr<transport::Transport> of)
-      : transport(std::move(of)),
+  explicit State(std::shared_ptr<transport::Transport> ranks)
+      : transport(std::move(ranks)),
         worker(std::make_shared<core::Worker>(transport->background(), transport->ends_alone())) {}
   std::shared_ptr<transport::Transport> transport;
   std::shared_ptr<core::Worker> worker;
@@ -40,9 +40,9 @@ int Comm::size() const { return state_ ? state_->transport->size() : 1; }
 /// The access of the functions below to the state of a Comm.
 struct core::CommInternals {
   static Comm over(std::shared_ptr<transport::Transport> transport) {
-    Comm made;
-    made.state_ = base::make_owned<Comm::State>(std::move(transport));
-    return made;
+    Comm comm;
+    comm.state_ = base::make_owned<Comm::State>(std::move(transport));
+    return comm;
   }
   static const Comm::State* state(const Comm& comm) { return comm.state_.get(); }
 };

@@ -32,11 +32,12 @@ std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm) {
 }
 
 int useful_threads(std::int64_t elements, std::int64_t element_bytes) {
-  constexpr std::int64_t kBytesAThread = std::int64_t{1} << 20;
-  const std::int64_t worth = elements / std::max<std::int64_t>(kBytesAThread / element_bytes, 1);
-  if (worth <= 1) return 1;  // asking for the number of cores reads files, which takes longer than a small access
+  constexpr std::int64_t kMinBytesPerThread = std::int64_t{1} << 20;  // starting a thread takes as long as moving these
+  constexpr std::int64_t kMaxThreads = 64;
+  const std::int64_t max_useful = elements / std::max<std::int64_t>(kMinBytesPerThread / element_bytes, 1);
+  if (max_useful <= 1) return 1;  // asking for the number of cores reads files, which takes longer than a small access
   const auto cores = static_cast<std::int64_t>(std::max(std::thread::hardware_concurrency(), 1U));
-  return static_cast<int>(std::clamp<std::int64_t>(std::min(worth, cores), 1, 64));
+  return static_cast<int>(std::clamp<std::int64_t>(std::min(max_useful, cores), 1, kMaxThreads));
 }
 
 std::vector<copy::LocalArray> local_arrays(const Layout& layout, std::span<const MutablePart> parts,

@@ -11,14 +11,14 @@
 
 namespace plait::core {
 
-/// errors  kArgument: the layout has ranks beyond the Comm.
+/// Checks that the Comm has all ranks of a layout.  errors  kArgument.
 void check_ranks(const Layout& layout, const Comm& comm);
 
-/// Returns the ranks of a layout whose arrays this process holds, ascending: all ranks if it is alone, otherwise its
-/// own rank if the layout has that.
+/// Returns the ranks of a layout whose local arrays this process has, ascending: all ranks if the process is alone,
+/// otherwise its own rank if the layout has that.
 std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm);
 
-/// Returns the number of threads with which a process that is alone moves this number of elements.
+/// Returns the number of threads with which a process that is alone should move this number of elements.
 int useful_threads(std::int64_t elements, std::int64_t element_bytes);
 
 /// Checks the ranks and the number of parts of this process, and returns them as arrays with strides for every

@@ -18,17 +18,17 @@ class PendingWrites {
   void reserve();
   void add(const std::shared_ptr<Request::Impl>& write);
   /// Makes closing a new file fail on all ranks, because this rank has not written a part of it.
-  void lose(const std::exception_ptr& error);
+  void record_loss(const std::exception_ptr& error);
   /// True if unreported_error() will return an error.
   bool has_error();
-  /// Returns the first error that is not reported yet, of a started write or of lose(), and discards all of them: the
-  /// caller must report it to all ranks.
+  /// Returns the first error that is not reported yet, of a started write or of record_loss(), and discards all of
+  /// them: the caller must report it to all ranks.
   std::exception_ptr unreported_error();
 
  private:
   std::mutex mutex_;
   std::vector<std::shared_ptr<Request::Impl>> writes_;
-  std::exception_ptr lost_;
+  std::exception_ptr loss_;
 };
 
 }  // namespace plait::core

@@ -23,10 +23,10 @@ class SharedMemory::Impl {
     const auto check = [&] {
       if (bytes < 0) base::throw_argument_error("found ", bytes, " bytes of shared memory; give 0 or more");
     };
-    constexpr std::int64_t kMax = std::int64_t{1} << 54;  // no node has more, and sums of it do not overflow
+    constexpr std::int64_t kMaxBytes = std::int64_t{1} << 54;  // no node has more, and sums over ranks do not overflow
     if (comm.alone()) check();
     const std::exception_ptr checked = collective::caught(check);
-    bytes = std::min(bytes, kMax);
+    bytes = std::min(bytes, kMaxBytes);
     if (comm.alone()) {
       part = transport::thread::make_alone()->share(bytes);
     } else {
@@ -40,7 +40,7 @@ class SharedMemory::Impl {
       });
     }
   }
-  std::unique_ptr<transport::SharedPart> part;
+  std::unique_ptr<transport::SharedPart> part;  // this rank's part of the memory that the ranks of the node share
 };
 
 SharedMemory::SharedMemory(std::int64_t bytes, const Comm& comm)

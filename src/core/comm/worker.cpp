@@ -31,8 +31,8 @@ namespace plait {
 
 namespace {
 
-/// Throws for a wait that was interrupted although the access succeeded, so that the exception of the signal's handler
-/// follows.
+/// Reports a wait that was interrupted although the access succeeded: Python then raises the exception of its signal
+/// handler.
 [[noreturn]] void throw_interrupted() { base::throw_system_error(EINTR, "interrupted while it waited"); }
 
 }  // namespace
@@ -40,29 +40,29 @@ namespace {
 void Request::Impl::finish(std::optional<Failure> failure) {
   {
     const std::scoped_lock lock(mutex_);
-    done_ = true;
+    is_done_ = true;
     failure_ = std::move(failure);
   }
   changed_.notify_all();
 }
 
 void Request::Impl::wait() {
-  // Time after an interruption within which an access that waits for other ranks ends.
-  constexpr std::chrono::milliseconds kUntilItEnds{150};
+  // Time after an interruption within which an access that waits for other ranks ends by itself.
+  constexpr std::chrono::milliseconds kGracePeriod{150};
   using Clock = std::chrono::steady_clock;
   check_owner();
   const base::BlockingWait blocking;
   auto limit = Clock::time_point::max();
   std::unique_lock lock(mutex_);
-  const auto ended = [&] { return done_ || Clock::now() > limit; };
+  const auto ended = [&] { return is_done_ || Clock::now() > limit; };
   const bool interrupted = base::wait_or_interrupt(changed_, lock, ended, [&] {
     interruption_->interrupt_up_to(number_);
-    limit = std::min(limit, Clock::now() + kUntilItEnds);
+    limit = std::min(limit, Clock::now() + kGracePeriod);
   });
-  if (!done_) base::throw_system_error(EINTR, "interrupted while it waited for an access, which goes on");
+  if (!is_done_) base::throw_system_error(EINTR, "interrupted while it waited for an access, which goes on");
   if (failure_) {
     const Error error(failure_->kind, failure_->text, failure_->code);
-    reported_ = true;
+    is_reported_ = true;
     throw error;
   }
   if (interrupted) throw_interrupted();
@@ -73,25 +73,25 @@ void Request::Impl::wait_done() {
   const base::BlockingWait blocking;
   std::unique_lock lock(mutex_);
   if (base::wait_or_interrupt(
-          changed_, lock, [this] { return done_; }, [this] { interruption_->interrupt_up_to(number_); }))
+          changed_, lock, [this] { return is_done_; }, [this] { interruption_->interrupt_up_to(number_); }))
     throw_interrupted();
 }
 
 bool Request::Impl::done() const {
   check_owner();
   const std::scoped_lock lock(mutex_);
-  return done_;
+  return is_done_;
 }
 
 std::exception_ptr Request::Impl::unreported_error() {
   const std::scoped_lock lock(mutex_);
-  if (std::exchange(reported_, true) || !failure_) return nullptr;
+  if (std::exchange(is_reported_, true) || !failure_) return nullptr;
   return collective::caught([this] { throw Error(failure_->kind, failure_->text, failure_->code); });
 }
 
 bool Request::Impl::is_reported() const {
   const std::scoped_lock lock(mutex_);
-  return done_ && (reported_ || !failure_);
+  return is_done_ && (is_reported_ || !failure_);
 }
 
 void Request::wait() { impl_->wait(); }
@@ -102,43 +102,44 @@ namespace core {
 namespace {
 
 /// The workers of this process.  Their started tasks end before MPI does.
-struct Workers {
+struct LiveWorkers {
   std::mutex mutex;
   std::set<Worker*> all;
 };
 
-Workers& workers() {
-  static base::PerProcess<Workers> instance;
+LiveWorkers& all_workers() {
+  static base::PerProcess<LiveWorkers> instance;
   return instance.get();
 }
 
 void finish_all() {
-  const std::scoped_lock lock(workers().mutex);
-  for (Worker* worker : workers().all) worker->finish();
+  const std::scoped_lock lock(all_workers().mutex);
+  for (Worker* worker : all_workers().all) worker->finish();
 }
 
-/// Registers once in each process: a child does not end the tasks of its parent.
-void watch_the_end() {
-  static base::PerProcess<std::once_flag> watched;
-  std::call_once(watched.get(), [] { transport::at_ending(transport::EndingStage::kStarted, finish_all); });
+/// Registers finish_all() for the end of MPI or of the program, once in each process: a child does not end the tasks of
+/// its parent.
+void finish_at_ending() {
+  static base::PerProcess<std::once_flag> registered;
+  std::call_once(registered.get(), [] { transport::at_ending(transport::EndingStage::kStarted, finish_all); });
 }
 
 }  // namespace
 
 Worker::Worker(bool background, bool ends_alone) : background_(background), ends_alone_(ends_alone) {
-  watch_the_end();
-  const std::scoped_lock lock(workers().mutex);
-  workers().all.insert(this);
+  finish_at_ending();
+  const std::scoped_lock lock(all_workers().mutex);
+  all_workers().all.insert(this);
 }
 
 Worker::~Worker() {
   {
-    const std::scoped_lock lock(workers().mutex);
-    workers().all.erase(this);
+    const std::scoped_lock lock(all_workers().mutex);
+    all_workers().all.erase(this);
   }
   {
     const std::scoped_lock lock(mutex_);
-    ending_ = true;
+    is_ending_ = true;
   }
   changed_.notify_all();
   const base::BlockingWait blocking;
@@ -160,36 +161,38 @@ std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool is_n
   std::shared_ptr<Request::Impl> request;
   {
     const std::scoped_lock lock(mutex_);
-    request = base::make_owned<Request::Impl>(interruption_, ++numbers_);
+    request = base::make_owned<Request::Impl>(interruption_, ++last_number_);
     // The thread is created first: if that fails, no task may remain in the queue.
     if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
-    tasks_.push_back({std::move(body), request, numbers_, is_notice});
+    tasks_.push_back({std::move(body), request, last_number_, is_notice});
     if (!is_notice) ++unfinished_;
   }
   changed_.notify_all();
   return request;
 }
 
-std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) { return add(std::move(task), false); }
+std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) {
+  return add(std::move(task), /*is_notice=*/false);
+}
 
-void Worker::post(std::function<void()> task) { add(std::move(task), true); }
+void Worker::post(std::function<void()> task) { add(std::move(task), /*is_notice=*/true); }
 
 bool Worker::wait_for_tasks() {
   const base::BlockingWait blocking;
   std::unique_lock lock(mutex_);
   return base::wait_or_interrupt(
-      changed_, lock, [this] { return unfinished_ == 0; }, [this] { interruption_->interrupt_up_to(numbers_); });
+      changed_, lock, [this] { return unfinished_ == 0; }, [this] { interruption_->interrupt_up_to(last_number_); });
 }
 
 void Worker::finish() {
   const base::BlockingWait blocking;
   std::unique_lock lock(mutex_);
-  const auto finished = [this] { return !busy_ && tasks_.empty(); };
+  const auto finished = [this] { return !is_busy_ && tasks_.empty(); };
   // exit() was called in a signal's handler: the task below it on the stack never ends.
-  if (busy_ && runner_ == std::this_thread::get_id()) return;
+  if (is_busy_ && running_thread_ == std::this_thread::get_id()) return;
   // Started tasks end, because the other ranks do their parts, or are found to have ended.  A call on a thread that the
   // program leaves running, however, may wait for ranks that in turn wait for this process.
-  const auto no_other_caller = [this] { return !busy_ || runner_ == thread_.get_id(); };
+  const auto no_other_caller = [this] { return !is_busy_ || running_thread_ == thread_.get_id(); };
   if (ends_alone_ && !changed_.wait_for(lock, kExitTimeout, no_other_caller)) return;
   changed_.wait(lock, finished);
 }
@@ -198,13 +201,13 @@ std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) noexce
   // Short enough for a std::string without allocated memory.
   static constexpr const char* kNoMemory = "out of memory";
   const auto failure = [](ErrorKind kind, const char* text, int code) {
-    Request::Impl::Failure made{kind, {}, code};
+    Request::Impl::Failure result{kind, {}, code};
     try {
-      made.text = text;
+      result.text = text;
     } catch (const std::bad_alloc&) {
-      made.text = kNoMemory;
+      result.text = kNoMemory;
     }
-    return made;
+    return result;
   };
   const auto is_covered = [this, &task] { return interruption_->covers(task.number); };
   try {
@@ -228,20 +231,20 @@ void Worker::run(base::FunctionRef<void()> task) {
   bool interrupted = false;
   {
     std::unique_lock lock(mutex_);
-    if (busy_ && runner_ == std::this_thread::get_id()) {
+    if (is_busy_ && running_thread_ == std::this_thread::get_id()) {
       lock.unlock();
       return task();
     }
-    if (busy_ || !tasks_.empty()) {
+    if (is_busy_ || !tasks_.empty()) {
       if (thread_.joinable()) {
         lock.unlock();
         return run_queued(task);
       }
       interrupted = wait_for_caller(lock);
     }
-    busy_ = true;
-    runner_ = std::this_thread::get_id();
-    number = ++numbers_;
+    is_busy_ = true;
+    running_thread_ = std::this_thread::get_id();
+    number = ++last_number_;
     // The task begins nevertheless, and ends at its first wait for other ranks, so that these get an error instead of
     // waiting.
     if (interrupted) interruption_->interrupt_up_to(number);
@@ -249,7 +252,7 @@ void Worker::run(base::FunctionRef<void()> task) {
   const auto finished = [this] {
     {
       const std::scoped_lock lock(mutex_);
-      busy_ = false;
+      is_busy_ = false;
     }
     changed_.notify_all();
   };
@@ -284,13 +287,13 @@ void Worker::run_queued(base::FunctionRef<void()> task) {
 
 bool Worker::wait_for_caller(std::unique_lock<std::mutex>& lock) {
   return base::wait_or_interrupt(
-      changed_, lock, [this] { return !busy_; }, [this] { interruption_->interrupt_up_to(numbers_); });
+      changed_, lock, [this] { return !is_busy_; }, [this] { interruption_->interrupt_up_to(last_number_); });
 }
 
 bool Worker::run_if_idle(base::FunctionRef<void()> task) {
   check_owner();
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock || busy_ || !tasks_.empty()) return false;
+  if (!lock || is_busy_ || !tasks_.empty()) return false;
   task();
   return true;
 }
@@ -300,16 +303,16 @@ void Worker::check_owner() const { owner_.check("the communicator", "work withou
 void Worker::loop() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return !busy_ && (ending_ || !tasks_.empty()); });
+    changed_.wait(lock, [this] { return !is_busy_ && (is_ending_ || !tasks_.empty()); });
     if (tasks_.empty()) return;
     const Task task = std::move(tasks_.front());
     tasks_.pop_front();
-    busy_ = true;
-    runner_ = std::this_thread::get_id();
+    is_busy_ = true;
+    running_thread_ = std::this_thread::get_id();
     lock.unlock();
     auto failure = carry_out(task);
     lock.lock();
-    busy_ = false;
+    is_busy_ = false;
     if (!task.is_notice) --unfinished_;
     changed_.notify_all();
     task.request->finish(std::move(failure));

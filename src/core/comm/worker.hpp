@@ -23,8 +23,8 @@ namespace plait {
 
 namespace core {
 
-/// The tasks of a Worker that must end their waits for other ranks, because a signal interrupted a thread that waits
-/// for them.
+/// Records which tasks of a Worker are interrupted: they must stop waiting for other ranks, because a signal
+/// interrupted a thread that waits for these tasks.
 class TaskInterruption {
  public:
   /// Interrupts the task with this number and all earlier ones, which must end before it can begin.
@@ -33,6 +33,7 @@ class TaskInterruption {
     while (before < number && !last_.compare_exchange_weak(before, number)) {
     }
   }
+  /// Returns true if the task with this number is interrupted.
   bool covers(std::uint64_t number) const noexcept { return number > 0 && number <= last_; }
 
  private:
@@ -41,7 +42,7 @@ class TaskInterruption {
 
 }  // namespace core
 
-/// The state that a Request shares with the thread.
+/// The state that a Request shares with the worker's thread.
 class Request::Impl {
  public:
   /// The state of task `number` of a Worker.
@@ -55,6 +56,7 @@ class Request::Impl {
     int code = 0;
   };
 
+  /// Marks the access as ended, with its error if it has failed, and wakes the waiters.
   void finish(std::optional<Failure> failure);
   /// Waits for the access and throws its error.  If the wait is interrupted, the access fails at its next wait for
   /// other ranks.  An access that is busy with a disk for longer continues, and can be waited for again.
@@ -63,7 +65,8 @@ class Request::Impl {
   /// errors  kSystem, EINTR: it has ended, but the wait was interrupted.
   void wait_done();
   bool done() const;
-  /// Returns the error of an access that has ended if no wait() has thrown it yet; nothing in the next call.
+  /// Returns the error of an access that has ended, and counts it as reported; nullptr if there is none, or if wait()
+  /// or this function has reported it already.
   std::exception_ptr unreported_error();
   /// True if the access has ended, and its error, if any, was reported.
   bool is_reported() const;
@@ -76,8 +79,8 @@ class Request::Impl {
   const std::uint64_t number_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool done_ = false;
-  bool reported_ = false;
+  bool is_done_ = false;
+  bool is_reported_ = false;
   std::optional<Failure> failure_;
 };
 
@@ -87,14 +90,15 @@ namespace core {
 /// thread starts with the first task.  A forked child has no such thread, and calls in it are errors.
 class Worker {
  public:
-  /// Without `background` there is no thread: tasks are complete when start() returns.  `ends_alone`: the transport's
-  /// value.
+  /// background: false if there is no thread, and tasks are complete when start() returns.  ends_alone: true if the
+  /// process may end while one of its threads is in a collective call (Transport::ends_alone()).
   explicit Worker(bool background = true, bool ends_alone = false);
   /// Finishes all started tasks.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
+  /// Queues a task, and returns its state.
   std::shared_ptr<Request::Impl> start(std::function<void()> task);
   /// Starts a task that only notifies other ranks and does not use the caller's objects.
   void post(std::function<void()> task);
@@ -115,18 +119,20 @@ class Worker {
     std::function<void()> body;
     std::shared_ptr<Request::Impl> request;
     std::uint64_t number = 0;
-    bool is_notice = false;
+    bool is_notice = false;  // true for tasks of post()
   };
 
   static constexpr std::chrono::seconds kExitTimeout{30};
 
   std::shared_ptr<Request::Impl> add(std::function<void()> body, bool is_notice);
+  /// Runs a task. Returns its error, if it has failed.
   std::optional<Request::Impl::Failure> carry_out(const Task& task) noexcept;
   /// Runs a task after the started ones, on their thread.
   void run_queued(base::FunctionRef<void()> task);
   /// Waits for the task of another caller, which runs on that caller's thread.  Returns true if the wait was
   /// interrupted; that task has ended then as well.
   bool wait_for_caller(std::unique_lock<std::mutex>& lock);
+  /// Runs the queued tasks, on the worker's thread, until the Worker is destroyed.
   void loop();
   void check_owner() const;
 
@@ -135,12 +141,12 @@ class Worker {
   const std::shared_ptr<TaskInterruption> interruption_ = std::make_shared<TaskInterruption>();
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t numbers_ = 0;  // number of the last task
+  std::uint64_t last_number_ = 0;  // number of the last task
   std::deque<Task> tasks_;
-  int unfinished_ = 0;      // started tasks other than those of post()
-  bool busy_ = false;       // true while a task is running, on any thread
-  std::thread::id runner_;  // the thread of that task
-  bool ending_ = false;
+  int unfinished_ = 0;              // started tasks other than those of post()
+  bool is_busy_ = false;            // true while a task is running, on any thread
+  std::thread::id running_thread_;  // the thread of that task
+  bool is_ending_ = false;
   const bool background_;
   const bool ends_alone_;
   std::thread thread_;

@@ -25,28 +25,30 @@ struct World {
   std::atomic<const base::Owner*> owner{nullptr};
 };
 
-World& known_world() {
+/// Returns the World of this program, which is never destroyed.
+World& get_world() {
   static auto* const instance = new World;
   return *instance;
 }
 
-/// Returns the owner of the communicator. It is checked before any lock or wait: a child of this process must not wait
-/// for events that only its parent can cause.
+/// Returns the owner of the communicator: the process that called world() first. Callers check it before any lock or
+/// wait, because a forked child must not wait for events that only its parent can cause.
 const base::Owner& get_owner(World& world) {
-  const base::Owner* known = world.owner.load(std::memory_order_acquire);
-  if (known != nullptr) return *known;
-  auto own = std::make_unique<const base::Owner>();
-  if (world.owner.compare_exchange_strong(known, own.get(), std::memory_order_acq_rel)) return *own.release();
-  return *known;  // another thread was first
+  const base::Owner* owner = world.owner.load(std::memory_order_acquire);
+  if (owner != nullptr) return *owner;
+  auto new_owner = std::make_unique<const base::Owner>();
+  if (world.owner.compare_exchange_strong(owner, new_owner.get(), std::memory_order_acq_rel))
+    return *new_owner.release();
+  return *owner;  // another thread was first
 }
 
 Comm make_world(double seconds) {
   const auto job = transport::local::job_from_environment();
   if (job && job->size > 1)
     return core::comm_over(transport::local::make_transport(*job, std::chrono::duration<double>(seconds)));
-  const auto launched = base::job_rank();
-  if (!job && launched)
-    base::throw_argument_error("this process is rank ", launched->rank,
+  const auto launcher_rank = base::job_rank();
+  if (!job && launcher_rank)
+    base::throw_argument_error("this process is rank ", launcher_rank->rank,
                                " of a job that an MPI launcher has started; pass the communicator of MPI (make_comm, "
                                "plait_comm_from_mpi), or start the program with plait run");
   return core::comm_over(transport::thread::make_alone());
@@ -57,11 +59,11 @@ Comm make_world(double seconds) {
 Comm Comm::world(double seconds) {
   if (std::isnan(seconds) || seconds < 0)
     base::throw_argument_error("a wait of ", seconds, " s cannot be; give 0 or more");
-  World& known = known_world();
-  get_owner(known).check("the communicator of the job", "work without it in this process");
-  const std::scoped_lock lock(known.mutex.get());
-  if (!known.comm) known.comm = make_world(seconds);
-  return *known.comm;
+  World& world = get_world();
+  get_owner(world).check("the communicator of the job", "work without it in this process");
+  const std::scoped_lock lock(world.mutex.get());
+  if (!world.comm) world.comm = make_world(seconds);
+  return *world.comm;
 }
 
 }  // namespace plait

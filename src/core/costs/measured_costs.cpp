@@ -45,10 +45,11 @@ namespace {
 using base::text;
 using plan::CostModel;
 
-std::string_view stripped(std::string_view line) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!line.empty() && blank(line.front())) line.remove_prefix(1);
-  while (!line.empty() && blank(line.back())) line.remove_suffix(1);
+/// Returns a line without blanks at either end.
+std::string_view strip(std::string_view line) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+  while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
   return line;
 }
 
@@ -58,51 +59,51 @@ class Values {
   Values(const std::string& content, const std::string& path) : path_(path) {
     base::TextReader lines(content);
     std::string line;
-    for (int number = 1; std::getline(lines, line); ++number) take(line, number);
+    for (int number = 1; std::getline(lines, line); ++number) parse_line(line, number);
   }
 
-  double number(const char* name) const {
-    const auto found = values_.find(name);
-    if (found == values_.end()) base::throw_argument_error(path_, " has no ", name);
+  double read_number(const char* name) const {
+    const auto result = values_.find(name);
+    if (result == values_.end()) base::throw_argument_error(path_, " has no ", name);
     double value = 0;
-    const std::string& written = found->second.written;
-    const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), value);
-    if (error != std::errc() || end != written.data() + written.size())
-      base::throw_argument_error(path_, ", line ", found->second.line, ": ", name, " is ", written,
+    const std::string& text_value = result->second.text_value;
+    const auto [end, error] = std::from_chars(text_value.data(), text_value.data() + text_value.size(), value);
+    if (error != std::errc() || end != text_value.data() + text_value.size())
+      base::throw_argument_error(path_, ", line ", result->second.line, ": ", name, " is ", text_value,
                                  ", and a number was expected");
     return value;
   }
 
   /// Returns a text in quotes, or nothing if the name is missing.
-  std::optional<std::string> quoted(const char* name) const {
-    const auto found = values_.find(name);
-    if (found == values_.end()) return std::nullopt;
-    const std::string& written = found->second.written;
-    if (written.size() < 2 || written.front() != '"' || written.find('"', 1) != written.size() - 1)
-      base::throw_argument_error(path_, ", line ", found->second.line, ": ", name, " is ", written,
+  std::optional<std::string> read_quoted(const char* name) const {
+    const auto result = values_.find(name);
+    if (result == values_.end()) return std::nullopt;
+    const std::string& text_value = result->second.text_value;
+    if (text_value.size() < 2 || text_value.front() != '"' || text_value.find('"', 1) != text_value.size() - 1)
+      base::throw_argument_error(path_, ", line ", result->second.line, ": ", name, " is ", text_value,
                                  ", and a text in quotes was expected");
-    return written.substr(1, written.size() - 2);
+    return text_value.substr(1, text_value.size() - 2);
   }
 
   int line_number(const char* name) const { return values_.at(name).line; }
 
  private:
   struct Value {
-    std::string written;
+    std::string text_value;
     int line;
   };
 
-  void take(std::string_view line, int number) {
-    line = stripped(line);
+  void parse_line(std::string_view line, int number) {
+    line = strip(line);
     if (line.empty() || line.front() == '#') return;
-    const std::size_t sign = line.find('=');
-    std::string_view value = sign == std::string_view::npos ? "" : stripped(line.substr(sign + 1));
+    const std::size_t equals_sign = line.find('=');
+    std::string_view value = equals_sign == std::string_view::npos ? "" : strip(line.substr(equals_sign + 1));
     const bool in_quotes = !value.empty() && value.front() == '"';
     const std::size_t comment = value.find('#', in_quotes ? value.find('"', 1) : 0);
-    if (comment != std::string_view::npos) value = stripped(value.substr(0, comment));
+    if (comment != std::string_view::npos) value = strip(value.substr(0, comment));
     if (value.empty())
       base::throw_argument_error(path_, ", line ", number, ": \"", line, "\" is not of the form name = value");
-    values_[std::string(stripped(line.substr(0, sign)))] = {std::string(value), number};
+    values_[std::string(strip(line.substr(0, equals_sign)))] = {std::string(value), number};
   }
 
   std::string path_;
@@ -112,14 +113,16 @@ class Values {
 /// Returns the name of this host, which is looked up once, because programs open many files; empty if it has none.
 const std::string& host_name() {
   static const auto& name = *new std::string([] {
-    std::array<char, HOST_NAME_MAX + 1> found{};
-    return ::gethostname(found.data(), found.size() - 1) == 0 ? std::string(found.data()) : std::string();
+    std::array<char, HOST_NAME_MAX + 1> result{};
+    return ::gethostname(result.data(), result.size() - 1) == 0 ? std::string(result.data()) : std::string();
   }());
   return name;
 }
 
+/// Returns the name that the processor reports; empty if unknown.
 std::string processor_name() {
 #if defined(__x86_64__)
+  // Three leaves of CPUID, 0x80000002 to 0x80000004, have 16 characters of the name each.
   unsigned max_leaf = 0;
   std::array<unsigned, 12> registers{};
   unsigned unused = 0;
@@ -129,47 +132,49 @@ std::string processor_name() {
                 &registers[part * 4 + 3]);
   std::array<char, sizeof registers + 1> name{};
   std::memcpy(name.data(), registers.data(), sizeof registers);
-  std::string found(stripped(name.data()));
+  std::string result(strip(name.data()));
 #else
   std::ifstream file("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1");
-  std::string found;
-  std::getline(file, found);
+  std::string result;
+  std::getline(file, result);
 #endif
-  std::erase_if(found, [](char c) { return c == '"' || c == '\\' || c < ' '; });
-  return found;
+  std::erase_if(result, [](char c) { return c == '"' || c == '\\' || c < ' '; });
+  return result;
 }
 
 /// Maximum size of such a file.
-constexpr std::streamsize kMaxBytes = 1 << 16;
+constexpr std::streamsize kMaxFileBytes = 1 << 16;
 
 /// Returns the content of a file, or nothing if the file does not exist.
 std::optional<std::string> read_if_exists(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
-  std::string content(kMaxBytes, '\0');
-  file.read(content.data(), kMaxBytes);
+  std::string content(kMaxFileBytes, '\0');
+  file.read(content.data(), kMaxFileBytes);
   content.resize(static_cast<std::size_t>(file.gcount()));
   return content;
 }
 
-std::shared_ptr<const CostModel> named_costs(const std::string& path) {
+/// Reads the file that PLAIT_MODEL names.  errors  kArgument.
+std::shared_ptr<const CostModel> read_named_costs(const std::string& path) {
   const std::string prefix = text("PLAIT_MODEL=", path, ": ");
   const std::string remedy =
       "; name a file that `plait model calibrate` has written, use \"builtin\" for the built-in constants, or unset it";
   const std::optional<std::string> content = read_if_exists(path);
   if (!content) base::throw_argument_error(prefix, "the file cannot be read", remedy);
   try {
-    return std::make_shared<const CostModel>(parse_costs(*content, path, {}, false));
+    return std::make_shared<const CostModel>(parse_costs(*content, path, {}, /*must_match_machine=*/false));
   } catch (const Error& error) {
     base::throw_argument_error(prefix, error.what(), remedy);
   }
 }
 
-std::shared_ptr<const CostModel> own_costs(const std::string& path) {
+/// Reads this host's file. Returns nullptr if there is none, or if it cannot be used; then prints a warning.
+std::shared_ptr<const CostModel> read_host_costs(const std::string& path) {
   const std::optional<std::string> content = read_if_exists(path);
   if (!content) return nullptr;
   try {
-    return std::make_shared<const CostModel>(parse_costs(*content, path, this_machine(), true));
+    return std::make_shared<const CostModel>(parse_costs(*content, path, this_machine(), /*must_match_machine=*/true));
   } catch (const Error& error) {
     std::fprintf(
         stderr,
@@ -183,33 +188,34 @@ std::shared_ptr<const CostModel> own_costs(const std::string& path) {
 }  // namespace
 
 Machine this_machine() {
-  Machine found;
-  found.host = host_name();
-  found.processor = processor_name();
-  found.cores = ::sysconf(_SC_NPROCESSORS_CONF);
-  return found;
+  Machine result;
+  result.host = host_name();
+  result.processor = processor_name();
+  result.cores = ::sysconf(_SC_NPROCESSORS_CONF);
+  return result;
 }
 
-CostModel parse_costs(const std::string& content, const std::string& path, const Machine& machine, bool measured_here) {
+CostModel parse_costs(const std::string& content, const std::string& path, const Machine& machine,
+                      bool must_match_machine) {
   const Values values(content, path);
-  if (const double version = values.number("version"); version != static_cast<double>(kCostsVersion))
+  if (const double version = values.read_number("version"); version != static_cast<double>(kCostsVersion))
     base::throw_argument_error(path, " is of version ", version, ", and this Plait uses version ", kCostsVersion,
                                "; measure again with `plait model calibrate`");
   CostModel model;
   model.source = path;
   for (const plan::CostTerm& term : plan::kCostTerms) {
-    const double value = values.number(term.name);
+    const double value = values.read_number(term.name);
     if (!(value >= term.minimum && value <= term.maximum))
       base::throw_argument_error(path, ", line ", values.line_number(term.name), ": ", term.name, " is ", value,
                                  ", and a number from ", term.minimum, " to ", term.maximum, " was expected");
     model.*term.value = value;
   }
-  if (!measured_here) return model;
-  const std::string processor = values.quoted("processor").value_or("");
+  if (!must_match_machine) return model;
+  const std::string processor = values.read_quoted("processor").value_or("");
   if (processor != machine.processor)
     base::throw_argument_error(path, " was measured on another processor (", processor, ", and this is ",
                                machine.processor, ")");
-  if (const double cores = values.number("cores"); cores != static_cast<double>(machine.cores))
+  if (const double cores = values.read_number("cores"); cores != static_cast<double>(machine.cores))
     base::throw_argument_error(path, " was measured with ", cores, " cores, and this host has ", machine.cores);
   return model;
 }
@@ -234,18 +240,18 @@ std::string costs_path() {
 
 std::shared_ptr<const CostModel> costs_here() {
   const char* setting = std::getenv("PLAIT_MODEL");
-  const bool named = setting != nullptr && *setting != '\0';
-  if (named && std::string_view(setting) == "builtin") return nullptr;
-  const std::string path = named ? std::string(setting) : costs_path();
+  const bool is_named = setting != nullptr && *setting != '\0';
+  if (is_named && std::string_view(setting) == "builtin") return nullptr;
+  const std::string path = is_named ? std::string(setting) : costs_path();
   if (path.empty()) return nullptr;
   static std::mutex mutex;
   // Never destroyed: threads may open files until the very end of the process.
-  static auto& read = *new std::map<std::pair<bool, std::string>, std::shared_ptr<const CostModel>>;
+  static auto& known_costs = *new std::map<std::pair<bool, std::string>, std::shared_ptr<const CostModel>>;
   const std::lock_guard lock(mutex);
-  const auto found = read.find({named, path});
-  if (found != read.end()) return found->second;
-  const std::shared_ptr<const CostModel> costs = named ? named_costs(path) : own_costs(path);
-  return read.emplace(std::pair(named, path), costs).first->second;
+  const auto known = known_costs.find({is_named, path});
+  if (known != known_costs.end()) return known->second;
+  const std::shared_ptr<const CostModel> costs = is_named ? read_named_costs(path) : read_host_costs(path);
+  return known_costs.emplace(std::pair(is_named, path), costs).first->second;
 }
 
 }  // namespace plait::core

@@ -19,16 +19,17 @@ struct Machine {
   std::string processor;  ///< as the processor reports it; empty if unknown
   std::int64_t cores = 0;
 };
+/// Returns the identity of this host.
 Machine this_machine();
 
 /// The version of the constants.  Files of other versions are not used.
 inline constexpr std::int64_t kCostsVersion = 2;
 
 /// Parses the constants in the text of a file named `path`.
-/// measured_here: If true, they must have been measured on `machine`, not on another processor or number of cores.
+/// must_match_machine: true if they must have been measured with the processor and the number of cores of `machine`.
 /// errors  kArgument: an error in the text, with its line; constants of another version or machine.
 plan::CostModel parse_costs(const std::string& text, const std::string& path, const Machine& machine,
-                            bool measured_here);
+                            bool must_match_machine);
 
 /// Returns the file of this host's constants: plait/model/HOST.toml in $XDG_CACHE_HOME, or in ~/.cache; empty if there
 /// is neither.

@@ -1,9 +1,9 @@
 // Comms of MPI communicators.
 //
 // A Comm is cached as an attribute of its MPI communicator, so that a second make_comm() costs no collective. MPI calls
-// on_free() when the program frees the communicator. When the process ends, Comms must be destroyed while MPI still
-// works, so release_comms() runs in MPI_Finalize (EndingStage::kThreads). It empties the holders, which MPI deletes
-// later.
+// delete_holder() when the program frees the communicator. When the process ends, Comms must be destroyed while MPI
+// still works, so release_comms() runs in MPI_Finalize (EndingStage::kThreads). It empties the holders, which MPI
+// deletes later.
 
 #include "core/mpi/mpi_comms.hpp"
 
@@ -33,6 +33,7 @@ struct Holder {
   Comm comm;
 };
 
+/// All holders of this process, and the key of the attribute.
 struct Holders {
   std::mutex mutex;
   std::set<Holder*> all;
@@ -44,7 +45,8 @@ Holders& holders() {
   return *instance;
 }
 
-int on_free(MPI_Comm /*communicator*/, int /*key*/, void* value, void* /*state*/) {
+/// Callback of MPI, which calls it when a communicator with a holder is freed.
+int delete_holder(MPI_Comm /*communicator*/, int /*key*/, void* value, void* /*state*/) {
   auto* const holder = static_cast<Holder*>(value);
   {
     const std::scoped_lock lock(holders().mutex);
@@ -54,11 +56,12 @@ int on_free(MPI_Comm /*communicator*/, int /*key*/, void* value, void* /*state*/
   return MPI_SUCCESS;
 }
 
-int key_of_holders() {
+/// Returns the key of the attribute, which the first call creates.
+int get_holder_key() {
   const std::scoped_lock lock(holders().mutex);
   int& key = holders().key;
   if (key == MPI_KEYVAL_INVALID) {
-    check(call(MPI_Comm_create_keyval, MPI_COMM_NULL_COPY_FN, on_free, &key, nullptr), "MPI_Comm_create_keyval");
+    check(call(MPI_Comm_create_keyval, MPI_COMM_NULL_COPY_FN, delete_holder, &key, nullptr), "MPI_Comm_create_keyval");
     transport::at_ending(transport::EndingStage::kThreads, core::release_comms);
   }
   return key;
@@ -68,29 +71,29 @@ int key_of_holders() {
 
 Comm make_comm(MPI_Comm communicator) {
   transport::mpi::check_running();
-  const int key = key_of_holders();
+  const int key = get_holder_key();
   Holder* holder = nullptr;
   int found = 0;
   check(call(MPI_Comm_get_attr, communicator, key, static_cast<void*>(&holder), &found), "MPI_Comm_get_attr");
   if (found != 0 && !holder->comm.alone()) return holder->comm;
-  Comm made = core::comm_over(transport::mpi::make_transport(communicator));
+  Comm comm = core::comm_over(transport::mpi::make_transport(communicator));
   if (found == 0) {
     holder = new Holder;
     check(call(MPI_Comm_set_attr, communicator, key, holder), "MPI_Comm_set_attr");
   }
   const std::scoped_lock lock(holders().mutex);
   holders().all.insert(holder);
-  holder->comm = made;
-  return made;
+  holder->comm = comm;
+  return comm;
 }
 
 void core::release_comms() noexcept {
   while (true) {
-    Comm forgotten;  // destroyed after the lock is released, because its destructor waits for started calls
+    Comm released;  // destroyed after the lock is released, because its destructor waits for started calls
     const std::scoped_lock lock(holders().mutex);
     const auto found = std::ranges::find_if(holders().all, [](const Holder* holder) { return !holder->comm.alone(); });
     if (found == holders().all.end()) return;
-    forgotten = std::exchange((*found)->comm, Comm());
+    released = std::exchange((*found)->comm, Comm());
   }
 }
 

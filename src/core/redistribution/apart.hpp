@@ -12,8 +12,8 @@ namespace plait::core {
 
 /// Checks the elements that a read fills: the owned parts, or the halos as well.
 /// errors  kArgument: elements that share bytes, within one array or between two.
-/// cost    O(dimensions) for arrays apart, O(arrays * log(arrays)) for many; each pair of interleaved arrays costs
-///         more.
+/// cost    O(dimensions) for arrays whose address ranges do not overlap, O(arrays * log(arrays)) for many; each pair of
+///         interleaved arrays costs more.
 void check_filled(const Layout& layout, std::span<const copy::LocalArray> arrays, bool halos,
                   std::int64_t element_bytes);
 

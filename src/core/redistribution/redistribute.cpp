@@ -31,6 +31,7 @@ namespace plait {
 
 namespace {
 
+/// Returns which elements each rank sends to each other rank.
 plan::Pairs make_pairs(const Layout& source, const Layout& target, const RedistributionOptions& options) {
   plan::SectionPair section;
   if (options.section)
@@ -52,8 +53,8 @@ int useful_threads(const plan::Pairs& pairs, std::int64_t element_bytes) {
       std::clamp<std::int64_t>(pairs.target().size(), 1, core::useful_threads(pairs.elements(), element_bytes)));
 }
 
-std::string call_text(const Layout& source, const Layout& target, std::int64_t element_bytes,
-                      const RedistributionOptions& options) {
+std::string describe_call(const Layout& source, const Layout& target, std::int64_t element_bytes,
+                          const RedistributionOptions& options) {
   std::string text = base::text("redistribute(", to_string(source), " -> ", to_string(target), ", ", element_bytes,
                                 "-byte elements ", options.element_name, ", memory ", options.memory);
   if (options.fill_halo) text += ", halos filled";
@@ -68,13 +69,14 @@ std::int64_t memory_limit(const RedistributionOptions& options) {
   return options.memory == 0 ? plan::kDefaultMemory : options.memory;
 }
 
-/// Returns the array of this process if it has elements; nullptr otherwise.
-const copy::LocalArray* held(const std::vector<copy::LocalArray>& arrays, const Layout& layout) {
+/// Returns the array of this rank if it has elements; nullptr otherwise.
+const copy::LocalArray* own_array(const std::vector<copy::LocalArray>& arrays, const Layout& layout) {
   return arrays.empty() || layout.local_elements(arrays[0].rank) == 0 ? nullptr : arrays.data();
 }
 
 }  // namespace
 
+// Named, because a private member of the public class Redistribution has a type of this namespace.
 namespace moving {
 
 /// The local arrays of both sides, of this process or of all ranks.
@@ -95,6 +97,7 @@ class PlannedRedistribution {
     if (!comm.alone()) exchange_.emplace(*pairs_, element_bytes, memory_limit(options), core::get_transport(comm));
   }
 
+  /// Returns the local arrays of a run, after checks.  errors  kArgument: they do not fit the layouts, or share memory.
   Sides make_sides(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) const {
     Sides sides{core::local_arrays(pairs_->source(), core::as_mutable(source_parts), element_bytes_, comm_),
                 core::local_arrays(pairs_->target(), target_parts, element_bytes_, comm_)};
@@ -102,8 +105,9 @@ class PlannedRedistribution {
     return sides;
   }
 
+  /// Informs the ranks of the node which memory the arrays of this rank have.
   void announce(const Sides& sides) {
-    if (exchange_) exchange_->announce(held(sides.from, pairs_->source()), held(sides.to, pairs_->target()));
+    if (exchange_) exchange_->announce(own_array(sides.from, pairs_->source()), own_array(sides.to, pairs_->target()));
   }
   void run(const Sides& sides) {
     if (!exchange_) {
@@ -133,16 +137,16 @@ namespace {
 using moving::PlannedRedistribution;
 using moving::Sides;
 
-/// Agrees on a call with the other ranks and carries it out.  `planned` is null only if `checked` is an error.
+/// Agrees on a call with the other ranks and carries it out.  `planned` is null only if `check_error` is an error.
 void carry_out(const Comm& comm, PlannedRedistribution* planned, const Sides& sides, const std::string& call,
-               std::exception_ptr checked) {
+               std::exception_ptr check_error) {
   if (comm.alone()) {
-    if (checked) std::rethrow_exception(checked);
+    if (check_error) std::rethrow_exception(check_error);
     planned->run(sides);
     return;
   }
-  if (!checked) checked = collective::caught([&] { planned->announce(sides); });
-  collective::Collective together(core::get_transport(comm), call, checked);
+  if (!check_error) check_error = collective::caught([&] { planned->announce(sides); });
+  collective::Collective together(core::get_transport(comm), call, check_error);
   together.run_phase([&] { planned->run(sides); });
 }
 
@@ -158,12 +162,12 @@ void redistribute_now(const LocalParts<ConstPart>& source, const LocalParts<Muta
   Sides sides;
   std::optional<PlannedRedistribution> planned;
   std::string call;
-  const auto checked = collective::caught([&] {
-    if (comm.size() > 1) call = call_text(source.layout, target.layout, element_bytes, options);
+  const auto check_error = collective::caught([&] {
+    if (comm.size() > 1) call = describe_call(source.layout, target.layout, element_bytes, options);
     planned.emplace(source.layout, target.layout, element_bytes, comm, options);
     sides = planned->make_sides(source.parts, target.parts);
   });
-  carry_out(comm, planned ? &*planned : nullptr, sides, call, checked);
+  carry_out(comm, planned ? &*planned : nullptr, sides, call, check_error);
 }
 
 }  // namespace
@@ -203,7 +207,7 @@ class Redistribution::Impl {
     worker_->run([&] {
       const auto planned = collective::caught(plan);
       const collective::Collective planning(
-          core::get_transport(comm), [&] { return "plan " + call_text(source, target, element_bytes, options); },
+          core::get_transport(comm), [&] { return "plan " + describe_call(source, target, element_bytes, options); },
           [&] {
             if (planned) std::rethrow_exception(planned);
           });
@@ -214,26 +218,26 @@ class Redistribution::Impl {
   void run(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) {
     Sides sides;
     std::string call;
-    const auto checked = collective::caught([&] {
+    const auto check_error = collective::caught([&] {
       call = base::text("run() of redistribution number ", number_);
       sides = planned_->make_sides(source_parts, target_parts);
     });
-    carry_out(comm_, &*planned_, sides, call, checked);
+    carry_out(comm_, &*planned_, sides, call, check_error);
   }
 
   ~Impl() {
     const base::UninterruptedScope uninterrupted;
-    for (const auto& request : started_) collective::caught([&] { request->wait(); });
+    for (const auto& request : started_requests_) collective::caught([&] { request->wait(); });
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   Request start(std::vector<ConstPart> source_parts, std::vector<MutablePart> target_parts) {
     check_owner();
-    std::erase_if(started_, [](const auto& request) { return request->done(); });
-    started_.push_back(
+    std::erase_if(started_requests_, [](const auto& request) { return request->done(); });
+    started_requests_.push_back(
         worker_->start([this, from = std::move(source_parts), to = std::move(target_parts)] { run(from, to); }));
-    return Request(started_.back());
+    return Request(started_requests_.back());
   }
 
   const base::Owner& owner() const { return owner_; }
@@ -253,7 +257,7 @@ class Redistribution::Impl {
   std::shared_ptr<core::Worker> worker_;
   std::optional<moving::PlannedRedistribution> planned_;
   std::int64_t number_ = 0;  // number on its Comm, the same on every rank
-  std::vector<std::shared_ptr<Request::Impl>> started_;
+  std::vector<std::shared_ptr<Request::Impl>> started_requests_;
 };
 
 Redistribution::Redistribution(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,

@@ -9,7 +9,7 @@
 
 namespace plait::core {
 
-/// threads  As the File.
+/// The streams that the program has opened on a File and not destroyed yet.  threads  As the File.
 class OpenStreams {
  public:
   /// Returns a number for the next stream, the same on every rank.

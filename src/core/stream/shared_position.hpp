@@ -16,19 +16,20 @@ namespace plait::core {
 /// threads  One at a time on each rank.
 class SharedPosition {
  public:
-  /// Takes a counter, which counts from 0 and which `ranks` ranks share.
+  /// counter: counts from 0; `ranks` ranks share it.  end: number of elements in the array.
   SharedPosition(std::unique_ptr<transport::Counter> counter, std::int64_t end, int ranks);
 
-  struct Stretch {
+  struct Range {
     std::int64_t first = 0;
     std::int64_t elements = 0;
   };
   /// Takes the next `elements` elements, or the remaining ones of the array.
   /// cost  One atomic operation, except at the end and for numbers near 2^63 / ranks.
-  Stretch take(std::int64_t elements);
+  Range take(std::int64_t elements);
   /// Takes the next `elements` elements.  If fewer remain, takes nothing, and the position does not move.
-  std::optional<Stretch> take_all(std::int64_t elements);
+  std::optional<Range> take_all(std::int64_t elements);
 
+  /// Returns the position, at most `end`.
   std::int64_t tell();
   void seek(std::int64_t element) { counter_->store(element); }
 
@@ -37,8 +38,8 @@ class SharedPosition {
 
   std::unique_ptr<transport::Counter> counter_;
   std::int64_t end_;
-  std::int64_t max_added_;  // larger additions could overflow together with those of other ranks
-  bool at_end_ = false;     // the last request found the end: load before adding
+  std::int64_t max_added_;   // larger additions could overflow together with those of other ranks
+  bool was_at_end_ = false;  // the last request found the end: load before adding
 };
 
 }  // namespace plait::core

@@ -23,7 +23,7 @@ Stream::Impl::Impl(File::Impl& file, StreamMode mode, std::int64_t number)
       element_bytes_(file.selection().array().type.element_bytes),
       data_offset_(file.selection().array().data_offset),
       end_(base::checked_product(file.selection().array().type.shape, "elements of the array")),
-      recorded_(file.context().trace_number()),
+      trace_number_(file.context().trace_number()),
       store_(file.storage().store()),
       mode_(mode),
       file_(&file) {}
@@ -43,7 +43,7 @@ std::string Stream::Impl::name() const {
 }
 
 void Stream::Impl::check_not_closed() const {
-  if (closed_) base::throw_argument_error(name(), " is closed; open another one");
+  if (is_closed_) base::throw_argument_error(name(), " is closed; open another one");
 }
 
 void Stream::Impl::check(const Call& call, bool needs_data) const {
@@ -66,7 +66,7 @@ void Stream::Impl::check_position(std::int64_t element) const {
     base::throw_argument_error(name(), ": element ", element, " is not in the array; give 0 to ", end_, " (its end)");
 }
 
-Error Stream::Impl::beyond_the_end(const std::string& what, std::int64_t position) const {
+Error Stream::Impl::make_end_error(const std::string& what, std::int64_t position) const {
   return {ErrorKind::kArgument, text(name(), ": ", what, " elements cannot be written from element ", position,
                                      " on: the array ends at ", end_, "; nothing was written")};
 }

@@ -25,14 +25,14 @@ namespace plait::core {
 using base::text;
 using collective::caught;
 
-void CollectiveStream::together(const std::function<void(transport::Transport&, bool& begun)>& body) {
+void CollectiveStream::call_together(const std::function<void(transport::Transport&, bool& has_begun)>& body) {
   file().storage().check_open();
-  bool begun = false;
+  bool has_begun = false;
   try {
-    file().context().with_transport([&](transport::Transport& transport) { body(transport, begun); });
+    file().context().with_transport([&](transport::Transport& transport) { body(transport, has_begun); });
   } catch (const Error& error) {
     // If the error comes from another rank's different call, this write has not begun.
-    file().storage().handle_error(error, begun);
+    file().storage().handle_error(error, has_begun);
     throw;
   }
 }
@@ -44,8 +44,8 @@ std::string CollectiveStream::describe(const Call& call) const {
               mode() == StreamMode::kOrdered ? "" : ": equal lengths", ") of ", file().context().name());
 }
 
-collective::Collective CollectiveStream::begin(transport::Transport& transport, const Call& call,
-                                               const std::function<void()>& check_call) const {
+collective::Collective CollectiveStream::begin_request(transport::Transport& transport, const Call& call,
+                                                       const std::function<void()>& check_call) const {
   std::string description;
   const std::exception_ptr own_error = caught([&] {
     description = describe(call);
@@ -59,21 +59,21 @@ std::int64_t CollectiveStream::run(const Call& call, const base::RecordedCall& p
   first_ = position_;
   record_call(
       program_call,
-      {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_,
+      {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, trace_number_,
        flags | PLAIT_EVENT_COLLECTIVE | PLAIT_EVENT_AT_POSITION},
-      [&] { return Extent{byte_offset(first_), asked_bytes(call)}; },
+      [&] { return Extent{byte_offset(first_), requested_bytes(call)}; },
       [&] {
-        together([&](transport::Transport& transport, bool& begun) {
-          elements = mode() == StreamMode::kOrdered ? ordered(transport, call, begun)
-                     : mode() == StreamMode::kEqual ? equal(transport, call, begun)
-                                                    : same(transport, call, begun);
+        call_together([&](transport::Transport& transport, bool& has_begun) {
+          elements = mode() == StreamMode::kOrdered ? run_ordered(transport, call, has_begun)
+                     : mode() == StreamMode::kEqual ? run_equal(transport, call, has_begun)
+                                                    : run_same(transport, call, has_begun);
         });
         return to_bytes(elements);
       });
   return elements;
 }
 
-void CollectiveStream::store_stretch(const Call& call, std::int64_t first, std::int64_t elements) {
+void CollectiveStream::transfer_part(const Call& call, std::int64_t first, std::int64_t elements) {
   first_ = first;
   if (call.write) {
     write_store(first, call.data, elements);
@@ -82,65 +82,66 @@ void CollectiveStream::store_stretch(const Call& call, std::int64_t first, std::
   }
 }
 
-std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Call& call, bool& begun) {
+std::int64_t CollectiveStream::run_ordered(transport::Transport& transport, const Call& call, bool& has_begun) {
   std::optional<collective::Scan> scan;
   const std::exception_ptr own_error = caught([&] {
     scan.emplace(transport);
     check(call, true);
   });
-  const std::int64_t requested = own_error ? 0 : call.write ? call.elements : std::min(call.elements, left());
+  const std::int64_t requested = own_error ? 0 : call.write ? call.elements : std::min(call.elements, remaining());
   if (scan) scan->announce(requested);
-  collective::Collective together = begin(transport, call, [&] {
+  collective::Collective together = begin_request(transport, call, [&] {
     if (own_error) std::rethrow_exception(own_error);
   });
-  begun = call.write;
+  has_begun = call.write;
   collective::FirstError scan_error;
   const collective::ScanResult sums = scan->sum(scan_error);
-  if (call.write && sums.all > left())
+  if (call.write && sums.all > remaining())
     // All ranks compute this error, but they agree on it: no rank may announce a new value while others still add up.
-    together.run_phase([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); });
-  const std::int64_t first = position_ + std::min(sums.before, left());
+    together.run_phase([&] { throw make_end_error(text("the ranks' ", sums.all), position_); });
+  const std::int64_t first = position_ + std::min(sums.before, remaining());
   const std::int64_t elements = std::min(requested, end_ - first);
   if (call.write) file().storage().mark_written();
   together.run_phase([&] {
     scan_error.rethrow();
-    store_stretch(call, first, elements);
+    transfer_part(call, first, elements);
   });
-  position_ += std::min(sums.all, left());
+  position_ += std::min(sums.all, remaining());
   return elements;
 }
 
-std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call& call, bool& begun) {
+std::int64_t CollectiveStream::run_equal(transport::Transport& transport, const Call& call, bool& has_begun) {
   std::int64_t elements = 0;
   const auto move = [&] {
-    const std::int64_t each = std::min(call.elements, left());
-    // Computed without rank * each, which may overflow.
-    const std::int64_t whole = each == 0 ? 0 : left() / each;
-    const std::int64_t before = transport.rank() <= whole ? transport.rank() * each : left();
-    elements = std::min(each, left() - before);
-    store_stretch(call, position_ + before, elements);
+    const std::int64_t each = std::min(call.elements, remaining());
+    // Do not compute rank * each for the other ranks, because it may overflow.
+    const std::int64_t full_ranks = each == 0 ? 0 : remaining() / each;  // ranks that get `each` elements
+    const std::int64_t before = transport.rank() <= full_ranks ? transport.rank() * each : remaining();
+    elements = std::min(each, remaining() - before);
+    transfer_part(call, position_ + before, elements);
   };
-  collective::Collective together = begin(transport, call, [&] {
+  collective::Collective together = begin_request(transport, call, [&] {
     check(call, true);
     // A read does not depend on other ranks and changes only its own memory, so a single agreement at its end suffices.
     if (!call.write) move();
   });
-  begun = call.write;
-  const std::int64_t max_each = left() / transport.size();  // elements that each rank can move completely
+  has_begun = call.write;
+  const std::int64_t max_each = remaining() / transport.size();  // elements that each rank can move completely
   if (call.write) {
-    if (call.elements > max_each) throw beyond_the_end(text(transport.size(), " times ", call.elements), position_);
+    if (call.elements > max_each) throw make_end_error(text(transport.size(), " times ", call.elements), position_);
     file().storage().mark_written();
     together.run_phase(move);
   }
-  position_ += call.elements > max_each ? left() : call.elements * transport.size();
+  position_ += call.elements > max_each ? remaining() : call.elements * transport.size();
   return elements;
 }
 
-std::int64_t CollectiveStream::same(transport::Transport& transport, const Call& call, bool& begun) {
-  collective::Collective together = begin(transport, call, [&] { check(call, !call.write || transport.rank() == 0); });
-  begun = call.write;
-  if (call.write && call.elements > left()) throw beyond_the_end(text(call.elements), position_);
-  const std::int64_t elements = std::min(call.elements, left());
+std::int64_t CollectiveStream::run_same(transport::Transport& transport, const Call& call, bool& has_begun) {
+  collective::Collective together =
+      begin_request(transport, call, [&] { check(call, !call.write || transport.rank() == 0); });
+  has_begun = call.write;
+  if (call.write && call.elements > remaining()) throw make_end_error(text(call.elements), position_);
+  const std::int64_t elements = std::min(call.elements, remaining());
   if (call.write) {
     together.run_phase([&] {
       if (transport.rank() != 0) return;
@@ -173,7 +174,7 @@ StreamRequest CollectiveStream::start(const Call& call) {
     auto request = file().context().checked_worker().start(
         [this, call, elements, program_call] { *elements = run(call, program_call, PLAIT_EVENT_ASYNCHRONOUS); });
     if (call.write) file().writes().add(request);
-    last_ = request;
+    last_request_ = request;
     return StreamRequest(Request(std::move(request)), std::move(elements));
   });
 }
@@ -187,7 +188,7 @@ std::int64_t CollectiveStream::tell() {
 
 void CollectiveStream::seek(std::int64_t element) {
   const auto move = [&] {
-    together([&](transport::Transport& transport, bool&) {
+    call_together([&](transport::Transport& transport, bool&) {
       std::string description;
       const std::exception_ptr own_error = caught([&] {
         description = text("seek(", element, ") on stream ", number_, " of ", file().context().name());
@@ -206,7 +207,7 @@ void CollectiveStream::fail(const std::string& message, int system_code) {
 }
 
 void CollectiveStream::wait_for_requests() {
-  if (const auto last = std::exchange(last_, nullptr)) last->wait_done();
+  if (const auto last = std::exchange(last_request_, nullptr)) last->wait_done();
 }
 
 }  // namespace plait::core

@@ -15,9 +15,11 @@
 
 namespace plait {
 
+/// A position in the array of a File, from which requests read or write the next elements.
 /// threads  As the Stream.
 class Stream::Impl {
  public:
+  /// A request: the next `elements` elements, at `data` in memory.
   struct Call {
     bool write = false;
     std::byte* data = nullptr;
@@ -33,6 +35,7 @@ class Stream::Impl {
   StreamMode mode() const { return mode_; }
   /// Returns this object.  errors  kArgument: this process is a child of the one that opened the stream.
   Impl& here();
+  /// Carries out a request. Returns the number of elements read or written.
   virtual std::int64_t transfer(const Call& call) = 0;
   virtual StreamRequest start(const Call& call) = 0;
   virtual std::int64_t tell() = 0;
@@ -42,10 +45,10 @@ class Stream::Impl {
   virtual void wait_for_requests() = 0;
 
   void close() {
-    closed_ = true;
+    is_closed_ = true;
     release();
   }
-  bool is_open() const { return !closed_ && file_ != nullptr && file_->storage().is_open() && owner_.here(); }
+  bool is_open() const { return !is_closed_ && file_ != nullptr && file_->storage().is_open() && owner_.here(); }
   /// Detaches the stream from its File, which is destroyed: no call can reach it any more.
   void detach() {
     file_ = nullptr;
@@ -59,17 +62,17 @@ class Stream::Impl {
   File::Impl& file() const;
   /// errors  kArgument: the stream is closed.
   void check_not_closed() const;
-  /// Checks everything about a call that does not depend on the position.  `needs_data`: True if this rank's memory is
-  /// used.
+  /// Checks everything about a call that does not depend on the position.  needs_data: true if the call uses this
+  /// rank's memory.
   void check(const Call& call, bool needs_data) const;
   void check_position(std::int64_t element) const;
-  /// Returns the error of a write that does not fit after a position.
-  Error beyond_the_end(const std::string& what, std::int64_t position) const;
+  /// Returns the error of a write of `what` (a number of elements) that does not fit after a position.
+  Error make_end_error(const std::string& what, std::int64_t position) const;
   /// Returns the name in errors and comparisons: `stream 2 (mode 3) of field.npy`.
   std::string name() const;
   std::int64_t to_bytes(std::int64_t elements) const { return elements * element_bytes_; }
   /// Returns the bytes of a call, limited to the array, because a call may request any number of elements.
-  std::int64_t asked_bytes(const Call& call) const {
+  std::int64_t requested_bytes(const Call& call) const {
     return to_bytes(std::clamp<std::int64_t>(call.elements, 0, end_));
   }
   void read_store(std::int64_t first, std::byte* data, std::int64_t elements);
@@ -82,7 +85,7 @@ class Stream::Impl {
   const std::int64_t element_bytes_;
   const std::int64_t data_offset_;
   const std::int64_t end_;  // elements of the array
-  const std::uint32_t recorded_;
+  const std::uint32_t trace_number_;
   // The stream has its own reference, because the File releases the store when it fails, possibly while a task uses it.
   std::shared_ptr<store::Store> store_;
 
@@ -90,7 +93,7 @@ class Stream::Impl {
   const base::Owner owner_;
   StreamMode mode_;
   File::Impl* file_;
-  bool closed_ = false;
+  bool is_closed_ = false;
 };
 
 namespace core {
@@ -108,13 +111,16 @@ class IndependentStream : public Stream::Impl {
   void wait_for_requests() override;
 
  private:
+  /// errors  kArgument: the stream or its File is closed.
   void check_usable() const;
-  SharedPosition::Stretch claim(const Call& call);
-  void carry_out(const Call& call, const SharedPosition::Stretch& stretch, const base::RecordedCall& program_call,
+  /// Takes the range of a request from the position.
+  SharedPosition::Range claim(const Call& call);
+  /// Reads or writes a range, and records the event of the program's call.
+  void carry_out(const Call& call, const SharedPosition::Range& range, const base::RecordedCall& program_call,
                  unsigned flags);
-  /// Runs the operations after a range was claimed.  If they fail, a new file lacks that part and must not appear.
+  /// Runs `body`, which claims a range or transfers it.  If it fails, a new file lacks that range and must not appear.
   template <typename Body>
-  void claimed(const Call& call, Body&& body);
+  void run_claimed(const Call& call, Body&& body);
 
   SharedPosition position_;
   Worker worker_;  // declared last, so that it ends before the members that its tasks use
@@ -134,23 +140,25 @@ class CollectiveStream : public Stream::Impl {
  private:
   /// Runs the phases of one request, on the thread of the Comm.
   std::int64_t run(const Call& call, const base::RecordedCall& program_call, unsigned flags);
-  std::int64_t ordered(transport::Transport& transport, const Call& call, bool& begun);
-  std::int64_t equal(transport::Transport& transport, const Call& call, bool& begun);
-  std::int64_t same(transport::Transport& transport, const Call& call, bool& begun);
-  void store_stretch(const Call& call, std::int64_t first, std::int64_t elements);
+  /// Carry out a request in modes 2, 3 and 4. Return the number of this rank's elements.
+  std::int64_t run_ordered(transport::Transport& transport, const Call& call, bool& has_begun);
+  std::int64_t run_equal(transport::Transport& transport, const Call& call, bool& has_begun);
+  std::int64_t run_same(transport::Transport& transport, const Call& call, bool& has_begun);
+  /// Reads or writes this rank's part of a request.
+  void transfer_part(const Call& call, std::int64_t first, std::int64_t elements);
   /// Describes the call with all values that must be equal on all ranks.
   std::string describe(const Call& call) const;
-  std::int64_t left() const { return end_ - position_; }
-  /// Contributes this rank's call, and the error that `check_call` throws, to the first agreement of a request.
-  collective::Collective begin(transport::Transport& transport, const Call& call,
-                               const std::function<void()>& check_call) const;
-  /// Runs `body` with the transport and reports its errors to the File.  `body` sets `begun` after all ranks have
+  std::int64_t remaining() const { return end_ - position_; }
+  /// Begins a request: all ranks compare their calls and the errors that `check_call` throws.
+  collective::Collective begin_request(transport::Transport& transport, const Call& call,
+                                       const std::function<void()>& check_call) const;
+  /// Runs `body` with the transport and passes its errors to the File.  `body` sets `has_begun` after all ranks have
   /// agreed on a write, when the store may have changed.
-  void together(const std::function<void(transport::Transport&, bool& begun)>& body);
+  void call_together(const std::function<void(transport::Transport&, bool& has_begun)>& body);
 
-  std::int64_t position_ = 0;            // the same on every rank; used on the thread of the Comm
-  std::int64_t first_ = 0;               // beginning of this rank's part of the last request
-  std::shared_ptr<Request::Impl> last_;  // the last started request
+  std::int64_t position_ = 0;                    // the same on every rank; used on the thread of the Comm
+  std::int64_t first_ = 0;                       // beginning of this rank's part of the last request
+  std::shared_ptr<Request::Impl> last_request_;  // the last started request
 };
 
 /// Opens a stream.  Collective over the File's Comm, on its thread.

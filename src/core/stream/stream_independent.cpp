@@ -22,59 +22,59 @@ void IndependentStream::check_usable() const {
   file().storage().check_open_here();
 }
 
-SharedPosition::Stretch IndependentStream::claim(const Call& call) {
+SharedPosition::Range IndependentStream::claim(const Call& call) {
   check_usable();
   check(call, true);
   if (!call.write) return position_.take(call.elements);
-  std::optional<SharedPosition::Stretch> stretch;
-  claimed(call, [&] { stretch = position_.take_all(call.elements); });
-  if (!stretch) throw beyond_the_end(base::text(call.elements), position_.tell());
+  std::optional<SharedPosition::Range> range;
+  run_claimed(call, [&] { range = position_.take_all(call.elements); });
+  if (!range) throw make_end_error(base::text(call.elements), position_.tell());
   file().storage().mark_written();
-  return *stretch;
+  return *range;
 }
 
 template <typename Body>
-void IndependentStream::claimed(const Call& call, Body&& body) {
+void IndependentStream::run_claimed(const Call& call, Body&& body) {
   try {
     body();
   } catch (...) {
     // A new file with a hole must not appear. The other ranks get the error when the file is closed.
-    if (call.write && file_mode_ == Mode::kWrite) file().writes().lose(std::current_exception());
+    if (call.write && file_mode_ == Mode::kWrite) file().writes().record_loss(std::current_exception());
     throw;
   }
 }
 
-void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretch& stretch,
+void IndependentStream::carry_out(const Call& call, const SharedPosition::Range& range,
                                   const base::RecordedCall& program_call, unsigned flags) {
   record_call(
-      program_call, {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | PLAIT_EVENT_AT_POSITION},
-      [&] { return Extent{byte_offset(stretch.first), asked_bytes(call)}; },
+      program_call, {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, trace_number_, flags | PLAIT_EVENT_AT_POSITION},
+      [&] { return Extent{byte_offset(range.first), requested_bytes(call)}; },
       [&] {
         if (call.write) {
-          write_store(stretch.first, call.data, stretch.elements);
+          write_store(range.first, call.data, range.elements);
         } else {
-          read_store(stretch.first, call.data, stretch.elements);
+          read_store(range.first, call.data, range.elements);
         }
-        return to_bytes(stretch.elements);
+        return to_bytes(range.elements);
       });
 }
 
 std::int64_t IndependentStream::transfer(const Call& call) {
   const base::RecordedCall program_call;
-  const SharedPosition::Stretch stretch = claim(call);
-  claimed(call, [&] { worker_.run([&] { carry_out(call, stretch, program_call, 0); }); });
-  return stretch.elements;
+  const SharedPosition::Range range = claim(call);
+  run_claimed(call, [&] { worker_.run([&] { carry_out(call, range, program_call, 0); }); });
+  return range.elements;
 }
 
 StreamRequest IndependentStream::start(const Call& call) {
   const base::RecordedCall program_call;
-  const SharedPosition::Stretch stretch = claim(call);
+  const SharedPosition::Range range = claim(call);
   std::shared_ptr<Request::Impl> request;
   std::shared_ptr<const std::int64_t> elements;
-  claimed(call, [&] {
-    elements = std::make_shared<const std::int64_t>(stretch.elements);
-    request = worker_.start([this, call, stretch, program_call] {
-      claimed(call, [&] { carry_out(call, stretch, program_call, PLAIT_EVENT_ASYNCHRONOUS); });
+  run_claimed(call, [&] {
+    elements = std::make_shared<const std::int64_t>(range.elements);
+    request = worker_.start([this, call, range, program_call] {
+      run_claimed(call, [&] { carry_out(call, range, program_call, PLAIT_EVENT_ASYNCHRONOUS); });
     });
     if (call.write) file().writes().add(request);
   });

@@ -24,6 +24,7 @@ namespace plait {
 
 namespace {
 
+/// Returns the access to the texts of an open file.  errors  kArgument: its elements are no texts of any length.
 template <class Impl>
 container::TextAccess& find_texts(Impl& file) {
   file.storage().check_open();
@@ -35,14 +36,16 @@ container::TextAccess& find_texts(Impl& file) {
   return *texts;
 }
 
-/// access: `read` or `write`.
+/// Checks that all texts are UTF-8.  access: `read` or `write`, for the error.
 void check_utf8(const TextBlock& texts, const std::string& path, const char* access) {
   if (container::npy::is_ascii(texts.bytes())) return;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (container::npy::is_utf8(texts[i])) continue;
     std::string bytes;
-    for (std::size_t at = 0; at < std::min<std::size_t>(texts[i].size(), 12); ++at)
-      base::append_parts(bytes, at == 0 ? "" : " ", static_cast<int>(static_cast<unsigned char>(texts[i][at])));
+    constexpr std::size_t kMaxShownBytes = 12;
+    for (std::size_t position = 0; position < std::min(texts[i].size(), kMaxShownBytes); ++position)
+      base::append_parts(bytes, position == 0 ? "" : " ",
+                         static_cast<int>(static_cast<unsigned char>(texts[i][position])));
     const std::string why = base::text(path, ": the text at position ", i, " of this ", access,
                                        " is not UTF-8 (its bytes begin with ", bytes, "); expected texts in UTF-8");
     if (std::string_view(access) == "write") base::throw_argument_error(why, "; convert them");
@@ -65,17 +68,17 @@ std::string encode_texts(const TextBlock& texts) {
   return base::encode(encoded);
 }
 
-/// Returns the texts of all ranks, and sets `first` to the position of those of this rank.
-TextBlock gather_texts(transport::Transport& transport, const TextBlock& texts, std::size_t& first) {
+/// Returns the texts of all ranks, and sets `first_own` to the position of those of this rank.
+TextBlock gather_texts(transport::Transport& transport, const TextBlock& texts, std::size_t& first_own) {
   const std::vector<std::string> encoded = collective::gather_to_all(transport, [&] { return encode_texts(texts); });
   TextBlock all;
   for (std::size_t rank = 0; rank < encoded.size(); ++rank) {
-    if (std::cmp_equal(rank, transport.rank())) first = all.size();
+    if (std::cmp_equal(rank, transport.rank())) first_own = all.size();
     const auto [lengths, bytes] = base::decode<EncodedTexts>(encoded[rank], base::kAnotherRank);
-    std::size_t at = 0;
+    std::size_t position = 0;
     for (const std::uint64_t length : lengths) {
-      all.add(std::string_view(bytes).substr(at, length));
-      at += length;
+      all.add(std::string_view(bytes).substr(position, length));
+      position += length;
     }
   }
   return all;
@@ -137,11 +140,11 @@ std::vector<std::byte> Texts::make_and_add(const TextBlock& texts, const std::fu
         call.run_phase([&] { elements = access.add_texts(texts); });
         return;
       }
-      std::size_t first = 0;
-      const TextBlock all = gather_texts(transport, texts, first);
+      std::size_t first_own = 0;
+      const TextBlock all = gather_texts(transport, texts, first_own);
       call.run_phase([&] {
         const std::vector<std::byte> added = access.add_texts(all);
-        const auto begin = added.begin() + static_cast<std::ptrdiff_t>(first * ArrayType::kTextBytes);
+        const auto begin = added.begin() + static_cast<std::ptrdiff_t>(first_own * ArrayType::kTextBytes);
         elements.assign(begin, begin + static_cast<std::ptrdiff_t>(texts.size() * ArrayType::kTextBytes));
       });
     });
