@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kLine = 64;
 
+/// Returns true if the processor has the instruction clflushopt, according to CPUID leaf 7, register EBX.
 bool has_clflushopt() {
   constexpr unsigned kExtendedFeatures = 7;
   unsigned a = 0;

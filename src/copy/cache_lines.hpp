@@ -6,7 +6,7 @@
 
 namespace plait::copy {
 
-/// True if this processor and this build support drop_cache_lines().
+/// Returns true if this processor and this build support drop_cache_lines().
 bool can_drop_cache_lines();
 
 /// Writes modified cache lines of these bytes back to memory and removes them from the caches of all cores, including

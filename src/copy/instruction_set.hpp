@@ -14,18 +14,18 @@ namespace plait::copy {
 /// The kernels of one instruction set.
 struct InstructionSet {
   const char* name;
-  /// Copies a nest in normal form (see nest.hpp) with `run_bytes` > 0. If `streamed`, it uses non-temporal stores
-  /// without a final fence (see strided_copy.hpp).
+  /// Copies a nest in normal form (see nest.hpp) with `run_bytes` > 0. If `is_streamed` is true, it uses non-temporal
+  /// stores without a final fence (see strided_copy.hpp).
   void (*copy)(std::byte* target, const std::byte* source, std::int64_t run_bytes, const Loop* loops, int depth,
-               bool streamed);
+               bool is_streamed);
   /// Implements zip() (see zip.hpp).
-  bool (*zip)(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes,
-              std::int64_t count, bool streamed);
+  bool (*zip)(std::byte* target, const std::byte* const* sources, int source_count, std::int64_t element_bytes,
+              std::int64_t count, bool is_streamed);
   /// Implements join() (see join.hpp).
   void (*join)(std::byte* target, const Run* runs, std::int64_t count);
 };
 
-/// The sets that this build contains and this processor supports, best first; never empty.
+/// Returns the sets that this build contains and this processor supports, best first; never empty.
 std::span<const InstructionSet> instruction_sets();
 
 /// Makes all later copies of this process use the named set. Returns false, without a change, if it is not in

@@ -13,7 +13,7 @@ struct Run {
   std::int64_t bytes;
 };
 
-/// Concatenates runs in a target. Whole lines of 64 bytes are assembled in a register and written by non-temporal
+/// Concatenates runs in a target. Whole cache lines of 64 bytes are assembled in a register and written by non-temporal
 /// stores, which need fence() afterwards (see strided_copy.hpp). Only the first and the last line may be stored in
 /// parts.
 /// pre      The target overlaps no run.

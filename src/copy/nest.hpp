@@ -14,7 +14,7 @@ namespace plait::copy {
 inline constexpr int kMaximumLoops = 64;
 
 /// A copy in normal form: no count below 2, every target stride positive, loops sorted by target stride, loops that
-/// continue each other joined, and the bytes that are contiguous on both sides gathered in `run_bytes`.
+/// continue each other joined, and the bytes that are contiguous on both sides joined to runs of `run_bytes` bytes.
 struct Nest {
   std::byte* target = nullptr;
   const std::byte* source = nullptr;

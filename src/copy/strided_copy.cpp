@@ -23,13 +23,13 @@ bool is_large(const Nest& nest) {
 }  // namespace
 
 void strided_copy(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops,
-                  Destination landing) {
+                  Destination destination) {
   const Nest nest = normalise(target, source, element_bytes, loops);
   if (nest.run_bytes == 0) return;
-  const bool streamed = landing == Destination::kMemory || landing == Destination::kMemoryUnfenced ||
-                        (landing == Destination::kAutomatic && is_large(nest));
-  current_instruction_set().copy(nest.target, nest.source, nest.run_bytes, nest.loops, nest.depth, streamed);
-  if (streamed && landing != Destination::kMemoryUnfenced) fence();
+  const bool is_streamed = destination == Destination::kMemory || destination == Destination::kMemoryUnfenced ||
+                           (destination == Destination::kAutomatic && is_large(nest));
+  current_instruction_set().copy(nest.target, nest.source, nest.run_bytes, nest.loops, nest.depth, is_streamed);
+  if (is_streamed && destination != Destination::kMemoryUnfenced) fence();
 }
 
 void fence() {

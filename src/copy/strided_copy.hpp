@@ -33,7 +33,7 @@ enum class Destination : std::uint8_t {
 /// cost     O(loops) set-up, below a microsecond; no allocation. tests/cpp/copy/copy_bench.cpp prints the rates.
 /// threads  Any; no shared state.
 void strided_copy(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops,
-                  Destination landing = Destination::kAutomatic);
+                  Destination destination = Destination::kAutomatic);
 
 /// Fence: makes all kMemoryUnfenced copies of this thread visible before its later stores.
 /// cost  Waits for the stores in progress. A call after each KiB would halve the speed of a copy.

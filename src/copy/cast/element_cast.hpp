@@ -17,6 +17,7 @@ enum class Casting : std::uint8_t {
   /// signed, real, complex.
   kSameKind
 };
+/// Returns the last value of the enumeration, for the decoder of records.
 constexpr Casting last_value(Casting /*any*/) { return Casting::kSameKind; }
 
 /// Parses `no`, `safe` or `same_kind`; nullopt for another word.
@@ -40,14 +41,14 @@ class ElementCast {
   bool operator==(const ElementCast&) const = default;
 
  private:
-  using Body = void (*)(const std::byte* from, std::byte* to, std::int64_t count);
+  using CastLoop = void (*)(const std::byte* from, std::byte* to, std::int64_t count);
   ElementCast() = default;
 
   std::int64_t source_bytes_ = 0;
   std::int64_t target_bytes_ = 0;
-  std::size_t swap_source_ = 1;  // number of bytes whose order is reversed; 1: none
-  std::size_t swap_target_ = 1;
-  Body body_ = nullptr;  // nullptr: the bytes are copied
+  std::size_t source_swap_bytes_ = 1;  // number of bytes whose order is reversed; 1: none
+  std::size_t target_swap_bytes_ = 1;
+  CastLoop loop_ = nullptr;  // nullptr: the bytes are copied
 };
 
 }  // namespace plait::copy

@@ -3,9 +3,10 @@
 // Problem: the fastest kernel depends on the length of the runs and on which loop is the innermost one of each side.
 //
 // Idea: the loops are sorted by the target's strides. run_sorted() then decides in this order:
-//   1. The source has another innermost loop, and runs are short: a transpose in tiles if both loops are contiguous;
-//      otherwise blocks of both loops, so that the lines shared by neighbouring rows stay in cache.
-//   2. A large target: non-temporal stores of long runs, or of stages that collect short ones (stream.inl).
+//   1. The source's innermost loop (smallest stride) is another one than the target's, and runs are short: a transpose
+//      in tiles if both loops are contiguous; otherwise blocks of both loops, so that the cache lines shared by
+//      neighbouring rows stay in cache.
+//   2. A large target: non-temporal stores of long runs, or of a stage, a buffer that collects short ones (stream.inl).
 //   3. Runs of 64 bytes or more: rows of moves (rows.inl).
 //   4. Short runs: shuffles of blocks (shuffle.inl) if there are many runs, otherwise rows.
 //
@@ -14,12 +15,12 @@
 // cannot be transposed and uses blocks of kColumnStrip rows.
 
 constexpr std::int64_t kStripBytes = 16 * 1024;  ///< bytes of cache lines that a strip of a row may touch on each side
-constexpr std::int64_t kShuffleRuns = 2 * 1024;  ///< minimum number of runs that pays for the layout of a shuffle
-constexpr std::int64_t kColumnStrip = 512;       ///< rows of a block of two crossing loops
-constexpr std::int64_t kShortLoop = 8;           ///< shorter loops cost more than their work
+constexpr std::int64_t kMinShuffleRuns = 2 * 1024;  ///< minimum number of runs that pays for the layout of a shuffle
+constexpr std::int64_t kColumnStrip = 512;          ///< rows of a block of two crossing loops
+constexpr std::int64_t kShortLoop = 8;              ///< shorter loops cost more than their work
 
 /// A nest whose loops are listed in the order in which they run, innermost first.
-struct Ordered {
+struct OrderedNest {
   std::byte* target;
   const std::byte* source;
   const std::byte* source_end;  ///< end of the source bytes of the whole copy
@@ -28,77 +29,76 @@ struct Ordered {
   KernelLoop loops[kMaximumDepth];
 };
 
-inline void exchange(KernelLoop& a, KernelLoop& b) {
-  const KernelLoop saved = a;
-  a = b;
-  b = saved;
-}
-
-/// Calls function(target, source) for each combination of iterations of the loops `level` down to `lowest`.
+/// Calls function(target, source), with the addresses of both sides, for each combination of iterations of the loops
+/// `level` down to `lowest`.
 template <typename Function>
-void walk(const Ordered& nest, int level, int lowest, std::byte* target, const std::byte* source,
-          const Function& function) {
+void for_each_iteration(const OrderedNest& nest, int level, int lowest, std::byte* target, const std::byte* source,
+                        const Function& function) {
   if (level < lowest) {
     function(target, source);
     return;
   }
   const KernelLoop& loop = nest.loops[level];
   for (std::int64_t i = 0; i < loop.count; ++i) {
-    walk(nest, level - 1, lowest, target + i * loop.target, source + i * loop.source, function);
+    for_each_iteration(nest, level - 1, lowest, target + i * loop.target, source + i * loop.source, function);
   }
 }
 
 /// Returns a loop of the nest, or a loop of one iteration if the nest has no such loop.
-KernelLoop loop_or_single(const Ordered& nest, int level) {
+KernelLoop loop_or_single(const OrderedNest& nest, int level) {
   return level < nest.depth ? nest.loops[level] : KernelLoop{1, 0, 0};
 }
 
-/// True if the innermost loop is so short that a shuffle processes several iterations of the next one at once.
-bool has_periods(const Ordered& nest) {
+/// Returns true if the innermost loop is so short that a shuffle processes several iterations of the next one at once.
+bool spans_outer_loop(const OrderedNest& nest) {
   return nest.depth > 1 && nest.loops[0].count * nest.run_bytes <= 64 && nest.loops[1].source >= 0;
 }
 
-bool lay_out_shuffle(Shuffle& shuffle, const Ordered& nest) {
-  return lay_out_shuffle(shuffle, nest.run_bytes, nest.loops[0], loop_or_single(nest, 1), has_periods(nest));
+/// Lays out the shuffle for a nest. Returns false if a shuffle is not faster.
+bool lay_out_shuffle(Shuffle& shuffle, const OrderedNest& nest) {
+  return lay_out_shuffle(shuffle, nest.run_bytes, nest.loops[0], loop_or_single(nest, 1), spans_outer_loop(nest));
 }
 
-void run_shuffle(const Ordered& nest, const Shuffle& shuffle) {
-  walk(nest, nest.depth - 1, has_periods(nest) ? 2 : 1, nest.target, nest.source,
-       [&](std::byte* target, const std::byte* source) { shuffle_row(target, source, shuffle, nest.source_end); });
+void run_shuffle(const OrderedNest& nest, const Shuffle& shuffle) {
+  for_each_iteration(
+      nest, nest.depth - 1, spans_outer_loop(nest) ? 2 : 1, nest.target, nest.source,
+      [&](std::byte* target, const std::byte* source) { shuffle_row(target, source, shuffle, nest.source_end); });
 }
 
-void run_rows(const Ordered& nest) {
+void run_rows(const OrderedNest& nest) {
   const RowsFunction rows = choose_rows(nest.run_bytes);
   const KernelLoop inner = loop_or_single(nest, 0), outer = loop_or_single(nest, 1);
-  walk(nest, nest.depth - 1, 2, nest.target, nest.source,
-       [&](std::byte* target, const std::byte* source) { rows(target, source, nest.run_bytes, inner, outer); });
+  for_each_iteration(
+      nest, nest.depth - 1, 2, nest.target, nest.source,
+      [&](std::byte* target, const std::byte* source) { rows(target, source, nest.run_bytes, inner, outer); });
 }
 
-/// Cuts loop `level` into strips of about `length` iterations, which run just outside loop `outside`, and runs the
-/// nest by `next`: first the remainder of the loop, then the whole strips.
+/// Cuts loop `level` into strips of about `length` iterations, which run just outside loop `outer_level`, and runs the
+/// nest by `run`: first the remainder of the loop, then the whole strips.
 template <typename Function>
-void run_strips(Ordered nest, int level, int outside, std::int64_t length, const Function& next) {
+void run_strips(OrderedNest nest, int level, int outer_level, std::int64_t length, const Function& run) {
   const KernelLoop loop = nest.loops[level];
   const std::int64_t strips = loop.count / length;
   if (strips == 0 || loop.count == length) {
-    next(nest);
+    run(nest);
     return;
   }
   const std::int64_t remaining = loop.count - strips * length;
   if (remaining > 0) {
-    Ordered rest = nest;
-    rest.loops[level].count = remaining;
-    rest.target += strips * length * loop.target;
-    rest.source += strips * length * loop.source;
-    next(rest);
+    OrderedNest remainder = nest;
+    remainder.loops[level].count = remaining;
+    remainder.target += strips * length * loop.target;
+    remainder.source += strips * length * loop.source;
+    run(remainder);
   }
   nest.loops[level].count = length;
-  for (int i = nest.depth; i > outside + 1; --i) nest.loops[i] = nest.loops[i - 1];
-  nest.loops[outside + 1] = KernelLoop{strips, length * loop.source, length * loop.target};
+  for (int i = nest.depth; i > outer_level + 1; --i) nest.loops[i] = nest.loops[i - 1];
+  nest.loops[outer_level + 1] = KernelLoop{strips, length * loop.source, length * loop.target};
   ++nest.depth;
-  next(nest);
+  run(nest);
 }
 
+/// Returns the number of iterations of a loop that touch kStripBytes of cache lines.
 std::int64_t strip_length(const KernelLoop& loop) {
   const std::int64_t stride = smaller(larger(larger(magnitude(loop.source), magnitude(loop.target)), 1), 64);
   return kStripBytes / stride;
@@ -106,14 +106,14 @@ std::int64_t strip_length(const KernelLoop& loop) {
 
 /// Copies a nest whose loops cross: loop 0 is the target's innermost and loop `column` the source's. Blocks of both
 /// loops keep the lines that a row shares with the next one in cache.
-void run_across(Ordered nest, int column, bool shuffled) {
+void run_crossing(OrderedNest nest, int column, bool is_shuffled) {
   const KernelLoop column_loop = nest.loops[column];
   for (int i = column; i > 1; --i) nest.loops[i] = nest.loops[i - 1];
   nest.loops[1] = column_loop;
-  run_strips(nest, 1, 1, kColumnStrip, [&](const Ordered& columns) {
-    run_strips(columns, 0, 1, strip_length(columns.loops[0]), [&](const Ordered& blocks) {
+  run_strips(nest, 1, 1, kColumnStrip, [&](const OrderedNest& columns) {
+    run_strips(columns, 0, 1, strip_length(columns.loops[0]), [&](const OrderedNest& blocks) {
       Shuffle shuffle;
-      if (shuffled && lay_out_shuffle(shuffle, blocks)) {
+      if (is_shuffled && lay_out_shuffle(shuffle, blocks)) {
         run_shuffle(blocks, shuffle);
       } else {
         run_rows(blocks);
@@ -124,7 +124,7 @@ void run_across(Ordered nest, int column, bool shuffled) {
 
 /// Copies a nest whose innermost loop is short: the first long loop becomes the row, in strips, and the short ones
 /// run just outside it.
-void run_short(Ordered nest) {
+void run_short(OrderedNest nest) {
   int row = 1;
   while (row < nest.depth - 1 && nest.loops[row].count < 2 * kShortLoop) ++row;
   if (nest.loops[row].count < 2 * kShortLoop) {
@@ -134,11 +134,11 @@ void run_short(Ordered nest) {
   const KernelLoop row_loop = nest.loops[row];
   for (int i = row; i > 0; --i) nest.loops[i] = nest.loops[i - 1];
   nest.loops[0] = row_loop;
-  run_strips(nest, 0, row, strip_length(row_loop), [](const Ordered& strips) { run_rows(strips); });
+  run_strips(nest, 0, row, strip_length(row_loop), [](const OrderedNest& strips) { run_rows(strips); });
 }
 
 /// Returns the loop with the smallest source stride.
-int innermost_of_source(const Ordered& nest) {
+int innermost_of_source(const OrderedNest& nest) {
   int best = 0;
   for (int i = 1; i < nest.depth; ++i) {
     if (magnitude(nest.loops[i].source) < magnitude(nest.loops[best].source)) best = i;
@@ -146,14 +146,14 @@ int innermost_of_source(const Ordered& nest) {
   return best;
 }
 
-bool has_many_runs(const Ordered& nest) {
+bool has_many_runs(const OrderedNest& nest) {
   std::int64_t runs = 1;
-  for (int i = 0; i < nest.depth && runs < kShuffleRuns; ++i) runs *= nest.loops[i].count;
-  return runs >= kShuffleRuns;
+  for (int i = 0; i < nest.depth && runs < kMinShuffleRuns; ++i) runs *= nest.loops[i].count;
+  return runs >= kMinShuffleRuns;
 }
 
 /// Runs the loops in order with the best kernel. `shuffle` is null unless it is laid out for this nest.
-void run_one_way(const Ordered& nest, const Shuffle* shuffle) {
+void run_best_kernel(const OrderedNest& nest, const Shuffle* shuffle) {
   if (shuffle != nullptr) {
     run_shuffle(nest, *shuffle);
   } else if (nest.depth > 1 && nest.loops[0].count < kShortLoop) {
@@ -167,18 +167,18 @@ void run_one_way(const Ordered& nest, const Shuffle* shuffle) {
 /// the best kernel for them.
 class StagedPart {
  public:
-  void prepare(const Ordered& whole, int level, std::int64_t count, bool shuffling) {
-    nest_ = whole;
+  void prepare(const OrderedNest& nest, int level, std::int64_t count, bool may_shuffle) {
+    nest_ = nest;
     nest_.depth = level + 1;
     nest_.loops[level].count = count;
-    bytes_ = count * whole.loops[level].target;
-    shuffled_ = count > 0 && shuffling && lay_out_shuffle(shuffle_, nest_);
+    bytes_ = count * nest.loops[level].target;
+    is_shuffled_ = count > 0 && may_shuffle && lay_out_shuffle(shuffle_, nest_);
   }
 
   void run(Stage& stage, std::byte* target, const std::byte* source) {
     nest_.target = stage.begin(target);
     nest_.source = source;
-    run_one_way(nest_, shuffled_ ? &shuffle_ : nullptr);
+    run_best_kernel(nest_, is_shuffled_ ? &shuffle_ : nullptr);
     stage.end(bytes_);
   }
 
@@ -186,21 +186,22 @@ class StagedPart {
   std::int64_t bytes() const { return bytes_; }
 
  private:
-  Ordered nest_;
+  OrderedNest nest_;
   std::int64_t bytes_;
   Shuffle shuffle_;
-  bool shuffled_;
+  bool is_shuffled_;
 };
 
 /// Streams a nest whose innermost loops fill the target without gaps. Returns false and does nothing if the contiguous
 /// ranges of the target are short.
-bool run_streamed(const Ordered& nest) {
+bool run_streamed(const OrderedNest& nest) {
   const bool is_dense = nest.depth > 0 && nest.loops[0].target == nest.run_bytes;
-  if (nest.run_bytes > kStageBytes || (nest.run_bytes >= kStreamedRun && !is_dense)) {
+  if (nest.run_bytes > kStageBytes || (nest.run_bytes >= kMinStreamedRun && !is_dense)) {
     const KernelLoop inner = loop_or_single(nest, 0), outer = loop_or_single(nest, 1);
-    walk(nest, nest.depth - 1, 2, nest.target, nest.source, [&](std::byte* target, const std::byte* source) {
-      streamed_rows(target, source, nest.run_bytes, inner, outer);
-    });
+    for_each_iteration(nest, nest.depth - 1, 2, nest.target, nest.source,
+                       [&](std::byte* target, const std::byte* source) {
+                         streamed_rows(target, source, nest.run_bytes, inner, outer);
+                       });
     return true;
   }
   std::int64_t bytes = nest.run_bytes;
@@ -211,51 +212,52 @@ bool run_streamed(const Ordered& nest) {
   if (level < 0 || bytes < kStageBytes / 4) return false;
   const KernelLoop loop = nest.loops[level];
   const std::int64_t length = smaller(kStageBytes / loop.target, loop.count), strips = loop.count / length;
-  const bool shuffling = nest.run_bytes < 64 && has_many_runs(nest);
+  const bool may_shuffle = nest.run_bytes < 64 && has_many_runs(nest);
   Stage stage;
-  StagedPart part, rest;
-  part.prepare(nest, level, length, shuffling);
-  rest.prepare(nest, level, loop.count % length, shuffling);
-  walk(nest, nest.depth - 1, level + 1, nest.target, nest.source, [&](std::byte* target, const std::byte* source) {
-    for (std::int64_t i = 0; i < strips; ++i) {
-      part.run(stage, target + i * length * loop.target, source + i * length * loop.source);
-    }
-    if (rest.bytes() > 0)
-      rest.run(stage, target + strips * length * loop.target, source + strips * length * loop.source);
-  });
+  StagedPart part, remainder;
+  part.prepare(nest, level, length, may_shuffle);
+  remainder.prepare(nest, level, loop.count % length, may_shuffle);
+  for_each_iteration(
+      nest, nest.depth - 1, level + 1, nest.target, nest.source, [&](std::byte* target, const std::byte* source) {
+        for (std::int64_t i = 0; i < strips; ++i) {
+          part.run(stage, target + i * length * loop.target, source + i * length * loop.source);
+        }
+        if (remainder.bytes() > 0)
+          remainder.run(stage, target + strips * length * loop.target, source + strips * length * loop.source);
+      });
   stage.flush();
   return true;
 }
 
 /// Copies a nest that is sorted by target stride.
-void run_sorted(Ordered nest, bool streamed) {
+void run_sorted(OrderedNest nest, bool is_streamed) {
   const int column = innermost_of_source(nest);
   if (column != 0 && nest.run_bytes < 64) {
     if (const TransposeFunction transpose = choose_transpose(nest.run_bytes, nest.loops[0], nest.loops[column])) {
-      const KernelLoop row = nest.loops[0], across = nest.loops[column];
+      const KernelLoop row = nest.loops[0], column_loop = nest.loops[column];
       nest.loops[column] = nest.loops[1];
-      nest.loops[1] = across;
-      walk(nest, nest.depth - 1, 2, nest.target, nest.source,
-           [&](std::byte* to, const std::byte* from) { transpose(to, from, row, across); });
+      nest.loops[1] = column_loop;
+      for_each_iteration(nest, nest.depth - 1, 2, nest.target, nest.source,
+                         [&](std::byte* to, const std::byte* from) { transpose(to, from, row, column_loop); });
       return;
     }
     if (nest.loops[0].count > kShortLoop) {
-      run_across(nest, column, has_many_runs(nest));
+      run_crossing(nest, column, has_many_runs(nest));
       return;
     }
   }
-  if (streamed && run_streamed(nest)) return;
+  if (is_streamed && run_streamed(nest)) return;
   if (nest.run_bytes >= 64) {
     run_rows(nest);
     return;
   }
   Shuffle shuffle;
-  run_one_way(nest, has_many_runs(nest) && lay_out_shuffle(shuffle, nest) ? &shuffle : nullptr);
+  run_best_kernel(nest, has_many_runs(nest) && lay_out_shuffle(shuffle, nest) ? &shuffle : nullptr);
 }
 
 void execute(std::byte* target, const std::byte* source, std::int64_t run_bytes, const Loop* loops, int depth,
-             bool streamed) {
-  Ordered nest;
+             bool is_streamed) {
+  OrderedNest nest;
   nest.target = target;
   nest.source = source;
   nest.source_end = source + run_bytes;
@@ -265,10 +267,10 @@ void execute(std::byte* target, const std::byte* source, std::int64_t run_bytes,
     nest.loops[i] = KernelLoop{loops[i].count, loops[i].source_stride, loops[i].target_stride};
     nest.source_end += larger(nest.loops[i].source, 0) * (nest.loops[i].count - 1);
   }
-  streamed = streamed && kStreams;
-  if (depth == 0 && !streamed) {
+  is_streamed = is_streamed && kHasStreamingStores;
+  if (depth == 0 && !is_streamed) {
     __builtin_memcpy(target, source, static_cast<std::size_t>(run_bytes));
     return;
   }
-  run_sorted(nest, streamed);
+  run_sorted(nest, is_streamed);
 }

@@ -7,48 +7,49 @@
 /// The line of the target that is being assembled.
 class JoinedLine {
  public:
-  explicit JoinedLine(std::byte* target) : first_(offset_in_line(target)), filled_(first_), to_(target - first_) {}
+  explicit JoinedLine(std::byte* target)
+      : begin_(offset_in_line(target)), end_(begin_), line_address_(target - begin_) {}
 
-  bool empty() const { return filled_ == 0; }
-  std::int64_t free_bytes() const { return kLine - filled_; }
+  bool empty() const { return end_ == 0; }
+  std::int64_t free_bytes() const { return kLine - end_; }
 
   /// Appends 1 to free_bytes() bytes. Writes the line when it is full.
   void append(const std::byte* from, std::int64_t bytes) {
 #if defined(__AVX512VBMI__)
-    const __mmask64 mask = (~std::uint64_t{0} >> (kLine - bytes)) << filled_;
-    line_ = _mm512_mask_loadu_epi8(line_, mask, from - filled_);
+    const __mmask64 mask = (~std::uint64_t{0} >> (kLine - bytes)) << end_;
+    line_ = _mm512_mask_loadu_epi8(line_, mask, from - end_);
 #else
-    __builtin_memcpy(line_ + filled_, from, static_cast<std::size_t>(bytes));
+    __builtin_memcpy(line_ + end_, from, static_cast<std::size_t>(bytes));
 #endif
-    filled_ += bytes;
-    if (filled_ < kLine) return;
-    if (first_ > 0) {
+    end_ += bytes;
+    if (end_ < kLine) return;
+    if (begin_ > 0) {
       flush();
     } else {
 #if defined(__AVX512VBMI__)
-      _mm512_stream_si512(reinterpret_cast<__m512i*>(to_), line_);
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(line_address_), line_);
 #else
-      stream_line(to_, line_);
+      stream_line(line_address_, line_);
 #endif
     }
-    to_ += kLine;
-    first_ = filled_ = 0;
+    line_address_ += kLine;
+    begin_ = end_ = 0;
   }
 
   /// Writes a whole line of a run directly. The current line must be empty.
   void write_line(const std::byte* from) {
-    stream_line(to_, from);
-    to_ += kLine;
+    stream_line(line_address_, from);
+    line_address_ += kLine;
   }
 
   /// Stores the bytes of an incomplete line.
   void flush() {
-    if (filled_ == first_) return;
+    if (end_ == begin_) return;
 #if defined(__AVX512VBMI__)
-    const __mmask64 mask = (~std::uint64_t{0} >> (kLine - filled_ + first_)) << first_;
-    _mm512_mask_storeu_epi8(to_, mask, line_);
+    const __mmask64 mask = (~std::uint64_t{0} >> (kLine - end_ + begin_)) << begin_;
+    _mm512_mask_storeu_epi8(line_address_, mask, line_);
 #else
-    __builtin_memcpy(to_ + first_, line_ + first_, static_cast<std::size_t>(filled_ - first_));
+    __builtin_memcpy(line_address_ + begin_, line_ + begin_, static_cast<std::size_t>(end_ - begin_));
 #endif
   }
 
@@ -58,9 +59,9 @@ class JoinedLine {
 #else
   alignas(64) std::byte line_[kLine];
 #endif
-  std::int64_t first_;   // offset in the line at which the target begins
-  std::int64_t filled_;  // offset in the line after the last appended byte
-  std::byte* to_;
+  std::int64_t begin_;       // offset in the line at which the target begins
+  std::int64_t end_;         // offset in the line after the last appended byte
+  std::byte* line_address_;  // multiple of kLine
 };
 
 void join(std::byte* target, const Run* runs, std::int64_t count) {

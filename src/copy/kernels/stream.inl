@@ -6,10 +6,10 @@
 
 constexpr std::int64_t kLine = 64;
 constexpr std::int64_t kStageBytes = 8 * 1024;
-constexpr std::int64_t kStreamedRun = 512;  ///< shorter runs followed by gaps leave too many partial lines
+constexpr std::int64_t kMinStreamedRun = 512;  ///< shorter runs followed by gaps leave too many partial lines
 
 #if defined(__x86_64__)
-constexpr bool kStreams = true;
+constexpr bool kHasStreamingStores = true;
 
 /// Writes one line to an address that is a multiple of kLine.
 inline void stream_line(std::byte* to, const std::byte* from) {
@@ -27,7 +27,7 @@ inline void stream_line(std::byte* to, const std::byte* from) {
 #endif
 }
 #else
-constexpr bool kStreams = false;
+constexpr bool kHasStreamingStores = false;
 inline void stream_line(std::byte* to, const std::byte* from) { __builtin_memcpy(to, from, kLine); }
 #endif
 
@@ -35,6 +35,7 @@ inline std::int64_t offset_in_line(const std::byte* p) {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(kLine));
 }
 
+/// Copies bytes. Whole lines of the target are streamed, the parts of lines at both ends are stored.
 void stream_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
   const std::int64_t head = smaller((kLine - offset_in_line(to)) % kLine, bytes);
   if (head > 0) __builtin_memcpy(to, from, static_cast<std::size_t>(head));
@@ -57,36 +58,38 @@ void streamed_rows(std::byte* target, const std::byte* source, std::int64_t run_
 /// piece that continues it.
 class Stage {
  public:
-  /// Stores the waiting bytes.
+  /// Stores the bytes of the partial line that still waits.
   void flush() {
-    if (waiting_bytes_ > 0) {
-      __builtin_memcpy(waiting_, bytes_ + offset_in_line(waiting_), static_cast<std::size_t>(waiting_bytes_));
+    if (pending_bytes_ > 0) {
+      __builtin_memcpy(pending_target_, bytes_ + offset_in_line(pending_target_),
+                       static_cast<std::size_t>(pending_bytes_));
     }
-    waiting_bytes_ = 0;
+    pending_bytes_ = 0;
   }
 
   /// Returns the address at which a piece of at most kStageBytes bytes for `target` is assembled.
   std::byte* begin(std::byte* target) {
-    if (waiting_ + waiting_bytes_ != target) flush();
-    if (waiting_bytes_ == 0) waiting_ = target;
+    if (pending_target_ + pending_bytes_ != target) flush();
+    if (pending_bytes_ == 0) pending_target_ = target;
     return bytes_ + offset_in_line(target);
   }
 
   /// Ends a piece, and streams its complete lines.
   void end(std::int64_t piece_bytes) {
-    waiting_bytes_ += piece_bytes;
-    const std::int64_t first = offset_in_line(waiting_);
-    const std::int64_t whole = (first + waiting_bytes_) / kLine * kLine - first;
-    if (whole <= 0) return;
-    stream_bytes(waiting_, bytes_ + first, whole);
-    waiting_ += whole;
-    waiting_bytes_ -= whole;
-    const std::byte* rest = bytes_ + first + whole;
-    for (std::int64_t i = 0; i < waiting_bytes_; i += 16) __builtin_memcpy(bytes_ + i, rest + i, 16);
+    pending_bytes_ += piece_bytes;
+    const std::int64_t first = offset_in_line(pending_target_);
+    const std::int64_t complete_bytes = (first + pending_bytes_) / kLine * kLine - first;
+    if (complete_bytes <= 0) return;
+    stream_bytes(pending_target_, bytes_ + first, complete_bytes);
+    pending_target_ += complete_bytes;
+    pending_bytes_ -= complete_bytes;
+    // Moves the partial line to the beginning of the stage, by 16 bytes at a time.
+    const std::byte* partial_line = bytes_ + first + complete_bytes;
+    for (std::int64_t i = 0; i < pending_bytes_; i += 16) __builtin_memcpy(bytes_ + i, partial_line + i, 16);
   }
 
  private:
   alignas(64) std::byte bytes_[kStageBytes + 2 * kLine];  ///< byte i belongs at offset i % kLine of a line
-  std::byte* waiting_ = nullptr;                          ///< target of the waiting bytes
-  std::int64_t waiting_bytes_ = 0;
+  std::byte* pending_target_ = nullptr;                   ///< target of the waiting bytes
+  std::int64_t pending_bytes_ = 0;
 };

@@ -51,13 +51,14 @@ void transpose_blocks(std::byte* target, const std::byte* source, KernelLoop row
 
 using TransposeFunction = void (*)(std::byte* target, const std::byte* source, KernelLoop row, KernelLoop column);
 
+/// Returns the kernel with the widest vectors, of at most kBytes bytes, for which the loops are long enough.
 template <int kBytes>
-TransposeFunction choose_transpose_of(std::int64_t unit, std::int64_t rows, std::int64_t columns) {
+TransposeFunction choose_transpose_for_width(std::int64_t unit, std::int64_t rows, std::int64_t columns) {
   if constexpr (kBytes < 16) {
     return nullptr;
   } else {
     if (rows * unit < kBytes || columns * unit < 16) {
-      return choose_transpose_of<kBytes / 2>(unit, rows, columns);
+      return choose_transpose_for_width<kBytes / 2>(unit, rows, columns);
     }
     switch (unit) {
       case 1: return transpose_blocks<kBytes, 1>;
@@ -73,5 +74,5 @@ TransposeFunction choose_transpose_of(std::int64_t unit, std::int64_t rows, std:
 /// Returns the kernel for these two loops, nullptr if there is none.
 TransposeFunction choose_transpose(std::int64_t unit, const KernelLoop& row, const KernelLoop& column) {
   if (row.target != unit || column.source != unit) return nullptr;
-  return choose_transpose_of<kVectorBytes>(unit, row.count, column.count);
+  return choose_transpose_for_width<kVectorBytes>(unit, row.count, column.count);
 }
