@@ -14,6 +14,7 @@ using base::text;
 
 namespace {
 
+/// Converts a dimension to an index of std::vector.
 std::size_t at(int dimension) { return static_cast<std::size_t>(dimension); }
 
 }  // namespace
@@ -73,7 +74,7 @@ void set_axes(Extents& on_axes, const std::vector<int>& axes, std::int64_t numbe
 std::vector<std::int64_t> find_listed_copies(const layout::ResolvedLayout& layout, Extents on_axes) {
   std::vector<std::int64_t> ranks;
   for (std::int64_t copy = 0; copy < layout.replicas; ++copy) {
-    set_axes(on_axes, layout.copied, copy, layout.map.grid());
+    set_axes(on_axes, layout.copied_axes, copy, layout.map.grid());
     ranks.push_back(layout.map.rank_at(on_axes));
   }
   std::sort(ranks.begin(), ranks.end());
@@ -85,21 +86,21 @@ std::vector<std::int64_t> find_listed_copies(const layout::ResolvedLayout& layou
 std::int64_t Layout::rank_at(std::span<const std::int64_t> coordinates, std::int64_t replica) const {
   Extents on_axes(grid().size(), 0);
   for (std::size_t d = 0; d < shape().size(); ++d) set_axes(on_axes, resolved_->axes[d], coordinates[d], grid());
-  if (resolved_->map.listed() && resolved_->replicas > 1)
+  if (resolved_->map.has_list() && resolved_->replicas > 1)
     return find_listed_copies(*resolved_, std::move(on_axes))[static_cast<std::size_t>(replica)];
-  set_axes(on_axes, resolved_->copied, replica, grid());
+  set_axes(on_axes, resolved_->copied_axes, replica, grid());
   return resolved_->map.rank_at(on_axes);
 }
 
 std::int64_t Layout::replica(std::int64_t rank) const {
   if (resolved_->replicas == 1) return 0;
   const Extents on_axes = resolved_->map.coordinates(rank);
-  if (resolved_->map.listed()) {
+  if (resolved_->map.has_list()) {
     const std::vector<std::int64_t> ranks = find_listed_copies(*resolved_, on_axes);
     return std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
   }
   std::int64_t replica = 0;
-  for (const int axis : resolved_->copied) replica = replica * grid()[at(axis)] + on_axes[at(axis)];
+  for (const int axis : resolved_->copied_axes) replica = replica * grid()[at(axis)] + on_axes[at(axis)];
   return replica;
 }
 
@@ -132,11 +133,11 @@ Extents Layout::padded_shape(std::int64_t rank) const {
 }
 
 std::int64_t Layout::runs(std::int64_t rank, Order order) const {
-  return layout::linear_runs(index_sets(rank), shape(), layout::dimensions_in(order, dimensions())).count;
+  return layout::find_linear_runs(index_sets(rank), shape(), layout::dimensions_in(order, dimensions())).count;
 }
 
 std::int64_t Layout::largest_run(std::int64_t rank, Order order) const {
-  return layout::linear_runs(index_sets(rank), shape(), layout::dimensions_in(order, dimensions())).longest;
+  return layout::find_linear_runs(index_sets(rank), shape(), layout::dimensions_in(order, dimensions())).longest;
 }
 
 std::int64_t Layout::owner(int dimension, std::int64_t index) const {
@@ -149,6 +150,7 @@ std::vector<std::int64_t> Layout::owners_in(int dimension, std::int64_t begin, s
 
 namespace {
 
+/// Returns the coordinates of the owner of an element.  errors  kArgument: the index is outside the array.
 Extents element_coordinates(const Layout& layout, std::span<const std::int64_t> index) {
   if (index.size() != layout.shape().size())
     base::throw_argument_error("the index ", base::tuple_text(index), " has length ", index.size(),

@@ -29,6 +29,7 @@ namespace plait::layout {
 
 namespace {
 
+/// Converts an index for std::vector.
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 void sort_unique(std::vector<std::int64_t>& values) {
@@ -69,7 +70,8 @@ void check_owners(const Distribution& distribution, std::int64_t size, std::int6
                                " indices, but the dimension has ", size, "; end it with ... to repeat it");
 }
 
-void check(const Distribution& distribution, std::int64_t size, std::int64_t extent, int dimension) {
+/// Checks that the parameters of a distribution fit `size` indices on `extent` coordinates.
+void check_parameters(const Distribution& distribution, std::int64_t size, std::int64_t extent, int dimension) {
   switch (distribution.kind) {
     case Distribution::Kind::kBlock: {
       const std::int64_t needed = base::ceil_divide(size, extent);
@@ -114,8 +116,7 @@ BlockOwnerMap::BlockOwnerMap(const Distribution& distribution, std::int64_t size
   }
 }
 
-/// Returns the template indices of every p-th block from block `first` < p on.
-IndexSet BlockOwnerMap::blocks_from(std::int64_t first) const {
+IndexSet BlockOwnerMap::template_indices(std::int64_t first) const {
   const std::int64_t size = template_size();
   switch (kind_) {
     case Kind::kBalanced: {
@@ -133,28 +134,29 @@ IndexSet BlockOwnerMap::blocks_from(std::int64_t first) const {
   if (size == 0 || first > (size - 1) / block_) return IndexSet::range(size, size);
   if (extent() == 1) return IndexSet::range(0, size);
   const std::int64_t start = first * block_;
-  const bool wraps = kind_ == Kind::kCyclic && extent() <= (size - 1) / block_;
-  if (wraps) return IndexSet::blocks(start, block_, block_ * extent(), size);
+  const bool has_several_blocks = kind_ == Kind::kCyclic && extent() <= (size - 1) / block_;
+  if (has_several_blocks) return IndexSet::blocks(start, block_, block_ * extent(), size);
   return IndexSet::range(start, block_ < size - start ? start + block_ : size);
 }
 
 IndexSet BlockOwnerMap::set(std::int64_t coordinate) const {
   const std::int64_t blocks_after_source = turn_.reverse ? turn_.source - coordinate : coordinate - turn_.source;
-  const IndexSet blocks = blocks_from(blocks_after_source < 0 ? blocks_after_source + extent() : blocks_after_source);
+  const IndexSet blocks =
+      template_indices(blocks_after_source < 0 ? blocks_after_source + extent() : blocks_after_source);
   return offset_ == 0 ? blocks : blocks.translate(-offset_).clip(0, size());
 }
 
-std::int64_t BlockOwnerMap::block_at(std::int64_t position) const {
+std::int64_t BlockOwnerMap::block_number(std::int64_t index) const {
   switch (kind_) {
-    case Kind::kBlock: return position / block_;
-    case Kind::kCyclic: return position / block_ % extent();
+    case Kind::kBlock: return index / block_;
+    case Kind::kCyclic: return index / block_ % extent();
     case Kind::kBalanced: {
       const std::int64_t share = template_size() / extent();
       const std::int64_t larger_blocks = template_size() % extent();
       const std::int64_t boundary = larger_blocks * (share + 1);
-      return position < boundary ? position / (share + 1) : larger_blocks + (position - boundary) / share;
+      return index < boundary ? index / (share + 1) : larger_blocks + (index - boundary) / share;
     }
-    case Kind::kGenBlock: return std::upper_bound(starts_->begin(), starts_->end(), position) - starts_->begin() - 1;
+    case Kind::kGenBlock: return std::upper_bound(starts_->begin(), starts_->end(), index) - starts_->begin() - 1;
     default: return 0;
   }
 }
@@ -164,7 +166,7 @@ std::int64_t BlockOwnerMap::block_owner(std::int64_t block) const {
   return c < 0 ? c + extent() : c;
 }
 
-std::int64_t BlockOwnerMap::owner(std::int64_t index) const { return block_owner(block_at(index + offset_)); }
+std::int64_t BlockOwnerMap::owner(std::int64_t index) const { return block_owner(block_number(index + offset_)); }
 
 std::vector<std::int64_t> BlockOwnerMap::owners_in(std::int64_t begin, std::int64_t end) const {
   std::vector<std::int64_t> result;
@@ -181,8 +183,8 @@ std::vector<std::int64_t> BlockOwnerMap::owners_in(std::int64_t begin, std::int6
     for (std::int64_t b = 0; b < wrapped; ++b) result.push_back(b);
     for (std::int64_t b = start; b < start + count - wrapped; ++b) result.push_back(b);
   } else {
-    const std::int64_t last = block_at(hi - 1);
-    for (std::int64_t b = block_at(lo); b <= last; ++b)
+    const std::int64_t last = block_number(hi - 1);
+    for (std::int64_t b = block_number(lo); b <= last; ++b)
       if (!starts_ || (*starts_)[at(b)] < (*starts_)[at(b) + 1]) result.push_back(b);
   }
   if (turn_.plain()) return result;
@@ -193,7 +195,7 @@ std::vector<std::int64_t> BlockOwnerMap::owners_in(std::int64_t begin, std::int6
 
 std::int64_t BlockOwnerMap::longest() const {
   if (offset_ > 0) return OwnerMap::longest();
-  if (!starts_) return blocks_from(0).size();  // no block is longer than the first one
+  if (!starts_) return template_indices(0).size();  // no block is longer than the first one
   std::int64_t longest_block = 0;
   for (std::size_t b = 1; b < starts_->size(); ++b)
     longest_block = std::max(longest_block, (*starts_)[b] - (*starts_)[b - 1]);
@@ -261,24 +263,24 @@ OwnerMapPtr NestedOwnerMap::inner_map(std::int64_t positions) const {
 }
 
 IndexSet NestedOwnerMap::set(std::int64_t coordinate) const {
-  const IndexSet whole = outer_->set(coordinate / inner_extent_);
-  return nest(whole, inner_map(whole.size())->set(coordinate % inner_extent_));
+  const IndexSet outer_set = outer_->set(coordinate / inner_extent_);
+  return nest(outer_set, inner_map(outer_set.size())->set(coordinate % inner_extent_));
 }
 
 std::int64_t NestedOwnerMap::owner(std::int64_t index) const {
   const std::int64_t c = outer_->owner(index);
-  const IndexSet whole = outer_->set(c);
-  return c * inner_extent_ + inner_map(whole.size())->owner(whole.count_below(index));
+  const IndexSet outer_set = outer_->set(c);
+  return c * inner_extent_ + inner_map(outer_set.size())->owner(outer_set.count_below(index));
 }
 
 std::vector<std::int64_t> NestedOwnerMap::owners_in(std::int64_t begin, std::int64_t end) const {
   std::vector<std::int64_t> result;
   for (const std::int64_t c : outer_->owners_in(begin, end)) {
-    const IndexSet whole = outer_->set(c);
-    const IndexSet part = whole.clip(begin, end);
+    const IndexSet outer_set = outer_->set(c);
+    const IndexSet part = outer_set.clip(begin, end);
     if (part.empty()) continue;
-    const std::int64_t first = whole.count_below(part.at(0));
-    for (const std::int64_t i : inner_map(whole.size())->owners_in(first, first + part.size()))
+    const std::int64_t first = outer_set.count_below(part.at(0));
+    for (const std::int64_t i : inner_map(outer_set.size())->owners_in(first, first + part.size()))
       result.push_back(c * inner_extent_ + i);
   }
   return result;
@@ -309,19 +311,19 @@ std::vector<std::int64_t> AlignedOwnerMap::owners_in(std::int64_t begin, std::in
 OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize& sizes, Turn turn, int dimension) {
   const auto& [size, extents, offset] = sizes;
   using Kind = Distribution::Kind;
-  const bool indirect = distribution.kind == Kind::kIndirect;
-  if (indirect && !turn.plain())
+  const bool is_indirect = distribution.kind == Kind::kIndirect;
+  if (is_indirect && !turn.plain())
     base::throw_argument_error("dimension ", dimension,
                                ": an indirect map names the coordinates itself; leave out source and reverse");
   if (turn.source < 0 || turn.source >= extents[0])
     base::throw_argument_error("dimension ", dimension, ": the source ", turn.source,
                                " is not one of its coordinates 0 to ", extents[0] - 1);
   const std::int64_t template_size = base::checked_add(size, offset, "indices of a template");
-  check(distribution, template_size, extents[0], dimension);
-  const bool plain = distribution.inner.empty() && !indirect;
-  if (plain) return std::make_shared<BlockOwnerMap>(distribution, size, extents[0], turn, offset);
+  check_parameters(distribution, template_size, extents[0], dimension);
+  const bool is_plain = distribution.inner.empty() && !is_indirect;
+  if (is_plain) return std::make_shared<BlockOwnerMap>(distribution, size, extents[0], turn, offset);
   OwnerMapPtr owner_map;
-  if (indirect) {
+  if (is_indirect) {
     owner_map = std::make_shared<IndirectOwnerMap>(distribution, template_size, extents[0]);
   } else {
     owner_map = std::make_shared<BlockOwnerMap>(distribution, template_size, extents[0], turn, 0);
@@ -330,9 +332,9 @@ OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize&
     const Distribution& inner = distribution.inner[level];
     // Only these distributions have parameters that must fit the number of positions, which differs between
     // coordinates.
-    const bool depends = inner.kind == Kind::kGenBlock || inner.kind == Kind::kIndirect || inner.block != 0;
-    for (std::int64_t c = 0; c < (depends ? owner_map->extent() : 1); ++c)
-      check(inner, owner_map->set(c).size(), extents[level + 1], dimension);
+    const bool depends_on_size = inner.kind == Kind::kGenBlock || inner.kind == Kind::kIndirect || inner.block != 0;
+    for (std::int64_t c = 0; c < (depends_on_size ? owner_map->extent() : 1); ++c)
+      check_parameters(inner, owner_map->set(c).size(), extents[level + 1], dimension);
     owner_map = std::make_shared<NestedOwnerMap>(std::move(owner_map), inner, extents[level + 1]);
   }
   if (offset != 0) owner_map = std::make_shared<AlignedOwnerMap>(std::move(owner_map), size, 1, offset);

@@ -22,7 +22,9 @@ class OwnerMap {
   /// Returns the number of coordinates.
   std::int64_t extent() const { return extent_; }
 
+  /// Returns the indices that a coordinate owns.
   virtual IndexSet set(std::int64_t coordinate) const = 0;
+  /// Returns the coordinate that owns an index.
   virtual std::int64_t owner(std::int64_t index) const = 0;
   /// Returns the coordinates that own an index of [begin, end), in ascending order without repetitions. The result
   /// may contain coordinates that own none of them.
@@ -42,6 +44,7 @@ using OwnerMapPtr = std::shared_ptr<const OwnerMap>;
 struct Turn {
   std::int64_t source = 0;
   bool reverse = false;
+  /// Returns true if block b goes to coordinate b mod p.
   bool plain() const { return source == 0 && !reverse; }
 };
 
@@ -69,8 +72,10 @@ class BlockOwnerMap : public OwnerMap {
 
  private:
   std::int64_t template_size() const { return size() + offset_; }
-  IndexSet blocks_from(std::int64_t first) const;
-  std::int64_t block_at(std::int64_t position) const;
+  /// Returns the template indices of every p-th block from block `first` < p on.
+  IndexSet template_indices(std::int64_t first) const;
+  /// Returns the number, modulo p, of the block that has a template index.
+  std::int64_t block_number(std::int64_t index) const;
 
   Kind kind_;
   Turn turn_;
@@ -107,6 +112,7 @@ class NestedOwnerMap : public OwnerMap {
   std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const override;
 
  private:
+  /// Makes the inner map for an outer coordinate that owns `positions` indices.
   OwnerMapPtr inner_map(std::int64_t positions) const;
   OwnerMapPtr outer_;
   Distribution inner_;

@@ -16,7 +16,7 @@
 
 namespace plait::layout {
 
-RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned)
+RankMap::RankMap(Extents grid, bool is_column_major, Extents list, const Extents& pinned)
     : grid_(std::move(grid)), pinned_(pinned.empty() ? Extents(grid_.size(), -1) : pinned) {
   for (const std::int64_t extent : grid_)
     if (extent < 1)
@@ -25,7 +25,7 @@ RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned
   strides_.resize(grid_.size());
   std::int64_t stride = 1;
   for (std::size_t i = 0; i < grid_.size(); ++i) {
-    const std::size_t axis = fortran ? i : grid_.size() - 1 - i;
+    const std::size_t axis = is_column_major ? i : grid_.size() - 1 - i;
     strides_[axis] = stride;
     stride *= grid_[axis];
     if (pinned_[axis] < 0) size_ *= grid_[axis];
@@ -38,13 +38,13 @@ RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (list[i] < 0) base::throw_argument_error("ranks lists the negative rank ", list[i]);
       if (list[i] == INT64_MAX) base::throw_argument_error("ranks lists the rank ", list[i], "; use ranks below it");
-      ranks_list->at.emplace_back(list[i], static_cast<std::int64_t>(i));
+      ranks_list->by_rank.emplace_back(list[i], static_cast<std::int64_t>(i));
     }
-    std::sort(ranks_list->at.begin(), ranks_list->at.end());
-    for (std::size_t i = 1; i < ranks_list->at.size(); ++i)
-      if (ranks_list->at[i].first == ranks_list->at[i - 1].first)
-        base::throw_argument_error("ranks lists the rank ", ranks_list->at[i].first, " twice, at positions ",
-                                   ranks_list->at[i - 1].second, " and ", ranks_list->at[i].second);
+    std::sort(ranks_list->by_rank.begin(), ranks_list->by_rank.end());
+    for (std::size_t i = 1; i < ranks_list->by_rank.size(); ++i)
+      if (ranks_list->by_rank[i].first == ranks_list->by_rank[i - 1].first)
+        base::throw_argument_error("ranks lists the rank ", ranks_list->by_rank[i].first, " twice, at positions ",
+                                   ranks_list->by_rank[i - 1].second, " and ", ranks_list->by_rank[i].second);
     ranks_list->ranks = std::move(list);
     list_ = std::move(ranks_list);
   }
@@ -55,7 +55,7 @@ RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned
     for (std::size_t a = 0; a < grid_.size(); ++a) last[a] = grid_[a] - 1;
     if (list_) {
       ranks_end_ = 0;
-      for (const auto& [rank, position] : list_->at)
+      for (const auto& [rank, position] : list_->by_rank)
         if (has(rank)) ranks_end_ = rank + 1;
     } else {
       ranks_end_ = rank_at(last) + 1;
@@ -66,8 +66,8 @@ RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned
 std::int64_t RankMap::find_position(std::int64_t rank) const {
   std::int64_t position = rank;
   if (list_) {
-    const auto found = std::lower_bound(list_->at.begin(), list_->at.end(), std::pair(rank, std::int64_t{0}));
-    if (found == list_->at.end() || found->first != rank) return -1;
+    const auto found = std::lower_bound(list_->by_rank.begin(), list_->by_rank.end(), std::pair(rank, std::int64_t{0}));
+    if (found == list_->by_rank.end() || found->first != rank) return -1;
     position = found->second;
   }
   if (position < 0 || position >= positions_) return -1;
@@ -95,7 +95,7 @@ std::vector<std::int64_t> RankMap::ranks() const {
   std::vector<std::int64_t> result;
   result.reserve(static_cast<std::size_t>(size_));
   if (list_) {
-    for (const auto& [rank, position] : list_->at)
+    for (const auto& [rank, position] : list_->by_rank)
       if (has(rank)) result.push_back(rank);
   } else {
     for (std::int64_t rank = 0; rank < ranks_end_; ++rank)

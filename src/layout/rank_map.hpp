@@ -15,10 +15,10 @@ namespace plait::layout {
 class RankMap {
  public:
   RankMap() = default;
-  /// Row-major (`fortran` false) or column-major ranks. A `list` that is not empty contains the rank of each position
-  /// in row-major order instead. `pinned` has a coordinate or -1 for each axis, or is empty.
+  /// is_column_major: true for column-major ranks, false for row-major ones. A `list` that is not empty contains the
+  /// rank of each position in row-major order instead. `pinned` has a coordinate or -1 for each axis, or is empty.
   /// errors  kArgument: a list of another length, with a negative rank or with a repeated one.
-  RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned);
+  RankMap(Extents grid, bool is_column_major, Extents list, const Extents& pinned);
 
   const Extents& grid() const { return grid_; }
   /// Returns the number of ranks.
@@ -31,15 +31,15 @@ class RankMap {
   std::int64_t rank_at(const Extents& coordinates) const;
   /// Returns the difference between ranks whose coordinates on an axis differ by one; only without a list.
   std::int64_t stride(std::size_t axis) const { return strides_[axis]; }
-  bool listed() const { return list_ != nullptr; }
+  bool has_list() const { return list_ != nullptr; }
   /// Returns all ranks in ascending order.
   /// cost  O(ranks).
   std::vector<std::int64_t> ranks() const;
 
  private:
   struct List {
-    Extents ranks;                                          // the rank at each position
-    std::vector<std::pair<std::int64_t, std::int64_t>> at;  // (rank, position), in ascending order
+    Extents ranks;                                               // the rank at each position
+    std::vector<std::pair<std::int64_t, std::int64_t>> by_rank;  // (rank, position), in ascending order
   };
   /// Returns the position number of a rank, -1 if there is none.
   std::int64_t find_position(std::int64_t rank) const;

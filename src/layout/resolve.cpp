@@ -25,17 +25,20 @@ using base::text;
 
 namespace {
 
+/// Converts an index for std::vector.
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 bool is_distributed(const Distribution& distribution) { return distribution.kind != Distribution::Kind::kCollapsed; }
 
-/// Converts a list of numbers below `count` to flags.
-std::vector<bool> flags(const std::vector<int>& numbers, std::size_t count, const char* what, const char* of) {
+/// Converts a list of different numbers below `count` to flags. what, entity: the option and what it numbers, for
+/// errors.
+std::vector<bool> to_flags(const std::vector<int>& numbers, std::size_t count, const char* what, const char* entity) {
   std::vector<bool> result(count, false);
   for (const int number : numbers) {
     if (number < 0 || at(number) >= count)
-      base::throw_argument_error(what, " names the ", of, ' ', number, ", but there are ", count, ", counted from 0");
-    if (result[at(number)]) base::throw_argument_error(what, " names the ", of, ' ', number, " twice");
+      base::throw_argument_error(what, " names the ", entity, ' ', number, ", but there are ", count,
+                                 ", counted from 0");
+    if (result[at(number)]) base::throw_argument_error(what, " names the ", entity, ' ', number, " twice");
     result[at(number)] = true;
   }
   return result;
@@ -68,9 +71,10 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
       targets.push_back(&result[d][i + 1]);
     }
   }
-  const auto named = std::count_if(levels.begin(), levels.end(), [](auto* level) { return !level->axes.empty(); });
+  const auto named_count =
+      std::count_if(levels.begin(), levels.end(), [](auto* level) { return !level->axes.empty(); });
   const std::int64_t unreplicated_axes = std::count(replicated.begin(), replicated.end(), false);
-  if (named == 0) {
+  if (named_count == 0) {
     if (unreplicated_axes != static_cast<std::int64_t>(levels.size()))
       base::throw_argument_error(
           "the grid ", base::tuple_text(grid), " has ", unreplicated_axes, unreplicated_axes == 1 ? " axis" : " axes",
@@ -85,10 +89,10 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
     }
     return result;
   }
-  if (named != static_cast<std::int64_t>(levels.size()))
+  if (named_count != static_cast<std::int64_t>(levels.size()))
     base::throw_argument_error(
         "some distributions name their grid axes with @ and some do not; name those of all or of none");
-  std::vector<bool> used(grid.size(), false);
+  std::vector<bool> is_used(grid.size(), false);
   for (std::size_t i = 0; i < levels.size(); ++i) {
     for (const int axis : levels[i]->axes) {
       if (axis < 0 || at(axis) >= grid.size())
@@ -98,13 +102,13 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
       if (replicated[at(axis)])
         base::throw_argument_error("the grid axis ", axis,
                                    " is used by a distribution and by replicate; name it in only one of them");
-      if (used[at(axis)]) base::throw_argument_error("the grid axis ", axis, " is named twice");
-      used[at(axis)] = true;
+      if (is_used[at(axis)]) base::throw_argument_error("the grid axis ", axis, " is named twice");
+      is_used[at(axis)] = true;
     }
     *targets[i] = levels[i]->axes;
   }
   for (std::size_t axis = 0; axis < grid.size(); ++axis)
-    if (!used[axis] && !replicated[axis])
+    if (!is_used[axis] && !replicated[axis])
       base::throw_argument_error("no distribution uses the grid axis ", axis,
                                  "; name it with @, or as one that holds copies with "
                                  "replicate=(",
@@ -112,6 +116,7 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
   return result;
 }
 
+/// Returns the number of coordinates of each level of a distribution.
 Extents level_extents(const AxesOfLevels& levels, const Extents& grid) {
   Extents result;
   for (const std::vector<int>& axes : levels) {
@@ -125,12 +130,12 @@ Extents level_extents(const AxesOfLevels& levels, const Extents& grid) {
 
 /// Returns one entry for each dimension. `entries` has one for each dimension or, if `distributed_only`, may have one
 /// for each distributed dimension.
-Extents spread(const Extents& entries, const std::vector<Distribution>& distributions, const char* what,
-               bool distributed_only) {
+Extents expand_entries(const Extents& entries, const std::vector<Distribution>& distributions, const char* what,
+                       bool distributed_only) {
   if (entries.empty()) return Extents(distributions.size(), 0);
   if (entries.size() == distributions.size()) return entries;
-  const auto distributed = std::count_if(distributions.begin(), distributions.end(), is_distributed);
-  if (!distributed_only || static_cast<std::int64_t>(entries.size()) != distributed)
+  const auto distributed_count = std::count_if(distributions.begin(), distributions.end(), is_distributed);
+  if (!distributed_only || static_cast<std::int64_t>(entries.size()) != distributed_count)
     base::throw_argument_error(what, '=', base::tuple_text(entries), " has length ", entries.size(),
                                "; give one entry for each of the ", distributions.size(), " dimensions");
   Extents result(distributions.size(), 0);
@@ -146,15 +151,16 @@ struct AlignedDimension {
   const Alignment& alignment;
 };
 
-OwnerMapPtr aligned_map(const Distribution& distribution, const OwnerMapSize& template_sizes, Turn turn, int dimension,
-                        const AlignedDimension& aligned) {
+/// Makes the owner map of an array dimension from the distribution of the template dimension.
+OwnerMapPtr make_aligned_map(const Distribution& distribution, const OwnerMapSize& template_sizes, Turn turn,
+                             int dimension, const AlignedDimension& aligned) {
   const std::int64_t template_size = template_sizes.size;
   const Extents& extents = template_sizes.extents;
   const auto& [size, alignment] = aligned;
-  const bool blocks = distribution.inner.empty() && (distribution.kind == Distribution::Kind::kBlock ||
-                                                     distribution.kind == Distribution::Kind::kCyclic);
+  const bool has_fixed_blocks = distribution.inner.empty() && (distribution.kind == Distribution::Kind::kBlock ||
+                                                               distribution.kind == Distribution::Kind::kCyclic);
   // The end of the template does not matter for blocks of a fixed length.
-  if (alignment.scale == 1 && blocks) {
+  if (alignment.scale == 1 && has_fixed_blocks) {
     make_owner_map(distribution, {template_size, extents, 0}, turn, dimension);  // for its checks
     Distribution fixed = distribution;
     if (fixed.block == 0) fixed.block = std::max<std::int64_t>(base::ceil_divide(template_size, extents[0]), 1);
@@ -165,6 +171,7 @@ OwnerMapPtr aligned_map(const Distribution& distribution, const OwnerMapSize& te
   return std::make_shared<AlignedOwnerMap>(std::move(base), size, alignment.scale, alignment.offset);
 }
 
+/// Checks that all indices of the array dimension are aligned with indices of the template dimension.
 void check_inside(const Alignment& alignment, std::size_t d, std::int64_t size, std::int64_t extent) {
   const auto throw_outside = [&](std::int64_t index, const std::string& image) {
     base::throw_argument_error("alignment, template dimension ", d, ": index ", index, " of dimension ",
@@ -180,16 +187,17 @@ void check_inside(const Alignment& alignment, std::size_t d, std::int64_t size, 
   }
 }
 
-std::vector<int> checked_order(const std::vector<int>& order, std::size_t dimensions) {
-  const std::vector<bool> seen = flags(order, dimensions, "order", "dimension");
+/// Returns a local order, after checking that it lists each dimension once.
+std::vector<int> validate_order(const std::vector<int>& order, std::size_t dimensions) {
+  const std::vector<bool> flags = to_flags(order, dimensions, "order", "dimension");
   if (order.size() != dimensions)
     base::throw_argument_error("order lists ", order.size(), " of the ", dimensions,
                                " dimensions; list each once, slowest first");
   return order;
 }
 
-/// True if the indices of each coordinate are consecutive.
-bool consecutive(const OwnerMap& owner_map) {
+/// Returns true if the indices of each coordinate are consecutive.
+bool owns_consecutive(const OwnerMap& owner_map) {
   if (const auto* blocks = dynamic_cast<const BlockOwnerMap*>(&owner_map))
     return blocks->kind() != Distribution::Kind::kCyclic || blocks->set(blocks->owner(0)).contiguous();
   for (std::int64_t c = 0; c < owner_map.extent(); ++c)
@@ -204,7 +212,7 @@ void check_halo(const ResolvedLayout& layout, std::size_t d) {
                                " is negative; use widths of 0 or more");
   if (halo == Halo{} || layout.shape[d] == 0) return;
   const OwnerMap& owner_map = *layout.owner_maps[d];
-  if (!consecutive(owner_map))
+  if (!owns_consecutive(owner_map))
     base::throw_argument_error(
         "dimension ", d,
         ": a halo needs blocks of consecutive indices, but its distribution is cyclic; use block, "
@@ -258,7 +266,7 @@ Extents set_aligned_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfL
                                    " is aligned with two template dimensions");
       const std::int64_t size = layout.shape[at(alignment.dimension)];
       check_inside(alignment, t, size, extent);
-      owner_map = aligned_map(distribution, {extent, extents, 0}, turns[t], dimension, {size, alignment});
+      owner_map = make_aligned_map(distribution, {extent, extents, 0}, turns[t], dimension, {size, alignment});
       for (const std::vector<int>& level : axes[t])
         layout.axes[at(alignment.dimension)].insert(layout.axes[at(alignment.dimension)].end(), level.begin(),
                                                     level.end());
@@ -308,68 +316,71 @@ ResolvedLayout resolve(LayoutArguments arguments) {
   result.ranks = ranks;
   result.options = std::move(options);
   const std::size_t dimensions = result.shape.size();
-  const bool aligned = !result.options.align.empty();
+  const bool is_aligned = !result.options.align.empty();
   if (dimensions > kMaxDimensions)
     base::throw_argument_error("the shape has ", dimensions, " dimensions; at most ", kMaxDimensions, " are supported");
-  if (aligned != !result.options.template_shape.empty() ||
+  if (is_aligned != !result.options.template_shape.empty() ||
       result.options.align.size() != result.options.template_shape.size())
     base::throw_argument_error("align has length ", result.options.align.size(), ", but the template has ",
                                result.options.template_shape.size(),
                                " dimensions; give both, with one entry of align for each dimension of the template");
-  const Extents& whole = aligned ? result.options.template_shape : result.shape;
-  if (result.distributions.size() != whole.size())
-    base::throw_argument_error("the ", aligned ? "template " : "shape ", shape_to_string(whole), " has ", whole.size(),
-                               whole.size() == 1 ? " dimension" : " dimensions",
+  const Extents& distributed_shape = is_aligned ? result.options.template_shape : result.shape;
+  if (result.distributions.size() != distributed_shape.size())
+    base::throw_argument_error("the ", is_aligned ? "template " : "shape ", shape_to_string(distributed_shape), " has ",
+                               distributed_shape.size(), distributed_shape.size() == 1 ? " dimension" : " dimensions",
                                ", but the number of distributions is ", result.distributions.size(),
                                "; give one for each dimension");
   for (std::size_t d = 0; d < dimensions; ++d)
     if (result.shape[d] < 0)
       base::throw_argument_error("dimension ", d, " has the negative size ", result.shape[d], "; use 0 or more");
-  for (std::size_t d = 0; d < whole.size(); ++d)
-    if (whole[d] < 0) base::throw_argument_error("template dimension ", d, " has the negative size ", whole[d]);
+  for (std::size_t d = 0; d < distributed_shape.size(); ++d)
+    if (distributed_shape[d] < 0)
+      base::throw_argument_error("template dimension ", d, " has the negative size ", distributed_shape[d]);
   result.elements = base::checked_product(result.shape, "number of elements");
-  base::checked_product(whole, "number of elements of the template");
+  base::checked_product(distributed_shape, "number of elements of the template");
 
-  const RankMap all(grid, ranks == Order::kFortran, {}, {});  // for its checks
-  std::vector<bool> replicated = flags(result.options.replicate, grid.size(), "replicate", "grid axis");
+  const RankMap checked_ranks(grid, ranks == Order::kFortran, {}, {});  // only for the checks of its constructor
+  std::vector<bool> replicated = to_flags(result.options.replicate, grid.size(), "replicate", "grid axis");
   const std::vector<AxesOfLevels> axes = assign_axes(result.distributions, grid, replicated);
-  const Extents sources = spread(result.options.source, result.distributions, "source", true);
-  const Extents offsets = spread(result.options.offset, result.distributions, "offset", false);
-  if (aligned && !result.options.offset.empty())
+  const Extents sources =
+      expand_entries(result.options.source, result.distributions, "source", /*distributed_only=*/true);
+  const Extents offsets =
+      expand_entries(result.options.offset, result.distributions, "offset", /*distributed_only=*/false);
+  if (is_aligned && !result.options.offset.empty())
     base::throw_argument_error("offset and align were both given; put the offset into align, as in d0+2");
-  const std::vector<bool> reverse = flags(result.options.reverse, whole.size(), "reverse", "dimension");
+  const std::vector<bool> reverse = to_flags(result.options.reverse, distributed_shape.size(), "reverse", "dimension");
   std::vector<Turn> turns;
-  for (std::size_t d = 0; d < whole.size(); ++d) turns.push_back({sources[d], reverse[d]});
+  for (std::size_t d = 0; d < distributed_shape.size(); ++d) turns.push_back({sources[d], reverse[d]});
 
   result.axes.resize(dimensions);
   Extents pinned;
-  if (aligned) {
+  if (is_aligned) {
     pinned = set_aligned_owner_maps(result, axes, turns, replicated, grid);
   } else {
-    result.map = RankMap(grid, false, {}, {});
+    result.map = RankMap(grid, /*is_column_major=*/false, {}, {});
     set_owner_maps(result, axes, turns, offsets);
   }
   result.map = RankMap(std::move(grid), ranks == Order::kFortran && result.options.rank_list.empty(),
                        result.options.rank_list, pinned);
   for (std::size_t axis = 0; axis < replicated.size(); ++axis)
     if (replicated[axis]) {
-      result.copied.push_back(static_cast<int>(axis));
+      result.copied_axes.push_back(static_cast<int>(axis));
       result.replicas *= result.map.grid()[axis];
     }
   // Replicas are numbered in the order of their ranks.
-  if (!result.map.listed())
-    std::sort(result.copied.begin(), result.copied.end(), [&](int a, int b) {
+  if (!result.map.has_list())
+    std::sort(result.copied_axes.begin(), result.copied_axes.end(), [&](int a, int b) {
       return result.map.stride(static_cast<std::size_t>(a)) > result.map.stride(static_cast<std::size_t>(b));
     });
 
   result.order = result.options.order.empty() ? dimensions_in(order, static_cast<int>(dimensions))
-                                              : checked_order(result.options.order, dimensions);
+                                              : validate_order(result.options.order, dimensions);
   if (!result.options.halo.empty() && result.options.halo.size() != dimensions)
     base::throw_argument_error("halo has length ", result.options.halo.size(), "; give one entry for each of the ",
                                dimensions, " dimensions");
   result.halo = result.options.halo;
   result.halo.resize(dimensions);
-  result.periodic = flags(result.options.periodic, dimensions, "periodic", "dimension");
+  result.periodic = to_flags(result.options.periodic, dimensions, "periodic", "dimension");
   for (std::size_t d = 0; d < dimensions; ++d) check_halo(result, d);
   return result;
 }

@@ -9,6 +9,7 @@
 
 namespace plait::layout {
 
+/// A layout whose arguments have been checked, with all values that its functions need.
 struct ResolvedLayout {
   const OwnerMap& owner_map(int dimension) const { return *owner_maps[static_cast<std::size_t>(dimension)]; }
 
@@ -23,7 +24,7 @@ struct ResolvedLayout {
   RankMap map;
   std::vector<OwnerMapPtr> owner_maps;  // one for each array dimension
   std::vector<std::vector<int>> axes;   // grid axes of each array dimension, major first
-  std::vector<int> copied;              // axes whose positions hold copies, slowest first
+  std::vector<int> copied_axes;         // axes whose positions hold copies, slowest first
   std::int64_t replicas = 1;
   std::vector<int> order;  // slowest dimension first
   std::vector<Halo> halo;
@@ -44,7 +45,7 @@ struct LayoutArguments {
 /// errors  kArgument: as the constructor of Layout.
 ResolvedLayout resolve(LayoutArguments arguments);
 
-/// Returns C or Fortran order as a list of dimensions.
+/// Returns C or Fortran order as a list of dimensions, slowest first.
 std::vector<int> dimensions_in(Order order, int dimensions);
 
 }  // namespace plait::layout

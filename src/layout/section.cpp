@@ -14,7 +14,7 @@ namespace plait::layout {
 namespace {
 
 /// Converts the offsets of a layout to an alignment with a template, if it has none yet.
-void align(LayoutOptions& options, const Layout& whole) {
+void add_alignment(LayoutOptions& options, const Layout& whole) {
   if (!options.align.empty()) return;
   options.template_shape = whole.shape();
   for (std::size_t d = 0; d < whole.shape().size(); ++d) {
@@ -35,7 +35,7 @@ Layout section(const Layout& whole, const Region& region) {
   LayoutOptions options = whole.options();
   options.halo.clear();
   options.periodic.clear();
-  align(options, whole);
+  add_alignment(options, whole);
   Extents shape;
   // The dimension of the section that each dimension of the whole array becomes; -1 if it is omitted.
   std::vector<int> new_dimension(region.size(), -1);
@@ -61,7 +61,8 @@ Layout section(const Layout& whole, const Region& region) {
 
 Layout section(const Layout& whole, const Extents& origin, const Extents& shape) {
   Region region;
-  for (std::size_t d = 0; d < shape.size(); ++d) region.push_back({origin[d], shape[d], 1, false});
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    region.push_back({origin[d], shape[d], /*stride=*/1, /*single=*/false});
   return section(whole, region);
 }
 

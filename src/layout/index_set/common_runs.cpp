@@ -26,11 +26,11 @@ namespace plait::layout {
 using base::Int128;
 
 CommonRuns::Side::Side(const IndexSet& s)
-    : set(s), length(s.contiguous() ? 1 : s.length), stride(s.contiguous() ? 1 : s.stride), only{0, length, 0} {}
+    : set(s), length(s.contiguous() ? 1 : s.length), stride(s.contiguous() ? 1 : s.stride), single_run{0, length, 0} {}
 
 std::span<const IndexSet::PatternRun> CommonRuns::Side::runs() const {
   if (set.pattern) return *set.pattern;
-  return {&only, 1};
+  return {&single_run, 1};
 }
 
 CommonRuns::CommonRuns(const IndexSet& a, const IndexSet& b)
@@ -55,10 +55,11 @@ std::vector<Run> CommonRuns::find(std::int64_t from, std::int64_t to) const {
     if (from >= to) return overlaps;
   }
   // If one set is contiguous, all runs of the other one in the range are overlaps.
-  const bool by_walk = side_a_.stride == 1 || side_b_.stride == 1 ||
-                       std::min(operations_of_walk(side_a_, side_b_, from, to),
-                                operations_of_walk(side_b_, side_a_, from, to)) <= operations_of_solution();
-  if (by_walk) {
+  const bool is_walk_cheaper =
+      side_a_.stride == 1 || side_b_.stride == 1 ||
+      std::min(estimate_walk_operations(side_a_, side_b_, from, to),
+               estimate_walk_operations(side_b_, side_a_, from, to)) <= estimate_solve_operations();
+  if (is_walk_cheaper) {
     walk(from, to, overlaps);
   } else {
     solve(from, to, overlaps);
@@ -66,9 +67,9 @@ std::vector<Run> CommonRuns::find(std::int64_t from, std::int64_t to) const {
   return overlaps;
 }
 
-/// Returns the estimated number of runs of the outer set in the range, plus that of the runs of the inner set that
-/// begin within them.
-double CommonRuns::operations_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to) {
+/// Returns the estimated number of runs of the outer set in the range, plus the number of runs of the inner set that
+/// begin within these.
+double CommonRuns::estimate_walk_operations(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to) {
   const std::int64_t periods = (to - from) / outer.stride;
   const auto runs = static_cast<double>(outer.runs().size());
   // If the period is longer than the range, the runs in the range are counted exactly.
@@ -79,7 +80,7 @@ double CommonRuns::operations_of_walk(const Side& outer, const Side& inner, std:
   return outer_runs * (1 + static_cast<double>(outer.length) / runs * inner_runs);
 }
 
-double CommonRuns::operations_of_solution() const {
+double CommonRuns::estimate_solve_operations() const {
   const auto runs_a = static_cast<double>(side_a_.runs().size());
   const auto runs_b = static_cast<double>(side_b_.runs().size());
   const auto length_a = static_cast<double>(side_a_.length);
@@ -111,7 +112,7 @@ void CommonRuns::solve(std::int64_t from, std::int64_t to, std::vector<Run>& ove
   const Int128 modulus = side_b_.stride / g;
   const Int128 full_period = Int128{side_a_.stride} * modulus;
   const Int128 shift = Int128{congruence_.inverse} * side_a_.stride;
-  const auto sorted = static_cast<std::ptrdiff_t>(overlaps.size());
+  const auto first_unsorted = static_cast<std::ptrdiff_t>(overlaps.size());
   for (const IndexSet::PatternRun& run_a : side_a_.runs()) {
     const Int128 origin_a = Int128{side_a_.set.origin} + run_a.begin;
     for (const IndexSet::PatternRun& run_b : side_b_.runs()) {
@@ -126,15 +127,17 @@ void CommonRuns::solve(std::int64_t from, std::int64_t to, std::vector<Run>& ove
       const Int128 i = base::modulo((offset - d) / g, modulus) * congruence_.inverse % modulus;
       Int128 start = base::modulo(origin_a + i * side_a_.stride - from, full_period);
       for (; d < run_a.length; d += g, start = start < shift ? start - shift + full_period : start - shift) {
-        const Int128 ahead = start + std::max<Int128>(d, 0);
-        const Int128 x = from + (ahead >= full_period ? ahead - full_period : ahead);
+        const Int128 distance_from_begin = start + std::max<Int128>(d, 0);
+        const Int128 x =
+            from + (distance_from_begin >= full_period ? distance_from_begin - full_period : distance_from_begin);
         if (x >= to) continue;
         const Int128 length = std::min<Int128>(run_a.length, d + run_b.length) - std::max<Int128>(d, 0);
         overlaps.push_back({static_cast<std::int64_t>(x), static_cast<std::int64_t>(std::min(length, to - x))});
       }
     }
   }
-  std::sort(overlaps.begin() + sorted, overlaps.end(), [](const Run& s, const Run& t) { return s.begin < t.begin; });
+  std::sort(overlaps.begin() + first_unsorted, overlaps.end(),
+            [](const Run& s, const Run& t) { return s.begin < t.begin; });
 }
 
 }  // namespace plait::layout

@@ -23,7 +23,7 @@ class CommonRuns {
   /// Return the bounds of the indices that are in the ranges of both sets.
   std::int64_t begin() const { return begin_; }
   std::int64_t end() const { return end_; }
-  /// True if a common period fits into [begin, end). The three functions below are meaningful only then.
+  /// Returns true if a common period fits into [begin, end). The three functions below are meaningful only then.
   bool repeats() const { return repeats_; }
   std::int64_t period() const { return period_; }
   std::int64_t period_members_a() const { return period_ / side_a_.stride * side_a_.length; }
@@ -42,11 +42,13 @@ class CommonRuns {
     const IndexSet& set;
     std::int64_t length;
     std::int64_t stride;
-    IndexSet::PatternRun only;  // the single run of a period without a pattern
+    IndexSet::PatternRun single_run;  // the single run of a period without a pattern
   };
 
-  static double operations_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to);
-  double operations_of_solution() const;
+  /// Return the estimated cost of walk() and of solve(), in comparable operations.
+  static double estimate_walk_operations(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to);
+  double estimate_solve_operations() const;
+  /// Append the overlaps in [from, to): by advancing through the runs of both sets, or by solving congruences.
   void walk(std::int64_t from, std::int64_t to, std::vector<Run>& overlaps) const;
   void solve(std::int64_t from, std::int64_t to, std::vector<Run>& overlaps) const;
 

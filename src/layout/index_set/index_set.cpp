@@ -23,11 +23,11 @@ namespace {
 using PatternRun = IndexSet::PatternRun;
 
 /// Returns x - origin. The origin may be a stride below zero, so a signed difference could overflow.
-std::uint64_t distance(const IndexSet& set, std::int64_t x) {
+std::uint64_t distance_from_origin(const IndexSet& set, std::int64_t x) {
   return static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(set.origin);
 }
 
-std::uint64_t u(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+std::uint64_t to_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
 /// Returns the last run of a pattern that begins at or before a phase.
 const PatternRun& run_at(const IndexSet& set, std::int64_t phase) {
@@ -43,8 +43,8 @@ struct PeriodPosition {
 };
 
 PeriodPosition find_position(const IndexSet& set, std::int64_t x) {
-  const std::uint64_t offset = distance(set, x);
-  return {offset / u(set.stride), static_cast<std::int64_t>(offset % u(set.stride))};
+  const std::uint64_t offset = distance_from_origin(set, x);
+  return {offset / to_unsigned(set.stride), static_cast<std::int64_t>(offset % to_unsigned(set.stride))};
 }
 
 /// Returns the number of members of the endless pattern in [origin, x).
@@ -58,18 +58,18 @@ std::uint64_t members_below(const IndexSet& set, std::int64_t x) {
   } else {
     within = std::min(position.phase, set.length);
   }
-  return position.period * u(set.length) + u(within);
+  return position.period * to_unsigned(set.length) + to_unsigned(within);
 }
 
 /// Returns the number of the run of the endless pattern that begins at or before x.
 std::uint64_t run_number(const IndexSet& set, std::int64_t x) {
   const PeriodPosition position = find_position(set, x);
   if (!set.pattern) return position.period;
-  return position.period * set.pattern->size() + u(&run_at(set, position.phase) - set.pattern->data());
+  return position.period * set.pattern->size() + to_unsigned(&run_at(set, position.phase) - set.pattern->data());
 }
 
-/// Returns the set as a range if it has at most one run.
-IndexSet simplified(IndexSet set) {
+/// Returns the set, as a range if it has at most one run.
+IndexSet simplify(IndexSet set) {
   // A member and the one a period later are in different runs.
   if ((set.end - set.begin) / 2 >= set.stride) return set;
   const std::int64_t first = set.next(set.begin);
@@ -113,9 +113,9 @@ bool IndexSet::contains(std::int64_t x) const {
 
 std::int64_t IndexSet::at(std::int64_t position) const {
   if (contiguous()) return begin + position;
-  const std::uint64_t member = u(position) + members_below(*this, begin);
-  const std::uint64_t period = member / u(length) * u(stride);
-  const auto within = static_cast<std::int64_t>(member % u(length));
+  const std::uint64_t member = to_unsigned(position) + members_below(*this, begin);
+  const std::uint64_t period = member / to_unsigned(length) * to_unsigned(stride);
+  const auto within = static_cast<std::int64_t>(member % to_unsigned(length));
   std::int64_t phase = within;
   if (pattern) {
     const auto after = std::upper_bound(pattern->begin(), pattern->end(), within,
@@ -123,7 +123,7 @@ std::int64_t IndexSet::at(std::int64_t position) const {
     const PatternRun& run = *std::prev(after);
     phase = run.begin + within - run.before;
   }
-  return static_cast<std::int64_t>(u(origin) + period + u(phase));
+  return static_cast<std::int64_t>(to_unsigned(origin) + period + to_unsigned(phase));
 }
 
 std::int64_t IndexSet::next(std::int64_t x) const {
@@ -146,12 +146,12 @@ std::int64_t IndexSet::next(std::int64_t x) const {
 std::int64_t IndexSet::run_end(std::int64_t x) const {
   if (contiguous()) return end;
   const std::int64_t phase = find_position(*this, x).phase;
-  std::int64_t left = length - phase;
+  std::int64_t remaining = length - phase;
   if (pattern) {
     const PatternRun& run = run_at(*this, phase);
-    left = run.begin + run.length - phase;
+    remaining = run.begin + run.length - phase;
   }
-  return left < end - x ? x + left : end;
+  return remaining < end - x ? x + remaining : end;
 }
 
 IndexSet IndexSet::clip(std::int64_t lo, std::int64_t hi) const {
@@ -161,7 +161,7 @@ IndexSet IndexSet::clip(std::int64_t lo, std::int64_t hi) const {
   IndexSet result = *this;
   result.begin = lo;
   result.end = hi;
-  return simplified(std::move(result));
+  return simplify(std::move(result));
 }
 
 IndexSet IndexSet::translate(std::int64_t by) const {
@@ -188,7 +188,7 @@ std::int64_t IndexSet::longest_run() const {
   // The first run may be cut off. The k runs of a period after it include every length that occurs.
   std::int64_t longest = 0;
   std::int64_t x = next(begin);
-  for (std::int64_t visited = 0; visited <= pattern_runs() && x < end; ++visited) {
+  for (std::int64_t visited_runs = 0; visited_runs <= pattern_runs() && x < end; ++visited_runs) {
     const std::int64_t stop = run_end(x);
     longest = std::max(longest, stop - x);
     x = next(stop);

@@ -30,7 +30,7 @@ using base::Int128;
 using base::modulo;
 
 /// Returns { n - 1 - x : x in set }.
-IndexSet reversed(const IndexSet& set, std::int64_t n) {
+IndexSet mirror(const IndexSet& set, std::int64_t n) {
   if (set.contiguous()) return IndexSet::range(n - set.end, n - set.begin);
   std::vector<Run> runs = layout::period_runs(set);
   std::reverse(runs.begin(), runs.end());
@@ -46,7 +46,7 @@ class Preimage {
       : set_(set), scale_(scale), offset_(offset), lo_(lo), hi_(hi) {}
 
   IndexSet find() const {
-    // The images of i and i + period are whole strides apart.
+    // The images of i and i + period are a multiple of the stride apart.
     const auto residue = static_cast<std::int64_t>(scale_ % set_.stride);
     const Congruence congruence = solve_congruence(residue == 0 ? set_.stride : residue, set_.stride);
     const std::int64_t period = set_.stride / congruence.divisor;
@@ -106,11 +106,11 @@ class Preimage {
   std::int64_t hi_;
 };
 
-/// Returns the preimage for a positive scale.
-IndexSet rising_preimage(const IndexSet& set, Int128 scale, Int128 offset, std::int64_t n) {
-  const auto bound = [&](std::int64_t x) { return std::clamp<Int128>(ceil_divide(x - offset, scale), 0, n); };
-  const auto lo = static_cast<std::int64_t>(bound(set.begin));
-  const auto hi = static_cast<std::int64_t>(bound(set.end));
+/// Returns the i of [0, n) whose image scale*i + offset is in the set, for a positive scale.
+IndexSet find_rising_preimage(const IndexSet& set, Int128 scale, Int128 offset, std::int64_t n) {
+  const auto first_in_range = [&](std::int64_t x) { return std::clamp<Int128>(ceil_divide(x - offset, scale), 0, n); };
+  const auto lo = static_cast<std::int64_t>(first_in_range(set.begin));
+  const auto hi = static_cast<std::int64_t>(first_in_range(set.end));
   if (lo >= hi) return IndexSet::range(lo, lo);
   if (set.contiguous()) return IndexSet::range(lo, hi);
   if (scale == 1) {
@@ -125,9 +125,9 @@ IndexSet rising_preimage(const IndexSet& set, Int128 scale, Int128 offset, std::
 
 IndexSet preimage(const IndexSet& set, std::int64_t scale, std::int64_t offset, std::int64_t n) {
   if (n <= 0) return IndexSet::range(0, 0);
-  if (scale > 0) return rising_preimage(set, scale, offset, n);
+  if (scale > 0) return find_rising_preimage(set, scale, offset, n);
   // The image of i = n - 1 - j increases with j.
-  return reversed(rising_preimage(set, -Int128{scale}, Int128{scale} * (n - 1) + offset, n), n);
+  return mirror(find_rising_preimage(set, -Int128{scale}, Int128{scale} * (n - 1) + offset, n), n);
 }
 
 IndexSet nest(const IndexSet& outer, const IndexSet& inner) {
@@ -146,11 +146,11 @@ IndexSet nest(const IndexSet& outer, const IndexSet& inner) {
   std::vector<Run> runs;
   for (std::int64_t q = first; q - first < positions;) {
     const std::int64_t stop = std::min(inner.run_end(q) - first, positions) + first;
-    for (std::int64_t x = outer.at(q), left = stop - q; left > 0;) {
-      const std::int64_t length = std::min(outer.run_end(x) - x, left);
+    for (std::int64_t x = outer.at(q), remaining = stop - q; remaining > 0;) {
+      const std::int64_t length = std::min(outer.run_end(x) - x, remaining);
       runs.push_back({x, length});
-      left -= length;
-      if (left > 0) x = outer.next(x + length);
+      remaining -= length;
+      if (remaining > 0) x = outer.next(x + length);
     }
     q = inner.next(stop);
     if (q >= inner.end) break;
@@ -180,18 +180,18 @@ IndexSet complement(const IndexSet& set, std::int64_t n) {
   std::vector<Run> runs = layout::period_runs(inside);
   // The complement is periodic only if the set contains all members of its endless pattern in [0, n).
   const IndexSet endless = layout::periodic(inside.origin, inside.stride, runs, 0, n);
-  const bool whole_period = endless.size() == members;
-  if (!whole_period) runs = layout::all_runs(inside);
+  const bool is_periodic = endless.size() == members;
+  if (!is_periodic) runs = layout::all_runs(inside);
   // The gap after each run ends at the next one; after the last one it ends at the end of the period, or of the
   // indices.
   std::vector<Run> gaps;
-  if (!whole_period) gaps.push_back({0, first});
+  if (!is_periodic) gaps.push_back({0, first});
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::int64_t stop = runs[i].begin + runs[i].length;
-    const std::int64_t next = i + 1 < runs.size() ? runs[i + 1].begin : whole_period ? inside.stride : n;
+    const std::int64_t next = i + 1 < runs.size() ? runs[i + 1].begin : is_periodic ? inside.stride : n;
     gaps.push_back({stop, next - stop});
   }
-  if (!whole_period) return IndexSet::of_runs(std::move(gaps));
+  if (!is_periodic) return IndexSet::of_runs(std::move(gaps));
   return layout::periodic(inside.origin, inside.stride, std::move(gaps), 0, n);
 }
 

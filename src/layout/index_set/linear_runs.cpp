@@ -5,8 +5,8 @@
 // their positions: the tail at one index and the head at the next index form one run.
 //
 // Example: shape (4, 6) in C order, rows 0, 1 and columns 0, 5. The columns alone have 2 runs of 1, head = 1 and tail
-// = 1. The two rows have 2 * 2 runs, of which one pair joins: the element at 5 and the one at 6. So there are 3 runs,
-// and the longest one has 2 elements.
+// = 1. The two rows have 2 * 2 runs, of which one pair are_joined: the element at 5 and the one at 6. So there are 3
+// runs, and the longest one has 2 elements.
 
 #include "layout/index_set/linear_runs.hpp"
 
@@ -36,7 +36,7 @@ std::int64_t last_run_begin(const IndexSet& set) {
 
 }  // namespace
 
-LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std::span<const int> order) {
+LinearRuns find_linear_runs(std::span<const IndexSet> sets, const Extents& shape, std::span<const int> order) {
   // State of the faster dimensions: the number of their positions, the owned positions at the beginning and at the end,
   // and the runs.
   std::int64_t positions = 1;
@@ -57,9 +57,9 @@ LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std
       head = positions * first_length;
       tail = positions * last_length;
     } else {
-      const bool joins = head > 0 && tail > 0;
-      runs.count = members * runs.count - (joins ? members - set.runs() : 0);
-      if (joins && set.longest_run() > 1) runs.longest = std::max(runs.longest, tail + head);
+      const bool are_joined = head > 0 && tail > 0;
+      runs.count = members * runs.count - (are_joined ? members - set.runs() : 0);
+      if (are_joined && set.longest_run() > 1) runs.longest = std::max(runs.longest, tail + head);
       if (first != 0) head = 0;
       if (last != extent - 1) tail = 0;
     }

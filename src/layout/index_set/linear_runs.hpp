@@ -8,6 +8,7 @@
 
 namespace plait::layout {
 
+/// The number of runs and the length of the longest one.
 struct LinearRuns {
   std::int64_t count = 0;
   std::int64_t longest = 0;  ///< in elements
@@ -16,6 +17,6 @@ struct LinearRuns {
 /// Computes the runs in the order of a dense array of this shape whose dimensions are listed in `order`, slowest
 /// first.
 /// cost  O(runs of one period of each set).
-LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std::span<const int> order);
+LinearRuns find_linear_runs(std::span<const IndexSet> sets, const Extents& shape, std::span<const int> order);
 
 }  // namespace plait::layout

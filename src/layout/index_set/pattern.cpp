@@ -47,6 +47,7 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
+/// Returns the intervals of all runs but the last.
 std::vector<Interval> intervals_between(const std::vector<Run>& runs) {
   std::vector<Interval> intervals;
   intervals.reserve(runs.size());
@@ -55,8 +56,8 @@ std::vector<Interval> intervals_between(const std::vector<Run>& runs) {
   return intervals;
 }
 
-/// For each prefix of the intervals, the length of its longest proper suffix that is a prefix too (Knuth, Morris and
-/// Pratt).
+/// Returns the border of each prefix of the intervals: the length of its longest proper suffix that is a prefix too
+/// (Knuth, Morris and Pratt).
 std::vector<std::size_t> compute_borders(std::span<const Interval> intervals) {
   std::vector<std::size_t> border(intervals.size() + 1, 0);
   for (std::size_t i = 1, matched = 0; i < intervals.size(); ++i) {
@@ -68,7 +69,7 @@ std::vector<std::size_t> compute_borders(std::span<const Interval> intervals) {
 }
 
 /// Makes the set with these runs in each period, the first one at phase 0.
-IndexSet assemble(std::int64_t origin, std::int64_t stride, std::span<const Run> runs, std::int64_t begin,
+IndexSet make_set(std::int64_t origin, std::int64_t stride, std::span<const Run> runs, std::int64_t begin,
                   std::int64_t end) {
   IndexSet set{begin, end, origin, runs.front().length, stride};
   if (runs.size() == 1) return set;
@@ -111,7 +112,7 @@ IndexSet periodic(Int128 origin, std::int64_t stride, std::vector<Run> runs, std
   if (runs.front().length == stride) return IndexSet::range(begin, end);
   normalize(origin, stride, runs);
   origin += base::floor_divide(begin - origin, stride) * stride;
-  const IndexSet set = assemble(static_cast<std::int64_t>(origin), stride, runs, begin, end);
+  const IndexSet set = make_set(static_cast<std::int64_t>(origin), stride, runs, begin, end);
   IndexSet clipped = set.clip(begin, end);  // a range if it is one run
   if (clipped.contiguous() || clipped.runs() >= set.pattern_runs()) return clipped;
   return IndexSet::of_runs(all_runs(clipped));
@@ -150,8 +151,8 @@ IndexSet IndexSet::of_runs(std::vector<Run> runs) {
   std::size_t border = borders[last];
   while (border > 0 && runs[border].length < runs[last].length) border = borders[border];
   const std::size_t period = last - border;
-  if (runs[border].length < runs[last].length) return layout::assemble(begin, end - begin, runs, begin, end);
-  return layout::assemble(begin, runs[period].begin - begin, std::span(runs).first(period), begin, end);
+  if (runs[border].length < runs[last].length) return layout::make_set(begin, end - begin, runs, begin, end);
+  return layout::make_set(begin, runs[period].begin - begin, std::span(runs).first(period), begin, end);
 }
 
 }  // namespace plait

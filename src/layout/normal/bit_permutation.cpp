@@ -82,12 +82,12 @@ BitPermutation BitPermutation::then(const BitPermutation& other) const {
   std::vector<int> middle(unit_);  // most significant bit first
   middle.insert(middle.end(), position_.begin(), position_.end());
   std::reverse(middle.begin(), middle.end());
-  const auto through = [&](const std::vector<int>& part) {
+  const auto compose = [&](const std::vector<int>& part) {
     std::vector<int> result;
     for (const int bit : part) result.push_back(middle[static_cast<std::size_t>(bit)]);
     return result;
   };
-  return {through(other.unit_), through(other.position_), source_unit_bits_};
+  return {compose(other.unit_), compose(other.position_), source_unit_bits_};
 }
 
 UnitPosition BitPermutation::apply(const UnitPosition& from) const {
@@ -116,35 +116,38 @@ UnitPattern BitPermutation::trace(const UnitPattern& from) const {
 
 std::int64_t BitPermutation::block() const {
   const auto max_bits = std::min(position_.size(), static_cast<std::size_t>(source_position_bits()));
-  std::size_t same = 0;
-  while (same < max_bits && position_[position_.size() - 1 - same] == static_cast<int>(same)) ++same;
-  return std::int64_t{1} << same;
+  std::size_t unchanged_bits = 0;
+  while (unchanged_bits < max_bits &&
+         position_[position_.size() - 1 - unchanged_bits] == static_cast<int>(unchanged_bits))
+    ++unchanged_bits;
+  return std::int64_t{1} << unchanged_bits;
 }
 
 std::string to_string(const BitPermutation& permutation) {
   const int bits = static_cast<int>(permutation.unit().size() + permutation.position().size());
-  const BitPermutation back = permutation.inverse();
-  std::vector<int> target_bits(back.unit());  // most significant source bit first
-  target_bits.insert(target_bits.end(), back.position().begin(), back.position().end());
+  const BitPermutation inverse = permutation.inverse();
+  std::vector<int> target_bits(inverse.unit());  // most significant source bit first
+  target_bits.insert(target_bits.end(), inverse.position().begin(), inverse.position().end());
   const int position_bits = static_cast<int>(permutation.position().size());
-  std::string heads, units, positions;
+  std::string source_numbers, units, positions;
   for (int i = 0; i < bits; ++i) {
     const int source = bits - 1 - i;
-    const bool in_unit = source >= permutation.source_position_bits();
-    const std::string from = std::to_string(in_unit ? source - permutation.source_position_bits() : source);
+    const bool is_in_unit = source >= permutation.source_position_bits();
+    const std::string source_number = std::to_string(is_in_unit ? source - permutation.source_position_bits() : source);
     const int target = target_bits[static_cast<std::size_t>(i)];
-    const std::string to = std::to_string(target >= position_bits ? target - position_bits : target);
-    const std::string gap = i > 0 && source == permutation.source_position_bits() - 1 ? " |" : "";
-    const auto put = [&](std::string& row, const std::string& value) {
-      base::append_parts(row, gap, ' ', base::aligned_right(value, std::max(from.size(), to.size())));
+    const std::string target_number = std::to_string(target >= position_bits ? target - position_bits : target);
+    const std::string separator = i > 0 && source == permutation.source_position_bits() - 1 ? " |" : "";
+    const auto append_column = [&](std::string& row, const std::string& value) {
+      base::append_parts(row, separator, ' ',
+                         base::aligned_right(value, std::max(source_number.size(), target_number.size())));
     };
-    put(heads, from);
-    put(units, target >= position_bits ? to : ".");
-    put(positions, target >= position_bits ? "." : to);
+    append_column(source_numbers, source_number);
+    append_column(units, target >= position_bits ? target_number : ".");
+    append_column(positions, target >= position_bits ? "." : target_number);
   }
-  const char* head = permutation.source_unit_bits() > 0 ? "unit | position" : "position";
+  const char* heading = permutation.source_unit_bits() > 0 ? "unit | position" : "position";
   const auto line = [](const char* name, const std::string& row) { return base::aligned_left(name, 17) + row; };
-  std::string out = line(head, heads);
+  std::string out = line(heading, source_numbers);
   if (!permutation.unit().empty()) base::append_parts(out, '\n', line("to unit", units));
   base::append_parts(out, '\n', line("to position", positions));
   return out;

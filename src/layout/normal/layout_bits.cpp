@@ -22,12 +22,12 @@ using base::text;
 
 namespace {
 
-// Maximum number of indices of a dimension that are examined for an error message.
-constexpr std::int64_t kMaxInspected = 4096;
+/// Maximum number of indices of a dimension that are examined for an error message.
+constexpr std::int64_t kMaxInspectedIndices = 4096;
 
 std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
-bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
+bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
 int exact_log2(std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
 
@@ -47,13 +47,14 @@ std::string order_text(const Layout& layout) {
   return text.empty() ? "" : " order=(" + text + ')';
 }
 
+/// Checks that all sizes are powers of two and that each element is on one rank.  errors  kArgument.
 void check_sizes(const Layout& layout) {
   for (int d = 0; d < layout.dimensions(); ++d)
-    if (const std::int64_t size = layout.shape()[at(d)]; !power_of_two(size))
+    if (const std::int64_t size = layout.shape()[at(d)]; !is_power_of_two(size))
       throw_no_permutation(layout, text("dimension ", d, " has the size ", size, ", which is not a power of two"));
-  if (!power_of_two(layout.size())) {
+  if (!is_power_of_two(layout.size())) {
     for (int d = 0; d < layout.dimensions(); ++d)
-      if (const std::int64_t extent = layout.coordinates_in(d); !power_of_two(extent))
+      if (const std::int64_t extent = layout.coordinates_in(d); !is_power_of_two(extent))
         throw_no_permutation(layout, text("dimension ", d, " is distributed over ", extent,
                                           " coordinates, which is not a power of two"));
     throw_no_permutation(layout, text("it has ", layout.size(), " ranks, which is not a power of two"));
@@ -83,19 +84,20 @@ UnitPosition find_position(const Layout& layout, const Extents& index) {
 /// Spells the layout that distributes these bits of indices, most significant first, to the ranks. `cyclic(2^b)` onto
 /// 2^w coordinates distributes the w bits from b on, and the local positions consist of the other bits.
 std::string spell_bits(const Layout& layout, const std::vector<IndexBit>& unit) {
+  /// A grid axis: `width` bits of a dimension from bit `lowest` on.
   struct Axis {
     int dimension;
     int lowest;
     int width;
-    int number;
+    int number;  // of the axis in the grid
   };
   std::vector<Axis> axes;
-  for (const IndexBit& next : unit) {
-    if (!axes.empty() && axes.back().dimension == next.dimension && axes.back().lowest == next.bit + 1) {
+  for (const IndexBit& index_bit : unit) {
+    if (!axes.empty() && axes.back().dimension == index_bit.dimension && axes.back().lowest == index_bit.bit + 1) {
       --axes.back().lowest;
       ++axes.back().width;
     } else {
-      axes.push_back({next.dimension, next.bit, 1, static_cast<int>(axes.size())});
+      axes.push_back({index_bit.dimension, index_bit.bit, 1, static_cast<int>(axes.size())});
     }
   }
   std::string grid;
@@ -105,28 +107,29 @@ std::string spell_bits(const Layout& layout, const std::vector<IndexBit>& unit) 
   std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
     return a.dimension != b.dimension ? a.dimension < b.dimension : a.lowest > b.lowest;
   });
-  bool named = false;
+  bool needs_axis_names = false;
   for (std::size_t i = 0; i < axes.size(); ++i)
-    named = named || axes[i].number != static_cast<int>(i) || (i > 0 && axes[i].dimension == axes[i - 1].dimension);
+    needs_axis_names = needs_axis_names || axes[i].number != static_cast<int>(i) ||
+                       (i > 0 && axes[i].dimension == axes[i - 1].dimension);
   std::string dist;
-  std::size_t next = 0;
+  std::size_t next_axis = 0;
   for (int d = 0; d < layout.dimensions(); ++d) {
     std::string stages;
-    for (; next < axes.size() && axes[next].dimension == d; ++next)
-      stages += text(stages.empty() ? "" : "/", "cyclic(", std::int64_t{1} << axes[next].lowest, ")",
-                     named ? text("@", axes[next].number) : "");
+    for (; next_axis < axes.size() && axes[next_axis].dimension == d; ++next_axis)
+      stages += text(stages.empty() ? "" : "/", "cyclic(", std::int64_t{1} << axes[next_axis].lowest, ")",
+                     needs_axis_names ? text("@", axes[next_axis].number) : "");
     dist += text(d == 0 ? "" : ", ", stages.empty() ? "*" : stages);
   }
   return text("(", dist, ")", grid.empty() ? "" : text(" onto (", grid, ")"), order_text(layout));
 }
 
-/// Throws an error that names an index at which both layouts differ, if one of the first kMaxInspected indices of a
-/// dimension does.
+/// Throws an error that names an index at which both layouts differ, if one of the first kMaxInspectedIndices indices
+/// of a dimension does.
 [[noreturn]] void throw_different(const Layout& layout, const Layout& candidate) {
   for (int d = 0; d < layout.dimensions(); ++d) {
     Extents index(at(layout.dimensions()), 0);
     const std::int64_t size = layout.shape()[at(d)];
-    for (std::int64_t i = 0; i < std::min(size, kMaxInspected); ++i) {
+    for (std::int64_t i = 0; i < std::min(size, kMaxInspectedIndices); ++i) {
       index[at(d)] = i;
       const std::int64_t actual = layout.owner(index);
       const std::int64_t expected = candidate.owner(index);
@@ -163,7 +166,7 @@ BitPermutation bit_permutation(const Layout& layout, Order order) {
     index[at(d)] = 0;
     std::vector<int>& part = location.unit != 0 ? unit : position;
     const std::int64_t number = location.unit != 0 ? location.unit : location.position;
-    const bool is_single_bit = power_of_two(number) && (location.unit == 0 || location.position == 0);
+    const bool is_single_bit = is_power_of_two(number) && (location.unit == 0 || location.position == 0);
     const bool is_unused =
         is_single_bit && at(exact_log2(number)) < part.size() && part[part.size() - 1 - at(exact_log2(number))] < 0;
     if (!is_unused)

@@ -18,24 +18,26 @@ namespace {
 
 using Kind = Distribution::Kind;
 
+/// Maximum number of runs of owners that are examined; a dimension with more is irregular.
 constexpr std::int64_t kMaxRuns = std::int64_t{1} << 20;
 
 /// Returns the pattern of consecutive blocks of the given sizes, all above 0.
-Pattern consecutive(Extents sizes, std::int64_t size, std::int64_t extent) {
+Pattern make_consecutive_pattern(Extents sizes, std::int64_t size, std::int64_t extent) {
   const auto count = static_cast<std::int64_t>(sizes.size());
   const std::int64_t block = count >= 2 ? std::max(sizes[0], sizes[1]) : sizes[0];
-  bool uniform = true;
+  bool is_uniform = true;
   for (std::size_t b = 1; b < sizes.size(); ++b)
-    uniform = uniform && (b + 1 == sizes.size() ? sizes[b] <= block : sizes[b] == block);
-  if (uniform) return UniformBlocks{sizes[0], block, count};
-  bool balanced = count == extent;
-  for (std::int64_t b = 0; balanced && b < count; ++b)
-    balanced = sizes[static_cast<std::size_t>(b)] == size / extent + (b < size % extent ? 1 : 0);
-  if (balanced) return BalancedBlocks{};
+    is_uniform = is_uniform && (b + 1 == sizes.size() ? sizes[b] <= block : sizes[b] == block);
+  if (is_uniform) return UniformBlocks{sizes[0], block, count};
+  bool is_balanced = count == extent;
+  for (std::int64_t b = 0; is_balanced && b < count; ++b)
+    is_balanced = sizes[static_cast<std::size_t>(b)] == size / extent + (b < size % extent ? 1 : 0);
+  if (is_balanced) return BalancedBlocks{};
   return UnequalBlocks{std::move(sizes)};
 }
 
-Pattern block_pattern(const BlockOwnerMap& owner_map) {
+/// Returns the pattern of a plain distribution, by arithmetic.
+Pattern find_block_pattern(const BlockOwnerMap& owner_map) {
   const std::int64_t size = owner_map.size();
   const std::int64_t extent = owner_map.extent();
   if (extent == 1) return UniformBlocks{size, size, 1};
@@ -62,11 +64,11 @@ Pattern block_pattern(const BlockOwnerMap& owner_map) {
   Extents sizes;
   for (const std::int64_t coordinate : labelled_coordinates(owner_map))
     sizes.push_back(owner_map.set(coordinate).size());
-  return consecutive(std::move(sizes), size, extent);
+  return make_consecutive_pattern(std::move(sizes), size, extent);
 }
 
 /// Returns the runs of owners from index 0 to `end`; nullopt if there are too many.
-std::optional<std::vector<OwnerRun>> runs_below(const OwnerMap& owner_map, std::int64_t end) {
+std::optional<std::vector<OwnerRun>> find_runs_below(const OwnerMap& owner_map, std::int64_t end) {
   std::vector<OwnerRun> runs;
   for (std::int64_t x = 0; x < end;) {
     if (static_cast<std::int64_t>(runs.size()) == kMaxRuns) return std::nullopt;
@@ -79,7 +81,7 @@ std::optional<std::vector<OwnerRun>> runs_below(const OwnerMap& owner_map, std::
 }
 
 /// Returns a common period of all index sets, or the size if there is no shorter period.
-std::int64_t common_period(const OwnerMap& owner_map) {
+std::int64_t find_common_period(const OwnerMap& owner_map) {
   std::int64_t period = 1;
   for (std::int64_t c = 0; c < owner_map.extent(); ++c) {
     const IndexSet set = owner_map.set(c);
@@ -99,8 +101,9 @@ std::int64_t common_period(const OwnerMap& owner_map) {
   return period;
 }
 
-/// Returns the length of the shortest prefix whose repetition is the word, by the Z function of its runs.
-std::int64_t shortest_period(const std::vector<OwnerRun>& runs, std::int64_t size) {
+/// Returns the length of the shortest prefix of the word (the labels of all indices, as runs) whose repetition is the
+/// word, by the Z function of its runs: for each run, how many runs from there on equal those at the beginning.
+std::int64_t find_shortest_period(const std::vector<OwnerRun>& runs, std::int64_t size) {
   const std::size_t count = runs.size();
   std::vector<std::size_t> matches(count, 0);  // number of runs from run k on that equal those from run 1 on
   for (std::size_t k = 2, from = 0, to = 0; k < count; ++k) {
@@ -117,22 +120,23 @@ std::int64_t shortest_period(const std::vector<OwnerRun>& runs, std::int64_t siz
     if (runs[j].count < runs[0].count) continue;
     // All runs after this one equal those after the first one, except the last, which may be cut off.
     const std::size_t remaining = count - 1 - j;
-    const bool whole = matches[j + 1] >= remaining;
-    const bool cut = matches[j + 1] + 1 >= remaining && runs[remaining].owner == runs[count - 1].owner &&
-                     runs[remaining].count >= runs[count - 1].count;
-    if (whole || cut) return end - runs[0].count;
+    const bool matches_fully = matches[j + 1] >= remaining;
+    const bool matches_cut_off = matches[j + 1] + 1 >= remaining && runs[remaining].owner == runs[count - 1].owner &&
+                                 runs[remaining].count >= runs[count - 1].count;
+    if (matches_fully || matches_cut_off) return end - runs[0].count;
   }
   return size;
 }
 
-std::optional<Pattern> run_pattern(const OwnerMap& owner_map) {
+/// Returns the pattern of any distribution, by comparing runs of owners; nullopt if there are too many.
+std::optional<Pattern> find_run_pattern(const OwnerMap& owner_map) {
   const std::int64_t size = owner_map.size();
-  std::int64_t period = common_period(owner_map);
+  std::int64_t period = find_common_period(owner_map);
   // Runs of two periods suffice to see how the period cuts the blocks at its ends.
-  const std::int64_t examined = period == 1 || period > size / 2 ? size : 2 * period;
-  std::optional<std::vector<OwnerRun>> found = runs_below(owner_map, examined);
-  if (!found) return std::nullopt;
-  std::vector<OwnerRun> runs = std::move(*found);
+  const std::int64_t examined_indices = period == 1 || period > size / 2 ? size : 2 * period;
+  std::optional<std::vector<OwnerRun>> examined_runs = find_runs_below(owner_map, examined_indices);
+  if (!examined_runs) return std::nullopt;
+  std::vector<OwnerRun> runs = std::move(*examined_runs);
 
   std::vector<std::int64_t> label(static_cast<std::size_t>(owner_map.extent()), -1);
   std::int64_t labels = 0;
@@ -141,20 +145,20 @@ std::optional<Pattern> run_pattern(const OwnerMap& owner_map) {
     if (run_label < 0) run_label = labels++;
     run.owner = run_label;
   }
-  if (static_cast<std::int64_t>(runs.size()) == labels && examined == size) {
+  if (static_cast<std::int64_t>(runs.size()) == labels && examined_indices == size) {
     Extents sizes;
     for (const OwnerRun& run : runs) sizes.push_back(run.count);
-    return consecutive(std::move(sizes), size, owner_map.extent());
+    return make_consecutive_pattern(std::move(sizes), size, owner_map.extent());
   }
   if (labels == owner_map.extent() && runs.size() >= 3) {
     const std::int64_t block = runs[1].count;
-    bool round_robin = runs[0].count <= block && runs.back().count <= block;
-    for (std::size_t j = 0; round_robin && j < runs.size(); ++j)
-      round_robin = runs[j].owner == static_cast<std::int64_t>(j) % labels &&
-                    (j == 0 || j + 1 == runs.size() || runs[j].count == block);
-    if (round_robin) return RoundRobin{runs[0].count, block};
+    bool is_round_robin = runs[0].count <= block && runs.back().count <= block;
+    for (std::size_t j = 0; is_round_robin && j < runs.size(); ++j)
+      is_round_robin = runs[j].owner == static_cast<std::int64_t>(j) % labels &&
+                       (j == 0 || j + 1 == runs.size() || runs[j].count == block);
+    if (is_round_robin) return RoundRobin{runs[0].count, block};
   }
-  period = shortest_period(runs, examined);
+  period = find_shortest_period(runs, examined_indices);
   Word word;
   std::int64_t length = 0;
   for (const OwnerRun& run : runs) {
@@ -165,7 +169,8 @@ std::optional<Pattern> run_pattern(const OwnerMap& owner_map) {
   return word;
 }
 
-Distribution block_or(const UniformBlocks& blocks, std::int64_t size, std::int64_t extent) {
+/// Returns `block(m)`, spelled `block` if m is the default.
+Distribution make_block_distribution(const UniformBlocks& blocks, std::int64_t size, std::int64_t extent) {
   const std::int64_t ceiling = (size - 1) / extent + 1;
   return Distribution::blocked(blocks.block == ceiling ? 0 : blocks.block);
 }
@@ -173,8 +178,8 @@ Distribution block_or(const UniformBlocks& blocks, std::int64_t size, std::int64
 }  // namespace
 
 std::optional<Pattern> find_pattern(const OwnerMap& owner_map) {
-  if (const auto* blocks = dynamic_cast<const BlockOwnerMap*>(&owner_map)) return block_pattern(*blocks);
-  return run_pattern(owner_map);
+  if (const auto* blocks = dynamic_cast<const BlockOwnerMap*>(&owner_map)) return find_block_pattern(*blocks);
+  return find_run_pattern(owner_map);
 }
 
 std::vector<std::int64_t> labelled_coordinates(const OwnerMap& owner_map) {
@@ -198,7 +203,7 @@ Turn find_turn(const BlockOwnerMap& owner_map) {
 namespace {
 
 /// Returns the turn for which label l is labels[l], if there is one.
-std::optional<Turn> find_turn_of_labels(std::span<const std::int64_t> labels, std::int64_t extent, bool reverse) {
+std::optional<Turn> find_label_turn(std::span<const std::int64_t> labels, std::int64_t extent, bool reverse) {
   const std::int64_t increment = reverse ? extent - 1 : 1;
   for (std::size_t l = 1; l < labels.size(); ++l)
     if (labels[l] != (labels[l - 1] + increment) % extent) return std::nullopt;
@@ -210,19 +215,19 @@ std::optional<Turn> find_turn_of_labels(std::span<const std::int64_t> labels, st
 std::optional<DimensionSpelling> spell_labels(const Pattern& pattern, std::int64_t size, std::int64_t extent,
                                               std::span<const std::int64_t> labels) {
   if (std::holds_alternative<Word>(pattern)) return spell(pattern, size, extent, labels);
-  const std::optional<Turn> forward = find_turn_of_labels(labels, extent, false);
+  const std::optional<Turn> forward = find_label_turn(labels, extent, /*reverse=*/false);
   const bool ascending = std::is_sorted(labels.begin(), labels.end());
   const bool blocks = std::holds_alternative<UniformBlocks>(pattern) || std::holds_alternative<UnequalBlocks>(pattern);
   const auto* uniform = std::get_if<UniformBlocks>(&pattern);
-  const bool short_first = uniform != nullptr && uniform->first < uniform->block;
+  const bool has_short_first = uniform != nullptr && uniform->first < uniform->block;
   const bool unequal = std::holds_alternative<UnequalBlocks>(pattern);
-  const bool from_first = forward && forward->source == 0 && !unequal && !short_first;
+  const bool from_first = forward && forward->source == 0 && !unequal && !has_short_first;
   // A shorter first block, and coordinates without a block between others, are expressed by sizes unless there are
   // very many.
   if (ascending && !from_first && blocks && (unequal || extent <= kMaxGaps))
     return spell(pattern, size, extent, labels);
   if (forward) return spell(pattern, size, extent, *forward);
-  if (const std::optional<Turn> back = find_turn_of_labels(labels, extent, true))
+  if (const std::optional<Turn> back = find_label_turn(labels, extent, /*reverse=*/true))
     return spell(pattern, size, extent, *back);
   return std::nullopt;
 }
@@ -235,7 +240,7 @@ DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t 
       result.distribution = Distribution::blocked(blocks->block);
       result.offset = blocks->block - blocks->first;
     } else {
-      result.distribution = block_or(*blocks, size, extent);
+      result.distribution = make_block_distribution(*blocks, size, extent);
     }
   } else if (std::holds_alternative<BalancedBlocks>(pattern)) {
     result.distribution = Distribution::balanced();
@@ -279,10 +284,10 @@ DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t 
     for (std::size_t label = 0; label < unequal->sizes.size(); ++label) sizes[at(label)] = unequal->sizes[label];
   } else {
     const auto& blocks = std::get<UniformBlocks>(pattern);  // round robin and balanced blocks use every coordinate
-    std::int64_t left = size;
+    std::int64_t remaining = size;
     for (std::size_t label = 0; label < static_cast<std::size_t>(blocks.count); ++label) {
-      sizes[at(label)] = std::min(label == 0 ? blocks.first : blocks.block, left);
-      left -= sizes[at(label)];
+      sizes[at(label)] = std::min(label == 0 ? blocks.first : blocks.block, remaining);
+      remaining -= sizes[at(label)];
     }
   }
   result.distribution = Distribution::gen_block(std::move(sizes));

@@ -43,10 +43,11 @@ constexpr std::int64_t kFewRanks = 4096;
 struct Dimension {
   Pattern pattern;
   Labels labels;
-  DimensionSpelling spelled;
+  DimensionSpelling spelling;
 };
 
-const layout::BlockOwnerMap* plain_map(const layout::OwnerMap& owner_map) {
+/// Returns the owner map of a plain distribution; nullptr for another one.
+const layout::BlockOwnerMap* as_block_map(const layout::OwnerMap& owner_map) {
   return dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
 }
 
@@ -64,15 +65,15 @@ bool spell_by_axes(const ResolvedLayout& resolved, std::vector<Dimension>& dimen
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     if (resolved.shape[d] == 0) continue;
     const layout::OwnerMap& owner_map = *resolved.owner_maps[d];
-    const auto* plain = plain_map(owner_map);
-    if (plain != nullptr && plain->kind() != Distribution::Kind::kGenBlock && owner_map.extent() > layout::kMaxGaps) {
-      dimensions[d].spelled = spell(dimensions[d].pattern, owner_map.size(), owner_map.extent(), find_turn(*plain));
+    const auto* blocks = as_block_map(owner_map);
+    if (blocks != nullptr && blocks->kind() != Distribution::Kind::kGenBlock && owner_map.extent() > layout::kMaxGaps) {
+      dimensions[d].spelling = spell(dimensions[d].pattern, owner_map.size(), owner_map.extent(), find_turn(*blocks));
       continue;
     }
     const std::vector<std::int64_t> labels = labelled_coordinates(owner_map);
-    const auto spelled = spell_labels(dimensions[d].pattern, owner_map.size(), owner_map.extent(), labels);
-    if (!spelled) return false;
-    dimensions[d].spelled = *spelled;
+    const auto spelling = spell_labels(dimensions[d].pattern, owner_map.size(), owner_map.extent(), labels);
+    if (!spelling) return false;
+    dimensions[d].spelling = *spelling;
   }
   ranks.digits = grid->digits;
   return true;
@@ -94,18 +95,18 @@ void spell_by_ranks(const Layout& layout, const ResolvedLayout& resolved, std::v
   for (std::size_t d = 0; grid && d < dimensions.size(); ++d) {
     if (extent_at(d) == 0) continue;
     Dimension& dimension = dimensions[d];
-    std::optional<DimensionSpelling> spelled =
+    std::optional<DimensionSpelling> spelling =
         spell_labels(dimension.pattern, extent_at(d), dimension.labels.extent, grid->labels[d]);
-    if (!spelled) {
-      const auto natural = table.natural_digits(static_cast<int>(d));
-      if (natural) {
+    if (!spelling) {
+      const auto natural_digits = table.natural_digits(static_cast<int>(d));
+      if (natural_digits) {
         std::erase_if(grid->digits, [&](const layout::Digit& digit) { return digit.dimension == static_cast<int>(d); });
-        grid->digits.insert(grid->digits.end(), natural->begin(), natural->end());
-        spelled = spell(dimension.pattern, extent_at(d), dimension.labels.extent, layout::Turn{});
+        grid->digits.insert(grid->digits.end(), natural_digits->begin(), natural_digits->end());
+        spelling = spell(dimension.pattern, extent_at(d), dimension.labels.extent, layout::Turn{});
       }
     }
-    if (spelled) {
-      dimension.spelled = *spelled;
+    if (spelling) {
+      dimension.spelling = *spelling;
     } else {
       grid.reset();
     }
@@ -125,32 +126,33 @@ void spell_by_ranks(const Layout& layout, const ResolvedLayout& resolved, std::v
   for (std::size_t d = dimensions.size(); d-- > 0;) {
     Dimension& dimension = dimensions[d];
     if (extent_at(d) == 0) continue;
-    std::vector<std::int64_t> natural(dimension.labels.coordinates.size());
-    std::iota(natural.begin(), natural.end(), 0);
-    dimension.spelled = *spell_labels(dimension.pattern, extent_at(d), dimension.labels.extent, natural);
+    std::vector<std::int64_t> natural_labels(dimension.labels.coordinates.size());
+    std::iota(natural_labels.begin(), natural_labels.end(), 0);
+    dimension.spelling = *spell_labels(dimension.pattern, extent_at(d), dimension.labels.extent, natural_labels);
     if (dimension.labels.extent > 1) ranks.digits.push_back({static_cast<int>(d), 1, dimension.labels.extent, stride});
     stride *= dimension.labels.extent;
   }
   std::reverse(ranks.digits.begin(), ranks.digits.end());
-  ranks.list = table.list();
+  ranks.list = table.list_ranks();
 }
 
-/// Returns the order of the dimensions in which a local array can have more than one position; the others come first.
+/// Returns the canonical local order: only dimensions in which some local array has more than one position matter; the
+/// others come first.
 std::vector<int> normal_order(const Layout& layout) {
   std::vector<int> ascending(static_cast<std::size_t>(layout.dimensions()));
   std::iota(ascending.begin(), ascending.end(), 0);
-  std::vector<int> longer;
+  std::vector<int> extended;
   for (const int d : layout.order()) {
     const std::int64_t max_positions = layout.longest_local(d) + layout.halo(d).lo + layout.halo(d).hi;
     if (max_positions == 0) return ascending;
-    if (max_positions > 1) longer.push_back(d);
+    if (max_positions > 1) extended.push_back(d);
   }
-  if (std::is_sorted(longer.begin(), longer.end())) return ascending;
-  if (std::is_sorted(longer.rbegin(), longer.rend())) return {ascending.rbegin(), ascending.rend()};
+  if (std::is_sorted(extended.begin(), extended.end())) return ascending;
+  if (std::is_sorted(extended.rbegin(), extended.rend())) return {ascending.rbegin(), ascending.rend()};
   std::vector<int> result;
   for (const int d : ascending)
-    if (std::find(longer.begin(), longer.end(), d) == longer.end()) result.push_back(d);
-  result.insert(result.end(), longer.begin(), longer.end());
+    if (std::find(extended.begin(), extended.end(), d) == extended.end()) result.push_back(d);
+  result.insert(result.end(), extended.begin(), extended.end());
   return result;
 }
 
@@ -177,11 +179,11 @@ Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, 
   }
   for (std::size_t d = 0; d < count; ++d) {
     if (axes[d].empty()) continue;
-    const DimensionSpelling& spelled = dimensions[d].spelled;
-    distributions[d] = spelled.distribution;
-    options.source[d] = spelled.turn.source;
-    options.offset[d] = spelled.offset;
-    if (spelled.turn.reverse) options.reverse.push_back(static_cast<int>(d));
+    const DimensionSpelling& spelling = dimensions[d].spelling;
+    distributions[d] = spelling.distribution;
+    options.source[d] = spelling.turn.source;
+    options.offset[d] = spelling.offset;
+    if (spelling.turn.reverse) options.reverse.push_back(static_cast<int>(d));
     std::sort(axes[d].rbegin(), axes[d].rend());
   }
   const bool ascending =
@@ -217,15 +219,15 @@ Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, 
   return Layout(layout.shape(), std::move(distributions), std::move(grid), order, local_order, std::move(options));
 }
 
-/// True if a dimension is too irregular for a pattern and thus for a canonical text.
-bool irregular(const Layout& layout) {
+/// Returns true if a dimension is too irregular for a pattern and thus for a canonical text.
+bool is_irregular(const Layout& layout) {
   for (int d = 0; d < layout.dimensions(); ++d)
     if (layout.shape()[static_cast<std::size_t>(d)] > 0 && !find_pattern(layout::get_owner_map(layout, d))) return true;
   return false;
 }
 
-/// Compares layouts rank by rank if they have no text to compare.
-bool same_sets(const Layout& a, const Layout& b) {
+/// Compares layouts rank by rank, for layouts without a canonical text.
+bool have_same_sets(const Layout& a, const Layout& b) {
   for (const std::int64_t rank : a.rank_numbers()) {
     if (!b.has_rank(rank)) return false;
     const std::vector<IndexSet> sets_a = a.index_sets(rank);
@@ -240,18 +242,18 @@ bool same_sets(const Layout& a, const Layout& b) {
 
 Layout Layout::normal_form() const {
   std::vector<Dimension> dimensions(shape().size());
-  bool plain = true;
+  bool all_plain = true;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     if (shape()[d] == 0) continue;
     const layout::OwnerMap& map = *resolved_->owner_maps[d];
     const std::optional<Pattern> pattern = find_pattern(map);
     if (!pattern) return *this;
     dimensions[d].pattern = *pattern;
-    plain = plain && plain_map(map) != nullptr;
+    all_plain = all_plain && as_block_map(map) != nullptr;
   }
   Ranks ranks;
-  const bool by_axes = plain && size() > kFewRanks && spell_by_axes(*resolved_, dimensions, ranks);
-  if (!by_axes) spell_by_ranks(*this, *resolved_, dimensions, ranks);
+  const bool is_spelled = all_plain && size() > kFewRanks && spell_by_axes(*resolved_, dimensions, ranks);
+  if (!is_spelled) spell_by_ranks(*this, *resolved_, dimensions, ranks);
   return assemble(*this, dimensions, ranks);
 }
 
@@ -261,18 +263,18 @@ bool Layout::operator==(const Layout& other) const {
   const Layout a = normal_form();
   const Layout b = other.normal_form();
   if (a.spelled_like(b)) return true;
-  if (!irregular(a) || !irregular(b)) return false;
+  if (!is_irregular(a) || !is_irregular(b)) return false;
   const auto halos = [](const Layout& layout) {
     std::vector<std::tuple<std::int64_t, std::int64_t, bool>> result;
     for (int d = 0; d < layout.dimensions(); ++d)
       result.emplace_back(layout.halo(d).lo, layout.halo(d).hi, layout.halo(d) != Halo{} && layout.periodic(d));
     return result;
   };
-  return normal_order(a) == normal_order(b) && halos(a) == halos(b) && same_sets(a, b);
+  return normal_order(a) == normal_order(b) && halos(a) == halos(b) && have_same_sets(a, b);
 }
 
 std::string hashed_text(const Layout& layout) {
-  if (!irregular(layout)) return to_string(layout);
+  if (!is_irregular(layout)) return to_string(layout);
   return shape_to_string(layout.shape()) + " on " + std::to_string(layout.size());
 }
 

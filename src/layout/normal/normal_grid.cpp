@@ -44,8 +44,8 @@ void sort_by_stride(std::vector<Digit>& digits) {
   std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) { return a.stride > b.stride; });
 }
 
-/// True if each stride is the number of values of all smaller digits.  pre: sorted by stride.
-bool mixed_radix(const std::vector<Digit>& digits) {
+/// Returns true if each stride is the number of values of all smaller digits.  pre: sorted by stride.
+bool is_mixed_radix(const std::vector<Digit>& digits) {
   std::int64_t product = 1;
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
     if (digit->stride != product) return false;
@@ -58,23 +58,24 @@ bool mixed_radix(const std::vector<Digit>& digits) {
 
 std::optional<DigitGrid> axis_digits(const ResolvedLayout& layout) {
   const RankMap& map = layout.map;
-  if (map.listed()) return std::nullopt;
+  if (map.has_list()) return std::nullopt;
   DigitGrid result;
   for (std::size_t axis = 0; axis < map.grid().size(); ++axis) {
     Digit digit{-1, 1, map.grid()[axis], map.stride(axis)};
-    bool found = std::find(layout.copied.begin(), layout.copied.end(), static_cast<int>(axis)) != layout.copied.end();
+    bool is_used = std::find(layout.copied_axes.begin(), layout.copied_axes.end(), static_cast<int>(axis)) !=
+                   layout.copied_axes.end();
     for (std::size_t d = 0; d < layout.axes.size(); ++d) {
       std::int64_t weight = 1;
       for (auto dimension_axis = layout.axes[d].rbegin(); dimension_axis != layout.axes[d].rend(); ++dimension_axis) {
         if (*dimension_axis == static_cast<int>(axis)) {
-          found = true;
+          is_used = true;
           digit.dimension = layout.shape[d] == 0 ? -1 : static_cast<int>(d);
           digit.weight = weight;
         }
         weight *= map.grid()[static_cast<std::size_t>(*dimension_axis)];
       }
     }
-    if (!found) return std::nullopt;  // pinned: only a part of the ranks belongs to the layout
+    if (!is_used) return std::nullopt;  // pinned: only a part of the ranks belongs to the layout
     if (digit.extent > 1) result.digits.push_back(digit);
   }
   sort_by_stride(result.digits);
@@ -97,21 +98,21 @@ std::optional<DigitGrid> axis_digits(const ResolvedLayout& layout) {
 
 RankTable::RankTable(const Layout& layout, const ResolvedLayout& resolved, std::vector<Labels> labels)
     : labels_(std::move(labels)), ranks_(resolved.map.ranks()) {
-  std::vector<std::vector<std::int64_t>> label(labels_.size());
+  std::vector<std::vector<std::int64_t>> label_of_coordinate(labels_.size());
   std::int64_t owners = 1;
   for (std::size_t d = 0; d < labels_.size(); ++d) {
     owners *= labels_[d].extent;
     if (resolved.shape[d] == 0) continue;
-    label[d].assign(at(labels_[d].extent), -1);
+    label_of_coordinate[d].assign(at(labels_[d].extent), -1);
     for (std::size_t l = 0; l < labels_[d].coordinates.size(); ++l)
-      label[d][at(labels_[d].coordinates[l])] = static_cast<std::int64_t>(l);
+      label_of_coordinate[d][at(labels_[d].coordinates[l])] = static_cast<std::int64_t>(l);
   }
   copies_ = static_cast<std::int64_t>(ranks_.size()) / owners;
   table_.reserve(ranks_.size() * labels_.size());
   for (const std::int64_t rank : ranks_) {
     const Extents coordinates = layout.coordinates(rank);
     for (std::size_t d = 0; d < labels_.size(); ++d)
-      table_.push_back(label[d].empty() ? 0 : label[d][at(coordinates[d])]);
+      table_.push_back(label_of_coordinate[d].empty() ? 0 : label_of_coordinate[d][at(coordinates[d])]);
   }
 }
 
@@ -137,25 +138,25 @@ std::optional<DigitGrid> RankTable::digits() const {
   result.base = first;
   std::vector<std::int64_t> copies;
   for (const std::int64_t rank : first_ranks) copies.push_back(rank - first);
-  std::optional<std::vector<Digit>> found = find_digits(copies, -1);
-  if (!found) return std::nullopt;
-  result.digits = *found;
+  std::optional<std::vector<Digit>> dimension_digits = find_digits(copies, -1);
+  if (!dimension_digits) return std::nullopt;
+  result.digits = *dimension_digits;
   for (std::size_t d = 0; d < labels_.size(); ++d) {
     std::vector<std::int64_t> values{0};
     for (std::size_t l = 1; l < ranks_by_label[d].size(); ++l) values.push_back(ranks_by_label[d][l].front() - first);
     const std::vector<std::int64_t> labelled = values;
-    std::vector<std::int64_t>& rest = unlabelled[d];
+    std::vector<std::int64_t>& unmatched = unlabelled[d];
     if (copies.size() == 1) {
-      for (const std::int64_t rank : rest) values.push_back(rank - first);
-      rest.clear();
+      for (const std::int64_t rank : unmatched) values.push_back(rank - first);
+      unmatched.clear();
     }
-    while (!rest.empty()) {
-      const std::int64_t smallest = rest.front();
+    while (!unmatched.empty()) {
+      const std::int64_t smallest = unmatched.front();
       values.push_back(smallest - first);
       for (const std::int64_t copy : copies) {
-        const auto matching_copy = std::lower_bound(rest.begin(), rest.end(), smallest + copy);
-        if (matching_copy == rest.end() || *matching_copy != smallest + copy) return std::nullopt;
-        rest.erase(matching_copy);
+        const auto matching_copy = std::lower_bound(unmatched.begin(), unmatched.end(), smallest + copy);
+        if (matching_copy == unmatched.end() || *matching_copy != smallest + copy) return std::nullopt;
+        unmatched.erase(matching_copy);
       }
     }
     if (static_cast<std::int64_t>(values.size()) != labels_[d].extent) return std::nullopt;
@@ -166,21 +167,21 @@ std::optional<DigitGrid> RankTable::digits() const {
       result.labels.back().push_back(std::lower_bound(values.begin(), values.end(), value) - values.begin());
     for (std::int64_t& value : values) value -= smallest;
     result.base += smallest;
-    found = find_digits(values, static_cast<int>(d));
-    if (!found) return std::nullopt;
-    result.digits.insert(result.digits.end(), found->begin(), found->end());
+    dimension_digits = find_digits(values, static_cast<int>(d));
+    if (!dimension_digits) return std::nullopt;
+    result.digits.insert(result.digits.end(), dimension_digits->begin(), dimension_digits->end());
   }
   sort_by_stride(result.digits);
-  if (!mixed_radix(result.digits) || !holds(result)) return std::nullopt;
+  if (!is_mixed_radix(result.digits) || !describes_all_ranks(result)) return std::nullopt;
   return result;
 }
 
-bool RankTable::holds(const DigitGrid& grid) const {
-  std::vector<std::vector<std::int64_t>> label(labels_.size());
+bool RankTable::describes_all_ranks(const DigitGrid& grid) const {
+  std::vector<std::vector<std::int64_t>> label_of_coordinate(labels_.size());
   for (std::size_t d = 0; d < labels_.size(); ++d) {
-    label[d].assign(at(labels_[d].extent), -1);
+    label_of_coordinate[d].assign(at(labels_[d].extent), -1);
     for (std::size_t l = 0; l < grid.labels[d].size(); ++l)
-      label[d][at(grid.labels[d][l])] = static_cast<std::int64_t>(l);
+      label_of_coordinate[d][at(grid.labels[d][l])] = static_cast<std::int64_t>(l);
   }
   std::vector<std::int64_t> coordinates(labels_.size());
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
@@ -191,7 +192,7 @@ bool RankTable::holds(const DigitGrid& grid) const {
       if (digit.dimension >= 0)
         coordinates[static_cast<std::size_t>(digit.dimension)] += number / digit.stride % digit.extent * digit.weight;
     for (std::size_t d = 0; d < labels_.size(); ++d)
-      if (label_at(r, d) != label[d][at(coordinates[d])]) return false;
+      if (label_at(r, d) != label_of_coordinate[d][at(coordinates[d])]) return false;
   }
   return true;
 }
@@ -212,7 +213,7 @@ std::optional<std::vector<Digit>> RankTable::natural_digits(int dimension) const
   return find_digits(first_ranks, dimension);
 }
 
-Extents RankTable::list() const {
+Extents RankTable::list_ranks() const {
   std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> classes;  // maps labels to ranks in ascending order
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     std::vector<std::int64_t> key(labels_.size());

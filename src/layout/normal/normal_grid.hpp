@@ -18,14 +18,14 @@ struct Digit {
   bool operator==(const Digit&) const = default;
 };
 
-/// The coordinates of one dimension that own an index, in the order of their first index.
+/// The coordinates of one dimension that own an index, in the order of their first index: label l is coordinates[l].
 struct Labels {
-  std::int64_t extent = 1;
+  std::int64_t extent = 1;  ///< number of all coordinates
   std::vector<std::int64_t> coordinates;
 };
 
-/// The digits of all ranks. `labels[d][l]` is the coordinate of label l of dimension d, if coordinates are numbered by
-/// the values of the dimension's digits.
+/// The digits of all ranks. `labels[d][l]` is the new coordinate of label l of dimension d: the value of the
+/// dimension's digits.
 struct DigitGrid {
   std::int64_t base = 0;
   std::vector<Digit> digits;
@@ -49,15 +49,15 @@ class RankTable {
   /// Returns digits for which the labels of a dimension are its coordinates 0, 1, ...; nullopt if there are none.
   std::optional<std::vector<Digit>> natural_digits(int dimension) const;
   /// Returns the ranks by the label of each dimension (coordinates without an index come last) and copy, row-major.
-  Extents list() const;
+  Extents list_ranks() const;
   std::int64_t copies() const { return copies_; }
 
  private:
   std::int64_t label_at(std::size_t rank, std::size_t dimension) const {
     return table_[rank * labels_.size() + dimension];
   }
-  /// True if the digits describe every rank.
-  bool holds(const DigitGrid& grid) const;
+  /// Returns true if the digits describe every rank.
+  bool describes_all_ranks(const DigitGrid& grid) const;
 
   std::vector<Labels> labels_;
   std::vector<std::int64_t> ranks_;

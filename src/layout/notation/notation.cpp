@@ -26,46 +26,49 @@ namespace {
 constexpr const char* kOptions =
     "onto (grid), ranks=, order=, replicate=, source=, offset=, reverse=, halo=, periodic=, template= or align=, each "
     "at most once";
-/// Maximum length of a range of ranks. A longer range is probably a typing error and would exhaust the memory.
-constexpr std::int64_t kMaxListed = std::int64_t{1} << 28;
+/// Maximum number of ranks in a range such as `4:8`. A longer range is probably a typing error and would exhaust the
+/// memory.
+constexpr std::int64_t kMaxRangeRanks = std::int64_t{1} << 28;
 
-Halo halo_entry(Scanner& scanner) {
+/// Parses the halo of one dimension: `1` or `1:2`.
+Halo parse_halo_entry(Scanner& scanner) {
   Halo halo;
-  halo.lo = scanner.integer("the width of a halo");
-  halo.hi = scanner.accept(":") ? scanner.integer("the width of a halo") : halo.lo;
+  halo.lo = scanner.read_integer("the width of a halo");
+  halo.hi = scanner.accept(":") ? scanner.read_integer("the width of a halo") : halo.lo;
   return halo;
 }
 
-Alignment alignment_entry(Scanner& scanner) {
+/// Parses the content of one template dimension, such as `2*d0+1`.
+Alignment parse_alignment_entry(Scanner& scanner) {
   constexpr const char* kEntry = "*, a number, or a dimension as in 2*d0+1";
   Alignment result;
   if (scanner.accept("*")) {
     result.kind = Alignment::Kind::kCopies;
     return result;
   }
-  bool negative = false;
+  bool is_negative = false;
   const char next = scanner.peek();
   if (next == '-') {
     scanner.accept("-");
-    negative = true;
+    is_negative = true;
   }
   if (scanner.peek() >= '0' && scanner.peek() <= '9') {
-    const std::int64_t number = scanner.integer(kEntry);
+    const std::int64_t number = scanner.read_integer(kEntry);
     if (!scanner.accept("*")) {
       result.kind = Alignment::Kind::kConstant;
-      result.offset = negative ? -number : number;
+      result.offset = is_negative ? -number : number;
       return result;
     }
     result.scale = number;
   }
   const std::size_t start = scanner.position();
-  if (scanner.word() != "d") scanner.fail(start, kEntry);
-  result.dimension = scanner.small_integer("the number of a dimension");
-  if (negative) result.scale = -result.scale;
+  if (scanner.read_word() != "d") scanner.fail(start, kEntry);
+  result.dimension = scanner.read_small_integer("the number of a dimension");
+  if (is_negative) result.scale = -result.scale;
   if (scanner.accept("+")) {
-    result.offset = scanner.integer("an offset");
+    result.offset = scanner.read_integer("an offset");
   } else if (scanner.peek() == '-') {
-    result.offset = scanner.integer("an offset");
+    result.offset = scanner.read_integer("an offset");
   }
   return result;
 }
@@ -73,181 +76,183 @@ Alignment alignment_entry(Scanner& scanner) {
 /// A recursive-descent parser of layouts.
 class Parser {
  public:
-  explicit Parser(std::string_view text) : in_(text, "layout") {}
+  explicit Parser(std::string_view text) : scanner_(text, "layout") {}
 
   Notation parse() {
     Notation result;
-    if (!in_.at_end() && in_.peek() != '(' && in_.peek() != '\0') result.shape = shape();
-    in_.expect("(",
-               result.shape ? "'(' before the distributions" : "a shape such as 8x12, or '(' before the distributions");
-    in_.rest_of_list("a distribution", [&] { result.distributions.push_back(distribution()); });
-    in_.skip();
-    while (!in_.at_end()) {
-      option(result);
-      in_.skip();
+    if (!scanner_.at_end() && scanner_.peek() != '(' && scanner_.peek() != '\0') result.shape = parse_shape();
+    scanner_.expect(
+        "(", result.shape ? "'(' before the distributions" : "a shape such as 8x12, or '(' before the distributions");
+    scanner_.read_list_rest("a distribution", [&] { result.distributions.push_back(parse_distribution()); });
+    scanner_.skip_blanks();
+    while (!scanner_.at_end()) {
+      parse_option(result);
+      scanner_.skip_blanks();
     }
     return result;
   }
 
  private:
-  Extents shape() {
+  Extents parse_shape() {
     constexpr const char* kShape = "a shape such as 8x12, or '(' before the distributions";
-    const std::size_t start = in_.position();
-    if (in_.word() == "scalar") return {};
-    in_.back_to(start);
-    Extents result{in_.integer(kShape)};
-    while (in_.peek() == 'x' || in_.peek() == 'X') {
-      if (!in_.accept("x")) in_.accept("X");
-      result.push_back(in_.integer("the size of a dimension"));
+    const std::size_t start = scanner_.position();
+    if (scanner_.read_word() == "scalar") return {};
+    scanner_.rewind_to(start);
+    Extents result{scanner_.read_integer(kShape)};
+    while (scanner_.peek() == 'x' || scanner_.peek() == 'X') {
+      if (!scanner_.accept("x")) scanner_.accept("X");
+      result.push_back(scanner_.read_integer("the size of a dimension"));
     }
     return result;
   }
 
-  Extents integers(std::string_view what) {
+  Extents parse_integers(std::string_view what) {
     Extents result;
-    in_.list(what, [&] { result.push_back(in_.integer(what)); });
+    scanner_.read_list(what, [&] { result.push_back(scanner_.read_integer(what)); });
     return result;
   }
 
-  std::vector<int> numbers(std::string_view what) {
+  std::vector<int> parse_numbers(std::string_view what) {
     std::vector<int> result;
-    const auto read_number = [&] { result.push_back(in_.small_integer(what)); };
-    if (in_.peek() == '(') {
-      in_.list(what, read_number);
+    const auto read_number = [&] { result.push_back(scanner_.read_small_integer(what)); };
+    if (scanner_.peek() == '(') {
+      scanner_.read_list(what, read_number);
     } else {
       read_number();
     }
     return result;
   }
 
-  Distribution distribution() {
-    if (in_.accept("*") || in_.accept(":")) return Distribution::collapsed();
-    Distribution result = level();
-    while (in_.accept("/")) result.inner.push_back(level());
+  Distribution parse_distribution() {
+    if (scanner_.accept("*") || scanner_.accept(":")) return Distribution::collapsed();
+    Distribution result = parse_level();
+    while (scanner_.accept("/")) result.inner.push_back(parse_level());
     return result;
   }
 
-  Distribution level() {
-    Distribution result = named();
-    if (in_.accept("@")) result.axes = numbers("a grid axis");
+  Distribution parse_level() {
+    Distribution result = parse_named_distribution();
+    if (scanner_.accept("@")) result.axes = parse_numbers("a grid axis");
     return result;
   }
 
-  Distribution named() {
-    in_.skip();
-    const std::size_t start = in_.position();
-    const std::string name = in_.word();
+  Distribution parse_named_distribution() {
+    scanner_.skip_blanks();
+    const std::size_t start = scanner_.position();
+    const std::string name = scanner_.read_word();
     if (name == "balanced") return Distribution::balanced();
     if (name == "block" || name == "cyclic") {
-      const bool block = name == "block";
-      if (!in_.accept("(")) return block ? Distribution::blocked() : Distribution::cyclic();
-      in_.skip();
-      const std::size_t argument = in_.position();
-      const std::int64_t size = in_.integer("a block size");
-      if (size < 1) in_.fail(argument, "a block size of 1 or more");
-      in_.expect(")", "')' after the block size");
-      return block ? Distribution::blocked(size) : Distribution::cyclic(size);
+      const bool is_block = name == "block";
+      if (!scanner_.accept("(")) return is_block ? Distribution::blocked() : Distribution::cyclic();
+      scanner_.skip_blanks();
+      const std::size_t argument = scanner_.position();
+      const std::int64_t size = scanner_.read_integer("a block size");
+      if (size < 1) scanner_.fail(argument, "a block size of 1 or more");
+      scanner_.expect(")", "')' after the block size");
+      return is_block ? Distribution::blocked(size) : Distribution::cyclic(size);
     }
     if (name == "gen_block") {
-      in_.expect("(", "'(' before the block sizes");
-      if (in_.peek() == '(') {
-        Distribution result = Distribution::gen_block(integers("a block size"));
-        in_.expect(")", "')' after the block sizes");
+      scanner_.expect("(", "'(' before the block sizes");
+      if (scanner_.peek() == '(') {
+        Distribution result = Distribution::gen_block(parse_integers("a block size"));
+        scanner_.expect(")", "')' after the block sizes");
         return result;
       }
       Extents sizes;
-      in_.rest_of_list("a block size", [&] { sizes.push_back(in_.integer("a block size")); });
+      scanner_.read_list_rest("a block size", [&] { sizes.push_back(scanner_.read_integer("a block size")); });
       return Distribution::gen_block(std::move(sizes));
     }
-    if (name == "indirect") return indirect();
-    in_.fail(start, "*, block, block(m), balanced, cyclic, cyclic(k), gen_block(sizes) or indirect(owners)");
+    if (name == "indirect") return parse_indirect();
+    scanner_.fail(start, "*, block, block(m), balanced, cyclic, cyclic(k), gen_block(sizes) or indirect(owners)");
   }
 
-  Distribution indirect() {
+  Distribution parse_indirect() {
     std::vector<OwnerRun> runs;
     bool repeats = false;
-    in_.list("an owner", [&] {
-      in_.skip();
-      if (repeats) in_.fail(in_.position(), "')' after ...");
-      if (in_.accept("...")) {
+    scanner_.read_list("an owner", [&] {
+      scanner_.skip_blanks();
+      if (repeats) scanner_.fail(scanner_.position(), "')' after ...");
+      if (scanner_.accept("...")) {
         repeats = true;
         return;
       }
-      OwnerRun run{in_.integer("an owner such as 2 or 2*5, or ..."), 1};
-      if (in_.accept("*")) run.count = in_.integer("how often the owner is repeated");
+      OwnerRun run{scanner_.read_integer("an owner such as 2 or 2*5, or ..."), 1};
+      if (scanner_.accept("*")) run.count = scanner_.read_integer("how often the owner is repeated");
       runs.push_back(run);
     });
     return Distribution::indirect(std::move(runs), repeats);
   }
 
-  Extents rank_list() {
+  Extents parse_rank_list() {
     Extents result;
-    in_.list("a rank", [&] {
-      in_.skip();
-      const std::size_t start = in_.position();
-      const std::int64_t first = in_.integer("a rank");
-      if (!in_.accept(":")) {
+    scanner_.read_list("a rank", [&] {
+      scanner_.skip_blanks();
+      const std::size_t start = scanner_.position();
+      const std::int64_t first = scanner_.read_integer("a rank");
+      if (!scanner_.accept(":")) {
         result.push_back(first);
         return;
       }
-      const std::int64_t end = in_.integer("the end of a range of ranks");
-      if (first < 0 || end <= first || end - first > kMaxListed) in_.fail(start, "a range of ranks such as 4:8");
+      const std::int64_t end = scanner_.read_integer("the end of a range of ranks");
+      if (first < 0 || end <= first || end - first > kMaxRangeRanks)
+        scanner_.fail(start, "a range of ranks such as 4:8");
       for (std::int64_t rank = first; rank < end; ++rank) result.push_back(rank);
     });
     return result;
   }
 
-  std::optional<Order> c_or_fortran() {
-    in_.skip();
-    const std::size_t start = in_.position();
-    const std::string value = in_.word();
-    if (value != "c" && value != "f") in_.fail(start, "C or F, or a list in parentheses");
+  std::optional<Order> parse_order() {
+    scanner_.skip_blanks();
+    const std::size_t start = scanner_.position();
+    const std::string value = scanner_.read_word();
+    if (value != "c" && value != "f") scanner_.fail(start, "C or F, or a list in parentheses");
     return value == "c" ? Order::kC : Order::kFortran;
   }
 
-  void option(Notation& result) {
-    const std::size_t start = in_.position();
-    const std::string name = in_.word();
-    if (!seen_.insert(name).second) in_.fail(start, kOptions);
+  void parse_option(Notation& result) {
+    const std::size_t start = scanner_.position();
+    const std::string name = scanner_.read_word();
+    if (!seen_options_.insert(name).second) scanner_.fail(start, kOptions);
     LayoutOptions& options = result.options;
     if (name == "onto") {
-      in_.skip();
-      result.grid = in_.peek() == '(' ? integers("a grid extent") : Extents{in_.integer("a grid such as (2, 2)")};
+      scanner_.skip_blanks();
+      result.grid = scanner_.peek() == '(' ? parse_integers("a grid extent")
+                                           : Extents{scanner_.read_integer("a grid such as (2, 2)")};
       return;
     }
-    static const std::set<std::string> known = {"ranks",   "order", "replicate", "source",   "offset",
-                                                "reverse", "halo",  "periodic",  "template", "align"};
-    if (!known.contains(name)) in_.fail(start, kOptions);
-    in_.expect("=", "'='");
-    if (name == "ranks" && in_.peek() == '(') {
-      options.rank_list = rank_list();
+    static const std::set<std::string> kKnownOptions = {"ranks",   "order", "replicate", "source",   "offset",
+                                                        "reverse", "halo",  "periodic",  "template", "align"};
+    if (!kKnownOptions.contains(name)) scanner_.fail(start, kOptions);
+    scanner_.expect("=", "'='");
+    if (name == "ranks" && scanner_.peek() == '(') {
+      options.rank_list = parse_rank_list();
     } else if (name == "ranks") {
-      result.ranks = c_or_fortran();
-    } else if (name == "order" && in_.peek() == '(') {
-      options.order = numbers("a dimension");
+      result.ranks = parse_order();
+    } else if (name == "order" && scanner_.peek() == '(') {
+      options.order = parse_numbers("a dimension");
     } else if (name == "order") {
-      result.order = c_or_fortran();
+      result.order = parse_order();
     } else if (name == "replicate") {
-      options.replicate = numbers("a grid axis");
+      options.replicate = parse_numbers("a grid axis");
     } else if (name == "source") {
-      options.source = integers("a coordinate");
+      options.source = parse_integers("a coordinate");
     } else if (name == "offset") {
-      options.offset = integers("an offset");
+      options.offset = parse_integers("an offset");
     } else if (name == "reverse") {
-      options.reverse = numbers("a dimension");
+      options.reverse = parse_numbers("a dimension");
     } else if (name == "periodic") {
-      options.periodic = numbers("a dimension");
+      options.periodic = parse_numbers("a dimension");
     } else if (name == "halo") {
-      in_.list("a halo", [&] { options.halo.push_back(halo_entry(in_)); });
+      scanner_.read_list("a halo", [&] { options.halo.push_back(parse_halo_entry(scanner_)); });
     } else if (name == "template") {
-      options.template_shape = shape();
+      options.template_shape = parse_shape();
     } else {
-      in_.list("an alignment", [&] { options.align.push_back(alignment_entry(in_)); });
+      scanner_.read_list("an alignment", [&] { options.align.push_back(parse_alignment_entry(scanner_)); });
     }
   }
 
-  Scanner in_;
-  std::set<std::string> seen_;
+  Scanner scanner_;
+  std::set<std::string> seen_options_;
 };
 
 }  // namespace
@@ -255,27 +260,28 @@ class Parser {
 Notation parse_notation(std::string_view text) { return Parser(text).parse(); }
 
 std::vector<Alignment> parse_alignment(std::string_view text) {
-  Scanner in(text, "align");
+  Scanner scanner(text, "align");
   std::vector<Alignment> result;
-  in.list("an alignment", [&] { result.push_back(alignment_entry(in)); });
-  in.skip();
-  if (!in.at_end()) in.fail(in.position(), "the end of the text");
+  scanner.read_list("an alignment", [&] { result.push_back(parse_alignment_entry(scanner)); });
+  scanner.skip_blanks();
+  if (!scanner.at_end()) scanner.fail(scanner.position(), "the end of the text");
   return result;
 }
 
 std::vector<Halo> parse_halo(std::string_view text) {
-  Scanner in(text, "halo");
+  Scanner scanner(text, "halo");
   std::vector<Halo> result;
-  in.list("a halo", [&] { result.push_back(halo_entry(in)); });
-  in.skip();
-  if (!in.at_end()) in.fail(in.position(), "the end of the text");
+  scanner.read_list("a halo", [&] { result.push_back(parse_halo_entry(scanner)); });
+  scanner.skip_blanks();
+  if (!scanner.at_end()) scanner.fail(scanner.position(), "the end of the text");
   return result;
 }
 
 Layout make_layout(const Notation& notation, const Extents& shape) {
-  const bool distributed = std::any_of(notation.distributions.begin(), notation.distributions.end(),
-                                       [](const Distribution& d) { return d.kind != Distribution::Kind::kCollapsed; });
-  if (distributed && !notation.grid)
+  const bool is_distributed =
+      std::any_of(notation.distributions.begin(), notation.distributions.end(),
+                  [](const Distribution& d) { return d.kind != Distribution::Kind::kCollapsed; });
+  if (is_distributed && !notation.grid)
     base::throw_argument_error("the layout distributes dimensions but has no grid; add one, as in \"onto (2, 2)\"");
   return Layout(shape, notation.distributions, notation.grid.value_or(Extents{}), notation.ranks.value_or(Order::kC),
                 notation.order.value_or(Order::kC), notation.options);

@@ -16,7 +16,7 @@ using Kind = Distribution::Kind;
 
 /// Appends a list such as `(1, 2)`; `print` appends one value.
 template <typename Values, typename Print>
-void list(std::string& out, const Values& values, Print&& print) {
+void append_list(std::string& out, const Values& values, Print&& print) {
   out += '(';
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i > 0) out += ", ";
@@ -39,7 +39,7 @@ void print_level(std::string& out, const Distribution& distribution) {
       break;
     case Kind::kGenBlock:
       out += "gen_block";
-      list(out, distribution.sizes, [&](std::int64_t size) { base::append(out, size); });
+      append_list(out, distribution.sizes, [&](std::int64_t size) { base::append(out, size); });
       break;
     case Kind::kIndirect:
       out += "indirect(";
@@ -55,7 +55,7 @@ void print_level(std::string& out, const Distribution& distribution) {
   if (distribution.axes.size() == 1) {
     append_parts(out, distribution.axes[0]);
   } else {
-    list(out, distribution.axes, [&](int axis) { append_parts(out, axis); });
+    append_list(out, distribution.axes, [&](int axis) { append_parts(out, axis); });
   }
 }
 
@@ -117,12 +117,12 @@ std::string shape_to_string(const Extents& shape) {
 std::string spelling(const Layout& layout) {
   std::string out;
   const LayoutOptions& options = layout.options();
-  const auto number = [&](std::int64_t value) { base::append(out, value); };
+  const auto append_number = [&](std::int64_t value) { base::append(out, value); };
   append_parts(out, shape_to_string(layout.shape()), ' ');
-  list(out, layout.distributions(), [&](const Distribution& d) { out += to_string(d); });
+  append_list(out, layout.distributions(), [&](const Distribution& d) { out += to_string(d); });
   if (!layout.grid().empty()) {
     out += " onto ";
-    list(out, layout.grid(), number);
+    append_list(out, layout.grid(), append_number);
   }
   if (!options.rank_list.empty()) {
     out += " ranks=";
@@ -130,26 +130,26 @@ std::string spelling(const Layout& layout) {
   } else if (layout.ranks() == Order::kFortran) {
     out += " ranks=F";
   }
-  const auto option = [&](const char* name, const auto& values, auto&& print) {
+  const auto append_option = [&](const char* name, const auto& values, auto&& print) {
     if (values.empty()) return;
     append_parts(out, ' ', name, '=');
-    list(out, values, print);
+    append_list(out, values, print);
   };
-  option("replicate", options.replicate, number);
-  option("source", options.source, number);
-  option("offset", options.offset, number);
-  option("reverse", options.reverse, number);
+  append_option("replicate", options.replicate, append_number);
+  append_option("source", options.source, append_number);
+  append_option("offset", options.offset, append_number);
+  append_option("reverse", options.reverse, append_number);
   const std::vector<int>& order = layout.order();
   if (order.size() > 1 && std::is_sorted(order.rbegin(), order.rend())) {
     out += " order=F";
   } else if (!std::is_sorted(order.begin(), order.end())) {
-    option("order", order, number);
+    append_option("order", order, append_number);
   }
-  option("halo", options.halo, [&](const Halo& halo) { print_halo(out, halo); });
-  option("periodic", options.periodic, number);
+  append_option("halo", options.halo, [&](const Halo& halo) { print_halo(out, halo); });
+  append_option("periodic", options.periodic, append_number);
   if (!options.align.empty()) {
     append_parts(out, " template=", shape_to_string(options.template_shape));
-    option("align", options.align, [&](const Alignment& alignment) { print_alignment(out, alignment); });
+    append_option("align", options.align, [&](const Alignment& alignment) { print_alignment(out, alignment); });
   }
   return out;
 }

@@ -13,22 +13,22 @@ namespace plait::layout {
 namespace {
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-bool is_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_name_character(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 }  // namespace
 
-void Scanner::skip() {
+void Scanner::skip_blanks() {
   while (!at_end() && is_space(text_[position_])) ++position_;
 }
 
 char Scanner::peek() {
-  skip();
+  skip_blanks();
   return at_end() ? '\0' : text_[position_];
 }
 
 bool Scanner::accept(std::string_view token) {
-  skip();
+  skip_blanks();
   if (text_.substr(position_, token.size()) != token) return false;
   position_ += token.size();
   return true;
@@ -43,23 +43,24 @@ void Scanner::fail(std::size_t position, std::string_view expected) const {
   if (position < text_.size()) {
     std::size_t end = position;
     // Bytes from 0x80 on are parts of multi-byte UTF-8 characters, which must not be cut.
-    while (end < text_.size() && (is_word(text_[end]) || static_cast<unsigned char>(text_[end]) >= 0x80)) ++end;
+    while (end < text_.size() && (is_word_character(text_[end]) || static_cast<unsigned char>(text_[end]) >= 0x80))
+      ++end;
     found = base::text('"', text_.substr(position, std::max<std::size_t>(end - position, 1)), '"');
   }
   base::throw_argument_error(what_, " \"", text_, "\", position ", position + 1, ": found ", found, ", expected ",
                              expected);
 }
 
-std::string Scanner::word() {
-  skip();
+std::string Scanner::read_word() {
+  skip_blanks();
   std::string result;
-  while (!at_end() && is_name(text_[position_]))
+  while (!at_end() && is_name_character(text_[position_]))
     result += static_cast<char>(std::tolower(static_cast<unsigned char>(text_[position_++])));
   return result;
 }
 
-std::int64_t Scanner::integer(std::string_view what) {
-  skip();
+std::int64_t Scanner::read_integer(std::string_view what) {
+  skip_blanks();
   std::int64_t value = 0;
   const char* first = text_.data() + position_;
   const auto [last, error] = std::from_chars(first, text_.data() + text_.size(), value);
@@ -69,10 +70,10 @@ std::int64_t Scanner::integer(std::string_view what) {
   return value;
 }
 
-int Scanner::small_integer(std::string_view what) {
-  skip();
+int Scanner::read_small_integer(std::string_view what) {
+  skip_blanks();
   const std::size_t start = position_;
-  const std::int64_t value = integer(what);
+  const std::int64_t value = read_integer(what);
   if (value < INT_MIN || value > INT_MAX) fail(start, what);
   return static_cast<int>(value);
 }
