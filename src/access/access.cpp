@@ -7,6 +7,7 @@ namespace plait::access {
 
 namespace {
 
+/// A read or a write without elements.
 class EmptyMove : public Move {
  public:
   void run() override {}

@@ -1,4 +1,4 @@
-/// Carries out an access plan on one worker.
+/// Carries out an access plan on one worker: a rank, or a thread of a process that is the only rank.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct Access {
   transport::Transport& transport;
   /// The array of this worker's rank.  If the workers are threads of one process, the arrays of all ranks.
   std::span<const copy::LocalArray> arrays;
-  bool sees_all_arrays = false;
+  bool sees_all_arrays = false;  ///< true if the workers are threads of one process
   collective::Times& times;
 };
 

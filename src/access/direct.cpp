@@ -30,18 +30,20 @@ namespace {
 
 /// Returns the loops that copy `count` rows from the buffer to the array. The buffer is dense, so its rows are
 /// row_bytes apart, and within a row the file's strides apply.
-std::vector<copy::Loop> to_array(const plan::ScatteredRows& rows, std::int64_t count) {
+std::vector<copy::Loop> make_loops_to_array(const plan::ScatteredRows& rows, std::int64_t count) {
   std::vector<copy::Loop> loops{{count, rows.row_bytes, rows.rows.b_stride}};
   for (const plan::NestLoop& loop : rows.row) loops.push_back({loop.count, loop.a_stride, loop.b_stride});
   return loops;
 }
 
-std::vector<copy::Loop> to_buffer(const plan::ScatteredRows& rows, std::int64_t count) {
-  std::vector<copy::Loop> loops = to_array(rows, count);
+/// Returns the loops of the opposite copy, from the array to the buffer.
+std::vector<copy::Loop> make_loops_to_buffer(const plan::ScatteredRows& rows, std::int64_t count) {
+  std::vector<copy::Loop> loops = make_loops_to_array(rows, count);
   for (copy::Loop& loop : loops) std::swap(loop.source_stride, loop.target_stride);
   return loops;
 }
 
+/// The operations of DirectPart for reads; WriteTraits has those for writes.
 struct ReadTraits {
   using Segment = store::ReadSegment;
   static void submit(const Access& access, std::vector<Segment> batch) { access.store.read(std::move(batch)); }
@@ -50,7 +52,7 @@ struct ReadTraits {
     access.store.read(std::move(batch));
     copy::strided_copy(array, buffer, access.plan.element_bytes(), rows);
   }
-  static constexpr auto loops = to_array;
+  static constexpr auto loops = make_loops_to_array;
 };
 
 struct WriteTraits {
@@ -62,7 +64,7 @@ struct WriteTraits {
     copy::strided_copy(buffer, array, access.plan.element_bytes(), rows, copy::Destination::kCaches);
     access.store.write(std::move(batch));
   }
-  static constexpr auto loops = to_buffer;
+  static constexpr auto loops = make_loops_to_buffer;
 };
 
 /// Reads or writes the part of one rank directly.
@@ -74,9 +76,9 @@ class DirectPart {
   void move() {
     plan::for_each_direct_nest(access_.plan, array_.rank, array_.strides, [&](plan::Nest& nest) {
       if (auto rows = plan::find_scattered_rows(nest, access_.plan)) return move_rows(*rows);
-      const std::int64_t run = plan::take_run(nest, access_.plan.element_bytes());
-      plan::for_each_iteration(nest, [&](std::int64_t file, std::int64_t position) {
-        batch_.push_back({access_.data_offset + file, array_.data + position, run});
+      const std::int64_t run_bytes = plan::take_run(nest, access_.plan.element_bytes());
+      plan::for_each_iteration(nest, [&](std::int64_t file_offset, std::int64_t array_offset) {
+        batch_.push_back({access_.data_offset + file_offset, array_.data + array_offset, run_bytes});
         if (batch_.size() == plan::kBatch) submit_batch();
       });
     });
@@ -87,15 +89,17 @@ class DirectPart {
   void submit_batch() {
     if (!batch_.empty()) Direction::submit(access_, std::exchange(batch_, {}));
   }
+  /// Moves rows of the file through the buffer, as many at a time as it holds.
   void move_rows(plan::ScatteredRows& rows) {
     submit_batch();
     buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(rows.buffer_bytes())));
-    rows.for_each_block([&](std::int64_t file, std::int64_t position, std::int64_t count) {
+    rows.for_each_block([&](std::int64_t file_offset, std::int64_t array_offset, std::int64_t count) {
       std::vector<typename Direction::Segment> batch;
-      rows.for_each_stretch(file, count, [&](std::int64_t offset, std::int64_t at, std::int64_t bytes) {
-        batch.push_back({access_.data_offset + offset, buffer_.data() + at, bytes});
-      });
-      Direction::move_block(access_, std::move(batch), array_.data + position, buffer_.data(),
+      rows.for_each_stretch(file_offset, count,
+                            [&](std::int64_t offset, std::int64_t buffer_offset, std::int64_t bytes) {
+                              batch.push_back({access_.data_offset + offset, buffer_.data() + buffer_offset, bytes});
+                            });
+      Direction::move_block(access_, std::move(batch), array_.data + array_offset, buffer_.data(),
                             Direction::loops(rows, count));
     });
   }
@@ -106,7 +110,7 @@ class DirectPart {
   std::vector<std::byte> buffer_;
 };
 
-/// True if this worker moves the array: workers that see all arrays divide them among themselves by rank.
+/// Returns true if this worker moves the array: workers that see all arrays divide them among themselves by rank.
 bool is_assigned(const Access& access, const copy::LocalArray& array) {
   return !access.sees_all_arrays || array.rank % access.transport.size() == access.transport.rank();
 }

@@ -37,13 +37,13 @@ NodeExchange::NodeExchange(const Access& access)
   incoming_.allocate(access.plan.staging().in_flight(), bytes);
 }
 
-NodeExchange::Peer NodeExchange::peer(int worker, std::int64_t elements, bool reversed) const {
+NodeExchange::Peer NodeExchange::make_peer(int worker, std::int64_t elements, bool is_send) const {
   const int size = access_.transport.size();
   const int rank = access_.transport.rank();
-  return {transport::ring_distance(reversed ? rank : worker, reversed ? worker : rank, size), worker, elements};
+  return {transport::ring_distance(is_send ? rank : worker, is_send ? worker : rank, size), worker, elements};
 }
 
-std::size_t NodeExchange::bytes(const Peer& peer) const {
+std::size_t NodeExchange::message_bytes(const Peer& peer) const {
   return static_cast<std::size_t>(peer.elements * access_.plan.element_bytes());
 }
 
@@ -55,35 +55,35 @@ bool NodeExchange::is_remote(std::int64_t worker) const {
   return access_.transport.rank_on_node(static_cast<int>(worker)) < 0;
 }
 
-std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t window_number, bool reversed) const {
+std::vector<NodeExchange::Peer> NodeExchange::list_owners_of_window(std::int64_t window_number, bool is_send) const {
   const Range range = worker_window(access_.transport.rank(), window_number);
   std::vector<Peer> result;
   if (range.empty()) return result;
   for (const plan::RankPart& part : access_.plan.owners().parts(range))
-    if (is_remote(part.rank)) result.push_back(peer(static_cast<int>(part.rank), part.elements, reversed));
+    if (is_remote(part.rank)) result.push_back(make_peer(static_cast<int>(part.rank), part.elements, is_send));
   return result;
 }
 
-std::vector<NodeExchange::Peer> NodeExchange::readers_of_my_part(std::int64_t window_number, bool reversed) const {
+std::vector<NodeExchange::Peer> NodeExchange::list_readers_of_part(std::int64_t window_number, bool is_send) const {
   std::vector<Peer> result;
   if (own_copiers_.empty()) return result;
   for (const plan::RankPart& part : access_.plan.find_readers(
            own_copiers_[0].holdings(), window_number, [this](std::int64_t worker) { return is_remote(worker); }))
-    result.push_back(peer(static_cast<int>(part.rank), part.elements, reversed));
+    result.push_back(make_peer(static_cast<int>(part.rank), part.elements, is_send));
   return result;
 }
 
 template <typename List>
 const NodeExchange::Peer* NodeExchange::next(Queue& queue, collective::FirstError& error, List&& list) {
   while (queue.window_number < window_count_) {
-    if (!queue.listed) {
+    if (!queue.is_listed) {
       queue.peers = reserve_.again(error, [&] { return list(queue.window_number); });
       std::ranges::sort(queue.peers, {}, &Peer::distance);
       queue.next = 0;
-      queue.listed = true;
+      queue.is_listed = true;
     }
     if (queue.next < queue.peers.size()) return &queue.peers[queue.next];
-    queue.listed = false;
+    queue.is_listed = false;
     ++queue.window_number;
   }
   return nullptr;
@@ -91,7 +91,7 @@ const NodeExchange::Peer* NodeExchange::next(Queue& queue, collective::FirstErro
 
 template <typename Pack>
 bool NodeExchange::send(const Peer& to, collective::FirstError& error, Pack&& pack) {
-  return outgoing_.start({to.worker, sends_.window_number}, bytes(to), [&](std::span<std::byte> packed) {
+  return outgoing_.start({to.worker, sends_.window_number}, message_bytes(to), [&](std::span<std::byte> packed) {
     {
       const collective::Stopwatch watch(access_.times.copy);
       error.keep([&] { pack(packed.data()); });
@@ -102,81 +102,91 @@ bool NodeExchange::send(const Peer& to, collective::FirstError& error, Pack&& pa
 }
 
 bool NodeExchange::receive(const Peer& from, collective::FirstError& error) {
-  return incoming_.start({from.worker, receives_.window_number}, bytes(from), [&](std::span<std::byte> output) {
+  return incoming_.start({from.worker, receives_.window_number}, message_bytes(from), [&](std::span<std::byte> output) {
     ++receives_.next;
     return reserve_.again(error, [&] { return access_.transport.receive(from.worker, output); });
   });
 }
 
 template <typename Unpack>
-void NodeExchange::unpacked(collective::FirstError& error, Unpack&& unpack) {
+void NodeExchange::run_unpack(collective::FirstError& error, Unpack&& unpack) {
   const collective::Stopwatch watch(access_.times.copy);
   error.keep(unpack);
 }
 
-bool NodeExchange::deliver(OwnWindow own, collective::FirstError& error) {
+bool NodeExchange::deliver(OwnWindow own_window, collective::FirstError& error) {
   const plan::AccessPlan& plan = access_.plan;
-  bool moved = incoming_.take([&](const Message& message, const std::byte* packed) {
-    unpacked(error, [&] {
+  bool has_progressed = incoming_.take([&](const Message& message, const std::byte* packed) {
+    run_unpack(error, [&] {
       own_copiers_[0].unpack_to_array(worker_window(message.worker, message.window_number), packed, access_.arrays[0]);
     });
     return true;
   });
-  moved = outgoing_.release() || moved;
-  const auto readers = [&](std::int64_t window_number) { return readers_of_my_part(window_number, false); };
+  has_progressed = outgoing_.release() || has_progressed;
+  const auto readers = [&](std::int64_t window_number) {
+    return list_readers_of_part(window_number, /*is_send=*/false);
+  };
   for (const Peer* from = next(receives_, error, readers); from != nullptr && receive(*from, error);
        from = next(receives_, error, readers))
-    moved = true;
-  const auto owners = [&](std::int64_t window_number) { return owners_of_my_window(window_number, true); };
+    has_progressed = true;
+  const auto owners = [&](std::int64_t window_number) {
+    return list_owners_of_window(window_number, /*is_send=*/true);
+  };
   for (const Peer* to = next(sends_, error, owners); to != nullptr; to = next(sends_, error, owners)) {
-    const std::byte* const window = own(sends_.window_number);
+    const std::byte* const window = own_window(sends_.window_number);
     if (window == nullptr) break;
     const Range range = worker_window(access_.transport.rank(), sends_.window_number);
     const int worker = to->worker;
     if (!send(*to, error,
               [&](std::byte* packed) { WindowCopier(plan, worker).pack_from_window(range, window, packed); }))
       break;
-    moved = true;
+    has_progressed = true;
   }
-  windows_done_ = sends_.window_number;
-  return moved;
+  completed_windows_ = sends_.window_number;
+  return has_progressed;
 }
 
-bool NodeExchange::collect(OwnWindow own, collective::FirstError& error) {
+bool NodeExchange::collect(OwnWindow own_window, collective::FirstError& error) {
   const plan::AccessPlan& plan = access_.plan;
-  bool moved = incoming_.take([&](const Message& message, const std::byte* packed) {
-    std::byte* const window = own(message.window_number);
+  bool has_progressed = incoming_.take([&](const Message& message, const std::byte* packed) {
+    std::byte* const window = own_window(message.window_number);
     // A part that arrives before its window is free stays in its message buffer; take() offers it again.
     if (window == nullptr) return false;
     const Range range = worker_window(access_.transport.rank(), message.window_number);
-    unpacked(error, [&] { WindowCopier(plan, message.worker).unpack_to_window(range, packed, window); });
-    --missing_[static_cast<std::size_t>(message.window_number % kAhead)];
+    run_unpack(error, [&] { WindowCopier(plan, message.worker).unpack_to_window(range, packed, window); });
+    --missing_parts_[static_cast<std::size_t>(message.window_number % kMaxWindowsAhead)];
     return true;
   });
-  moved = outgoing_.release() || moved;
-  const auto owners = [&](std::int64_t window_number) { return owners_of_my_window(window_number, false); };
+  has_progressed = outgoing_.release() || has_progressed;
+  const auto owners = [&](std::int64_t window_number) {
+    return list_owners_of_window(window_number, /*is_send=*/false);
+  };
   const Peer* from = next(receives_, error, owners);
-  for (; from != nullptr && receives_.window_number < windows_done_ + kAhead; from = next(receives_, error, owners)) {
-    // missing_ has kAhead counters, so receives of a window start only when the window kAhead before it is complete.
-    // Otherwise two incomplete windows would share a counter.
-    const auto slot = static_cast<std::size_t>(receives_.window_number % kAhead);
+  for (; from != nullptr && receives_.window_number < completed_windows_ + kMaxWindowsAhead;
+       from = next(receives_, error, owners)) {
+    // missing_parts_ has kMaxWindowsAhead counters, so receives of a window start only when the window kMaxWindowsAhead
+    // before it is complete. Otherwise two incomplete windows would share a counter.
+    const auto slot = static_cast<std::size_t>(receives_.window_number % kMaxWindowsAhead);
     if (!receive(*from, error)) break;
-    ++missing_[slot];
-    moved = true;
+    ++missing_parts_[slot];
+    has_progressed = true;
   }
-  while (windows_done_ < receives_.window_number && missing_[static_cast<std::size_t>(windows_done_ % kAhead)] == 0)
+  while (completed_windows_ < receives_.window_number &&
+         missing_parts_[static_cast<std::size_t>(completed_windows_ % kMaxWindowsAhead)] == 0)
     // A window is complete if all its receives were started (receives_ is at a later window) and none of them is
     // missing.
-    ++windows_done_;
-  const auto readers = [&](std::int64_t window_number) { return readers_of_my_part(window_number, true); };
+    ++completed_windows_;
+  const auto readers = [&](std::int64_t window_number) {
+    return list_readers_of_part(window_number, /*is_send=*/true);
+  };
   for (const Peer* to = next(sends_, error, readers); to != nullptr; to = next(sends_, error, readers)) {
     const Range range = worker_window(to->worker, sends_.window_number);
     if (!send(*to, error,
               [&](std::byte* packed) { own_copiers_[0].pack_from_array(range, access_.arrays[0], packed); }))
       break;
-    moved = true;
+    has_progressed = true;
   }
-  return moved;
+  return has_progressed;
 }
 
 }  // namespace plait::access

@@ -1,4 +1,4 @@
-/// The part of a two-phase access that crosses nodes: packed messages, of which a bounded number is under way.
+/// The part of a two-phase access that crosses nodes: packed messages, of which a bounded number is in flight.
 #pragma once
 
 #include <array>
@@ -31,18 +31,19 @@ class NodeExchange {
   /// elements of other nodes' windows.  Never waits.  Returns true if any message was started or completed.
   /// error:  Receives the first error of packing and unpacking.  A worker that has failed still exchanges all its
   /// messages.
-  bool deliver(OwnWindow own, collective::FirstError& error);
+  bool deliver(OwnWindow own_window, collective::FirstError& error);
   /// Writing: sends this rank's elements of other nodes' windows, and receives other ranks' elements of this worker's
   /// windows.  Otherwise like deliver().
-  bool collect(OwnWindow own, collective::FirstError& error);
+  bool collect(OwnWindow own_window, collective::FirstError& error);
 
   /// Returns how many of this worker's windows, from the first one on, are completely packed or unpacked.
-  std::int64_t windows_done() const { return windows_done_; }
-  /// True if messages are under way.  They only proceed while the worker calls deliver() or collect().
-  bool under_way() const { return outgoing_.any() || incoming_.any(); }
-  /// True if all messages have been sent and received.
-  bool done() const {
-    return sends_.window_number == window_count_ && receives_.window_number == window_count_ && !under_way();
+  std::int64_t completed_windows() const { return completed_windows_; }
+  /// Returns true if messages are in flight.  They only proceed while the worker calls deliver() or collect().
+  bool has_messages_in_flight() const { return outgoing_.any() || incoming_.any(); }
+  /// Returns true if all messages have been sent and received.
+  bool is_done() const {
+    return sends_.window_number == window_count_ && receives_.window_number == window_count_ &&
+           !has_messages_in_flight();
   }
 
  private:
@@ -56,22 +57,25 @@ class NodeExchange {
   /// The messages in one direction that have not been started.
   struct Queue {
     std::int64_t window_number = 0;  // window of the next message
-    std::vector<Peer> peers;         // the peers that exchange a message for that window; valid if `listed`
+    std::vector<Peer> peers;         // the peers that exchange a message for that window; valid if `is_listed`
     std::size_t next = 0;
-    bool listed = false;
+    bool is_listed = false;
   };
   struct Message {
     int worker = 0;
     std::int64_t window_number = 0;
   };
 
+  /// Returns the range of a worker's window.
   Range worker_window(int worker, std::int64_t window_number) const;
-  /// True if a worker is on another node.
+  /// Returns true if a worker is on another node.
   bool is_remote(std::int64_t worker) const;
-  std::vector<Peer> owners_of_my_window(std::int64_t window_number, bool reversed) const;
-  std::vector<Peer> readers_of_my_part(std::int64_t window_number, bool reversed) const;
-  Peer peer(int worker, std::int64_t elements, bool reversed) const;
-  std::size_t bytes(const Peer& peer) const;
+  /// Return the peers of a message for a window: the owners of elements of this worker's window, or the readers whose
+  /// windows of that number have elements of this rank.  is_send: true if this worker sends the messages.
+  std::vector<Peer> list_owners_of_window(std::int64_t window_number, bool is_send) const;
+  std::vector<Peer> list_readers_of_part(std::int64_t window_number, bool is_send) const;
+  Peer make_peer(int worker, std::int64_t elements, bool is_send) const;
+  std::size_t message_bytes(const Peer& peer) const;
   /// Returns the peer of the next message, or nullptr after the last one.  `list(window_number)` returns the peers of a
   /// window.
   template <typename List>
@@ -80,10 +84,10 @@ class NodeExchange {
   bool send(const Peer& to, collective::FirstError& error, Pack&& pack);
   bool receive(const Peer& from, collective::FirstError& error);
   template <typename Unpack>
-  void unpacked(collective::FirstError& error, Unpack&& unpack);
+  void run_unpack(collective::FirstError& error, Unpack&& unpack);
 
   /// Maximum number of consecutive windows for which parts may be under way while writing.
-  static constexpr std::int64_t kAhead = 4;
+  static constexpr std::int64_t kMaxWindowsAhead = 4;
 
   const Access& access_;
   std::int64_t window_count_ = 0;
@@ -92,8 +96,9 @@ class NodeExchange {
   collective::MessagesInFlight<Message, plan::kInFlight> incoming_;
   Queue sends_;
   Queue receives_;
-  std::int64_t windows_done_ = 0;
-  std::array<std::int64_t, kAhead> missing_{};  // writing: messages not unpacked, by window number modulo kAhead
+  std::int64_t completed_windows_ = 0;
+  /// Writing: number of messages that are not unpacked yet, by window number modulo kMaxWindowsAhead.
+  std::array<std::int64_t, kMaxWindowsAhead> missing_parts_{};
   collective::Reserve reserve_;
 };
 

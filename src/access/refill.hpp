@@ -22,21 +22,21 @@ class Refill {
   /// errors  The exceptions of `body`.
   void fill(std::byte* window, std::int64_t bytes, base::FunctionRef<void()> body);
 
-  /// True if the next fill drops the window first. The result selects the faster method, or from time to time the other
-  /// one, to measure it again.
-  bool drops() const;
-  /// Records the processor time of a fill.
-  void learn(bool dropped, double seconds_per_byte);
+  /// Returns true if the next fill should drop the window first. Usually selects the faster method, but from time to
+  /// time the other one, to measure it again.
+  bool should_drop() const;
+  /// Records the processor time of a fill. was_dropped: true if the window was dropped first.
+  void learn(bool was_dropped, double seconds_per_byte);
 
  private:
   /// The measurements of one method: its average time in seconds per byte.
   struct FillMethod {
     double cost = 0;
-    std::int64_t last = 0;  ///< number of the fill that was measured last; 0: none
+    std::int64_t last_fill = 0;  ///< number of the fill that was measured last; 0: none
   };
 
   FillMethod plain_;
-  FillMethod dropped_;
+  FillMethod dropping_;
   std::int64_t fills_ = 0;
 };
 

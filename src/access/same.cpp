@@ -26,7 +26,8 @@ namespace plait::access {
 
 namespace {
 
-constexpr std::int64_t kMaxWindow = std::int64_t{1} << 20;
+/// Maximum size of a window.
+constexpr std::int64_t kMaxWindowBytes = std::int64_t{1} << 20;
 constexpr int kWindows = transport::Gates::kSlots;
 
 /// The part of one worker.  The first worker of each node owns the windows.
@@ -35,30 +36,30 @@ class SharedRead {
   SharedRead(transport::Transport& transport, std::int64_t bytes, std::int64_t memory_bytes)
       : transport_(transport),
         bytes_(bytes),
-        window_(std::clamp<std::int64_t>(memory_bytes / kWindows, 1, std::min(kMaxWindow, bytes))),
-        windows_(transport.windows(kWindows * window_)) {}
+        window_bytes_(std::clamp<std::int64_t>(memory_bytes / kWindows, 1, std::min(kMaxWindowBytes, bytes))),
+        windows_(transport.windows(kWindows * window_bytes_)) {}
 
   void run(store::Store& store, std::int64_t offset, std::byte* data) {
     std::exception_ptr error;
-    for (std::int64_t done = 0, number = 0; done < bytes_; done += window_, ++number) {
-      const std::int64_t part = std::min(window_, bytes_ - done);
+    for (std::int64_t done = 0, number = 0; done < bytes_; done += window_bytes_, ++number) {
+      const std::int64_t part_bytes = std::min(window_bytes_, bytes_ - done);
       transport::Slot& slot = transport_.gates().slot(0, static_cast<int>(number % kWindows));
-      std::byte* const window = windows_.part(0) + number % kWindows * window_;
+      std::byte* const window = windows_.part(0) + number % kWindows * window_bytes_;
       const auto uses = static_cast<std::uint32_t>(number / kWindows);
       if (transport_.node_rank() == 0) {
         transport_.gates().wait(slot.taken, uses * others());
         // After an error worker 0 still passes windows on, with undefined content, so that the others do not wait
         // forever.
         if (transport_.rank() == 0 && !error)
-          error = collective::caught([&] { store.read({{offset + done, window, part}}); });
+          error = collective::caught([&] { store.read({{offset + done, window, part_bytes}}); });
         const std::exception_ptr broadcast_error =
-            collective::caught([&] { transport_.broadcast_to_nodes({window, static_cast<std::size_t>(part)}); });
+            collective::caught([&] { transport_.broadcast_to_nodes({window, static_cast<std::size_t>(part_bytes)}); });
         if (!error) error = broadcast_error;
         transport::Gates::raise(slot.filled);
-        std::memcpy(data + done, window, static_cast<std::size_t>(part));
+        std::memcpy(data + done, window, static_cast<std::size_t>(part_bytes));
       } else {
         transport_.gates().wait(slot.filled, uses + 1);
-        std::memcpy(data + done, window, static_cast<std::size_t>(part));
+        std::memcpy(data + done, window, static_cast<std::size_t>(part_bytes));
         // Release: the owner of the window may overwrite it only after these reads.
         if (slot.taken.fetch_add(1, std::memory_order_acq_rel) + 1 == (uses + 1) * others())
           transport::wake_all(slot.taken);
@@ -70,11 +71,12 @@ class SharedRead {
   }
 
  private:
+  /// Returns the number of workers of the node that copy from this worker's windows.
   std::uint32_t others() const { return static_cast<std::uint32_t>(transport_.node_size() - 1); }
 
   transport::Transport& transport_;
   std::int64_t bytes_;
-  std::int64_t window_;
+  std::int64_t window_bytes_;
   transport::SharedWindows& windows_;
 };
 

@@ -13,27 +13,27 @@ class Writer : public WindowMove {
  private:
   bool transfers_first() const override { return false; }
   bool can_transfer(const transport::Slot& slot, std::int64_t window_number) const override {
-    return transport::reached(slot.filled, all_copies(window_number));
+    return transport::reached(slot.filled, final_copy_count(window_number));
   }
   bool can_copy(const transport::Slot& slot, std::int64_t window_number) const override {
     // Window window_number - kSlots, which used the slot before, has been flushed.
-    return transport::reached(slot.taken, uses(window_number) - 1);
+    return transport::reached(slot.taken, slot_uses(window_number) - 1);
   }
   std::atomic<std::uint32_t>& transfers(transport::Slot& slot) const override { return slot.taken; }
   std::atomic<std::uint32_t>& copies(transport::Slot& slot) const override { return slot.filled; }
 
   void transfer(Range range, std::byte* window) override {
-    if (!failed()) keep_error(access_.times.io, [&] { io_.write(range, window); });
+    if (!has_failed()) run_recording_error(access_.times.io, [&] { io_.write(range, window); });
   }
 
   void copy_elements(Range range, std::byte* window) override {
     // A worker copies even after an error: other workers flush these windows, which must contain its elements.
-    keep_error(access_.times.copy, [&] {
+    run_recording_error(access_.times.copy, [&] {
       for (std::size_t i = 0; i < copiers_.size(); ++i) copiers_[i].array_to_window(range, access_.arrays[i], window);
     });
   }
 
-  bool exchange(NodeExchange::OwnWindow own) override { return remote_.collect(own, error_); }
+  bool exchange(NodeExchange::OwnWindow own_window) override { return node_exchange_.collect(own_window, error_); }
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 //
 // Idea: a range is at most 2N-1 boxes in N dimensions (Section::boxes). In each dimension, the box's interval and the
 // rank's index set have a few pieces in common (plan::intersect). One piece of each dimension makes a nest of loops
-// with two strides per loop, one for the window and one for the array, which a copy kernel executes.
+// with two strides per loop, one for the window (side a) and one for the array (side b), which a copy kernel executes.
 //
 // Example: 4x6 doubles in C order; the rank owns the columns 1, 3 and 5 in a dense 4x3 array. The window has the
 // positions [2, 15). Its boxes are row 0, columns 2-5, at window element 0; row 1 as a whole, at element 4; and row 2,
@@ -35,7 +35,7 @@ using Range = plan::PositionRange;
 using Loops = std::array<copy::Loop, 2 * kMaxDimensions>;
 
 /// Local arrays of this size or more are written past the caches, because the rest of them would evict the window.
-constexpr std::int64_t kLargeArray = std::int64_t{4} << 20;
+constexpr std::int64_t kLargeArrayBytes = std::int64_t{4} << 20;
 
 /// Returns the loops of a nest that copy from side a to side b.
 std::span<const copy::Loop> a_to_b(const plan::Nest& nest, Loops& loops) {
@@ -44,6 +44,7 @@ std::span<const copy::Loop> a_to_b(const plan::Nest& nest, Loops& loops) {
   return {loops.data(), nest.loops.size()};
 }
 
+/// Returns the loops of a nest that copy from side b to side a.
 std::span<const copy::Loop> b_to_a(const plan::Nest& nest, Loops& loops) {
   for (std::size_t i = 0; i < nest.loops.size(); ++i)
     loops[i] = {nest.loops[i].count, nest.loops[i].b_stride, nest.loops[i].a_stride};
@@ -72,31 +73,30 @@ WindowCopier::WindowCopier(const plan::AccessPlan& plan, std::int64_t rank)
       holdings_(plan.owners().holdings(rank)),
       window_strides_(plan::in_bytes(plan::dense_strides(plan.section().shape), plan.element_bytes())),
       no_strides_(plan.section().shape.size(), 0) {
-  if (!holdings_.empty() && plan.layout().local_elements(rank) * plan.element_bytes() >= kLargeArray)
-    array_landing_ = copy::Destination::kMemory;
+  if (!holdings_.empty() && plan.layout().local_elements(rank) * plan.element_bytes() >= kLargeArrayBytes)
+    array_destination_ = copy::Destination::kMemory;
 }
 
-/// Calls visit(offset of the box in the window, nest of window and array) for each product of pieces in the range.
-template <typename Visit>
-void WindowCopier::for_each_product(Range range, const Extents& array_strides, Visit&& visit) const {
+template <typename Handler>
+void WindowCopier::for_each_product(Range range, const Extents& array_strides, Handler&& handle_nest) const {
   std::vector<plan::Pieces> pieces(plan_.section().shape.size());
   const std::vector<plan::Box> boxes = plan_.section().boxes(range.begin, range.end);
-  for (const plan::RankElements& owned_sets : holdings_) {
+  for (const plan::RankElements& holding : holdings_) {
     std::int64_t position = 0;
-    for (std::size_t d = 0; d < pieces.size(); ++d) position += owned_sets.positions[d] * array_strides[d];
+    for (std::size_t d = 0; d < pieces.size(); ++d) position += holding.positions[d] * array_strides[d];
     for (const plan::Box& box : boxes) {
-      bool empty = false;
-      for (std::size_t d = 0; d < pieces.size() && !empty; ++d) {
-        pieces[d] = plan::intersect(IndexSet::range(box.lo[d], box.hi[d]), owned_sets.sets[d]);
-        empty = pieces[d].empty();
+      bool is_empty = false;
+      for (std::size_t d = 0; d < pieces.size() && !is_empty; ++d) {
+        pieces[d] = plan::intersect(IndexSet::range(box.lo[d], box.hi[d]), holding.sets[d]);
+        is_empty = pieces[d].empty();
       }
-      if (empty) continue;
+      if (is_empty) continue;
       const std::int64_t offset = box.position * plan_.element_bytes();
       const Extents strides_in_part = plan::in_bytes(box.strides, plan_.element_bytes());
       plan::for_each_nest(pieces, box.strides.empty() ? window_strides_ : strides_in_part, array_strides,
                           [&](plan::Nest& nest) {
                             nest.b += position;
-                            visit(offset, nest);
+                            handle_nest(offset, nest);
                           });
     }
   }
@@ -107,7 +107,7 @@ void WindowCopier::window_to_array(Range range, const std::byte* window, const c
   for_each_product(range, plan_.owners().local_strides(array.strides),
                    [&](std::int64_t offset, const plan::Nest& nest) {
                      copy::strided_copy(array.data + nest.b, window + offset + nest.a, plan_.element_bytes(),
-                                        a_to_b(nest, loops), array_landing_);
+                                        a_to_b(nest, loops), array_destination_);
                    });
 }
 
@@ -121,62 +121,62 @@ void WindowCopier::array_to_window(Range range, const copy::LocalArray& array, s
 
 std::byte* WindowCopier::find_in_array(Range range, const copy::LocalArray& array) const {
   std::byte* begin = nullptr;
-  std::int64_t done = 0;
-  bool contiguous = true;
+  std::int64_t done_bytes = 0;
+  bool is_contiguous = true;
   for_each_product(range, plan_.owners().local_strides(array.strides), [&](std::int64_t offset, plan::Nest& nest) {
     std::byte* const address = array.data + nest.b;
-    if (done == 0) begin = address;
-    contiguous = contiguous && offset + nest.a == done && address == begin + done;
-    done += plan::take_run(nest, plan_.element_bytes());
-    contiguous = contiguous && nest.loops.empty();
+    if (done_bytes == 0) begin = address;
+    is_contiguous = is_contiguous && offset + nest.a == done_bytes && address == begin + done_bytes;
+    done_bytes += plan::take_run(nest, plan_.element_bytes());
+    is_contiguous = is_contiguous && nest.loops.empty();
   });
-  return contiguous ? begin : nullptr;
+  return is_contiguous ? begin : nullptr;
 }
 
 std::int64_t WindowCopier::pack_from_window(Range range, const std::byte* window, std::byte* packed) const {
   Loops loops;
-  std::int64_t done = 0;
+  std::int64_t done_bytes = 0;
   for_each_product(range, no_strides_, [&](std::int64_t offset, plan::Nest nest) {
     const std::int64_t bytes = make_b_dense(nest, plan_.element_bytes());
-    copy::strided_copy(packed + done, window + offset + nest.a, plan_.element_bytes(), a_to_b(nest, loops));
-    done += bytes;
+    copy::strided_copy(packed + done_bytes, window + offset + nest.a, plan_.element_bytes(), a_to_b(nest, loops));
+    done_bytes += bytes;
   });
-  return done;
+  return done_bytes;
 }
 
 std::int64_t WindowCopier::unpack_to_window(Range range, const std::byte* packed, std::byte* window) const {
   Loops loops;
-  std::int64_t done = 0;
+  std::int64_t done_bytes = 0;
   for_each_product(range, no_strides_, [&](std::int64_t offset, plan::Nest nest) {
     const std::int64_t bytes = make_b_dense(nest, plan_.element_bytes());
-    copy::strided_copy(window + offset + nest.a, packed + done, plan_.element_bytes(), b_to_a(nest, loops));
-    done += bytes;
+    copy::strided_copy(window + offset + nest.a, packed + done_bytes, plan_.element_bytes(), b_to_a(nest, loops));
+    done_bytes += bytes;
   });
-  return done;
+  return done_bytes;
 }
 
 std::int64_t WindowCopier::unpack_to_array(Range range, const std::byte* packed, const copy::LocalArray& array) const {
   Loops loops;
-  std::int64_t done = 0;
+  std::int64_t done_bytes = 0;
   for_each_product(range, plan_.owners().local_strides(array.strides), [&](std::int64_t, plan::Nest nest) {
     swap_sides(nest);  // side a is the array now, side b the message
     const std::int64_t bytes = make_b_dense(nest, plan_.element_bytes());
-    copy::strided_copy(array.data + nest.a, packed + done, plan_.element_bytes(), b_to_a(nest, loops));
-    done += bytes;
+    copy::strided_copy(array.data + nest.a, packed + done_bytes, plan_.element_bytes(), b_to_a(nest, loops));
+    done_bytes += bytes;
   });
-  return done;
+  return done_bytes;
 }
 
 std::int64_t WindowCopier::pack_from_array(Range range, const copy::LocalArray& array, std::byte* packed) const {
   Loops loops;
-  std::int64_t done = 0;
+  std::int64_t done_bytes = 0;
   for_each_product(range, plan_.owners().local_strides(array.strides), [&](std::int64_t, plan::Nest nest) {
     swap_sides(nest);
     const std::int64_t bytes = make_b_dense(nest, plan_.element_bytes());
-    copy::strided_copy(packed + done, array.data + nest.a, plan_.element_bytes(), a_to_b(nest, loops));
-    done += bytes;
+    copy::strided_copy(packed + done_bytes, array.data + nest.a, plan_.element_bytes(), a_to_b(nest, loops));
+    done_bytes += bytes;
   });
-  return done;
+  return done_bytes;
 }
 
 std::byte* find_in_arrays(const plan::AccessPlan& plan, std::span<const WindowCopier> copiers,

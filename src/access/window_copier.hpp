@@ -35,17 +35,20 @@ class WindowCopier {
   std::int64_t pack_from_array(plan::PositionRange range, const copy::LocalArray& array, std::byte* packed) const;
   std::int64_t unpack_to_window(plan::PositionRange range, const std::byte* packed, std::byte* window) const;
 
+  /// Returns the elements that the rank owns, as index sets.
   const std::vector<plan::RankElements>& holdings() const { return holdings_; }
 
  private:
-  template <typename Visit>
-  void for_each_product(plan::PositionRange range, const Extents& array_strides, Visit&& visit) const;
+  /// Calls handle_nest(offset of the box in the window, nest of window and array) for each product of pieces in a
+  /// range.
+  template <typename Handler>
+  void for_each_product(plan::PositionRange range, const Extents& array_strides, Handler&& handle_nest) const;
 
   const plan::AccessPlan& plan_;
   std::vector<plan::RankElements> holdings_;
   Extents window_strides_;  // in bytes, one for each section dimension
   Extents no_strides_;
-  copy::Destination array_landing_ = copy::Destination::kCaches;
+  copy::Destination array_destination_ = copy::Destination::kCaches;
 };
 
 /// Returns the address of a range within one of the arrays, if that array holds it as a window would and no other rank

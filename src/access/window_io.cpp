@@ -28,12 +28,12 @@ namespace {
 using plan::FileRun;
 using Range = plan::PositionRange;
 
-/// A list of segments takes at most 1/kWriteShare of the memory of its window: if runs are short, the list would need
+/// A list of segments takes at most 1/kListShare of the memory of its window: if runs are short, the list would need
 /// more memory than the data.
-constexpr std::size_t kWriteShare = 2;
+constexpr std::size_t kListShare = 2;
 /// The share is smaller for remote stores, because they derive further lists from that of a read, such as those of
 /// chunks and of requests.
-constexpr std::size_t kRemoteShare = 8;
+constexpr std::size_t kRemoteListShare = 8;
 
 /// Returns the maximum number of segments in a list that takes 1/share of the memory of its window, but at least
 /// kBatch.
@@ -42,8 +42,9 @@ std::size_t max_segments(Range range, std::int64_t element_bytes, std::size_t sh
   return std::max(plan::kBatch, bytes / share / sizeof(store::ReadSegment));
 }
 
-bool continues(const store::ReadSegment& before, const store::ReadSegment& next) {
-  return before.offset + before.bytes == next.offset && before.data + before.bytes == next.data;
+/// Returns true if a segment follows another one both in the store and in memory.
+bool is_continued_by(const store::ReadSegment& before, const store::ReadSegment& segment) {
+  return before.offset + before.bytes == segment.offset && before.data + before.bytes == segment.data;
 }
 
 }  // namespace
@@ -53,9 +54,9 @@ void WindowIo::start_read(Range range, std::byte* window) {
   window_ = window;
   pending_ = nullptr;
   if (range.empty() || !plan_.section().contiguous()) return;
-  const std::int64_t bytes = plan_.element_bytes();
+  const std::int64_t element_bytes = plan_.element_bytes();
   pending_ = store_.submit_read(
-      {{data_offset_ + (plan_.section().origin + range.begin) * bytes, window, range.size() * bytes}});
+      {{data_offset_ + (plan_.section().origin + range.begin) * element_bytes, window, range.size() * element_bytes}});
 }
 
 void WindowIo::finish_read() {
@@ -70,53 +71,55 @@ void WindowIo::finish_read() {
 }
 
 void WindowIo::read_in_batches(Range range, std::byte* window) {
-  const std::int64_t bytes = plan_.element_bytes();
+  const std::int64_t element_bytes = plan_.element_bytes();
   const std::size_t max_batch =
-      plan_.options().window_bytes > 0 ? max_segments(range, bytes, kRemoteShare) : plan::kBatch;
-  const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->padded_elements() : 0;
+      plan_.options().window_bytes > 0 ? max_segments(range, element_bytes, kRemoteListShare) : plan::kBatch;
+  const std::int64_t chunk_elements = plan_.section().chunks ? plan_.section().chunks->padded_elements() : 0;
   std::vector<store::ReadSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
-    const store::ReadSegment next{data_offset_ + run.file * bytes, window + (run.position - range.begin) * bytes,
-                                  run.elements * bytes};
+    const store::ReadSegment segment{data_offset_ + run.file * element_bytes,
+                                     window + (run.position - range.begin) * element_bytes,
+                                     run.elements * element_bytes};
     // The rows of a chunk often follow each other on both sides.
-    const bool begins_chunk = chunk > 0 && run.file % chunk == 0;
-    if (!begins_chunk && !batch.empty() && continues(batch.back(), next)) {
-      batch.back().bytes += next.bytes;
+    const bool begins_chunk = chunk_elements > 0 && run.file % chunk_elements == 0;
+    if (!begins_chunk && !batch.empty() && is_continued_by(batch.back(), segment)) {
+      batch.back().bytes += segment.bytes;
       return;
     }
     if (batch.size() == max_batch) store_.read(std::exchange(batch, {}));
-    batch.push_back(next);
+    batch.push_back(segment);
   });
   if (!batch.empty()) store_.read(std::move(batch));
 }
 
 void WindowIo::read_by_sieve(Range range, std::byte* window) {
   // Copies only the runs out of each covering read; the gaps between them are dropped.
-  const std::int64_t bytes = plan_.element_bytes();
+  const std::int64_t element_bytes = plan_.element_bytes();
   plan::for_each_cover(plan_, range, [&](std::span<const FileRun> group) {
     const std::int64_t first = group.front().file;
-    const std::int64_t cover = group.back().file + group.back().elements - first;
-    store_.read({{data_offset_ + first * bytes, sieve_.data(), cover * bytes}});
+    const std::int64_t cover_elements = group.back().file + group.back().elements - first;
+    store_.read({{data_offset_ + first * element_bytes, sieve_.data(), cover_elements * element_bytes}});
     for (const FileRun& run : group)
-      std::memcpy(window + (run.position - range.begin) * bytes, sieve_.data() + (run.file - first) * bytes,
-                  static_cast<std::size_t>(run.elements * bytes));
+      std::memcpy(window + (run.position - range.begin) * element_bytes,
+                  sieve_.data() + (run.file - first) * element_bytes,
+                  static_cast<std::size_t>(run.elements * element_bytes));
   });
 }
 
 void WindowIo::write(Range range, const std::byte* window) {
-  const std::int64_t bytes = plan_.element_bytes();
+  const std::int64_t element_bytes = plan_.element_bytes();
   // The runs of one chunk go into one write, because the store may have to compress the chunk as a whole.
-  const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->padded_elements() : 0;
-  const std::size_t max_batch = max_segments(range, bytes, kWriteShare);
+  const std::int64_t chunk_elements = plan_.section().chunks ? plan_.section().chunks->padded_elements() : 0;
+  const std::size_t max_batch = max_segments(range, element_bytes, kListShare);
   std::int64_t last_chunk = -1;
   std::vector<store::WriteSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
-    const std::int64_t run_chunk = chunk > 0 ? run.file / chunk : 0;
-    if (batch.size() >= (run_chunk != last_chunk || chunk == 0 ? plan::kBatch : max_batch))
+    const std::int64_t run_chunk = chunk_elements > 0 ? run.file / chunk_elements : 0;
+    if (batch.size() >= (run_chunk != last_chunk || chunk_elements == 0 ? plan::kBatch : max_batch))
       store_.write(std::exchange(batch, {}));
     last_chunk = run_chunk;
-    batch.push_back(
-        {data_offset_ + run.file * bytes, window + (run.position - range.begin) * bytes, run.elements * bytes});
+    batch.push_back({data_offset_ + run.file * element_bytes, window + (run.position - range.begin) * element_bytes,
+                     run.elements * element_bytes});
   });
   if (!batch.empty()) store_.write(std::move(batch));
 }

@@ -22,9 +22,11 @@ class WindowIo {
   void start_read(plan::PositionRange range, std::byte* window);
   /// Completes the read.
   void finish_read();
+  /// Writes a range.
   void write(plan::PositionRange range, const std::byte* window);
 
  private:
+  /// Read the runs of a range directly into the window, or by reads that also cover the gaps between them.
   void read_in_batches(plan::PositionRange range, std::byte* window);
   void read_by_sieve(plan::PositionRange range, std::byte* window);
 

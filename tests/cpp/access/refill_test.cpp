@@ -20,7 +20,7 @@ using plait::access::Refill;
 int count_drops(Refill& refill, int fills, double plain, double dropped) {
   int count = 0;
   for (int i = 0; i < fills; ++i) {
-    const bool drop = refill.drops();
+    const bool drop = refill.should_drop();
     refill.learn(drop, drop ? dropped : plain);
     count += drop ? 1 : 0;
   }
@@ -29,9 +29,9 @@ int count_drops(Refill& refill, int fills, double plain, double dropped) {
 
 TEST(Refill, MeasuresBothWaysFirst) {
   Refill refill;
-  EXPECT_FALSE(refill.drops());
+  EXPECT_FALSE(refill.should_drop());
   refill.learn(false, 1);
-  EXPECT_TRUE(refill.drops());
+  EXPECT_TRUE(refill.should_drop());
 }
 
 TEST(Refill, RarelyDropsIfDroppingIsSlower) {
