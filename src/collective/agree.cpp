@@ -34,56 +34,59 @@ namespace plait::collective {
 
 namespace {
 
+/// The value of a worker that contributes none to a minimum.
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 
 /// An error or a text as bytes that fit into one broadcast.
-struct Wire {
+struct TextMessage {
   std::int32_t kind = 0;
   std::int32_t code = 0;
   std::int32_t length = 0;
   std::array<char, 4000> text{};
 
-  std::string_view view() const {
+  std::string_view text_view() const {
     return {text.data(), std::min<std::size_t>(text.size(), static_cast<std::uint32_t>(length))};
   }
-  std::string get() const { return std::string(view()); }
+  std::string to_string() const { return std::string(text_view()); }
 };
-static_assert(sizeof(Wire) <= transport::Transport::kMaxBroadcast);
+static_assert(sizeof(TextMessage) <= transport::Transport::kMaxBroadcast);
 
 /// Stores as much of the text as fits.
-void put(Wire& wire, std::string_view text) {
-  wire.length = static_cast<std::int32_t>(std::min(text.size(), wire.text.size()));
-  std::copy_n(text.begin(), wire.length, wire.text.begin());
+void set_text(TextMessage& message, std::string_view text) {
+  message.length = static_cast<std::int32_t>(std::min(text.size(), message.text.size()));
+  std::copy_n(text.begin(), message.length, message.text.begin());
 }
 
-Wire broadcast(transport::Transport& transport, Wire wire, int root) {
-  std::array<std::byte, sizeof(Wire)> bytes;
-  std::memcpy(bytes.data(), &wire, sizeof wire);
+/// Returns the message of the worker `root`.
+TextMessage broadcast(transport::Transport& transport, TextMessage message, int root) {
+  std::array<std::byte, sizeof(TextMessage)> bytes;
+  std::memcpy(bytes.data(), &message, sizeof message);
   transport.broadcast(bytes, root);
-  std::memcpy(&wire, bytes.data(), sizeof wire);
-  return wire;
+  std::memcpy(&message, bytes.data(), sizeof message);
+  return message;
 }
 
-Wire describe(const std::exception_ptr& error) {
-  Wire wire;
+/// Returns an exception as a message.
+TextMessage encode_error(const std::exception_ptr& error) {
+  TextMessage message;
   try {
     std::rethrow_exception(error);
-  } catch (const Error& known) {
-    wire.kind = static_cast<std::int32_t>(known.kind());
-    wire.code = known.system_code();
-    put(wire, known.what());
+  } catch (const Error& plait_error) {
+    message.kind = static_cast<std::int32_t>(plait_error.kind());
+    message.code = plait_error.system_code();
+    set_text(message, plait_error.what());
   } catch (const std::bad_alloc&) {
-    wire.kind = static_cast<std::int32_t>(ErrorKind::kSystem);
-    wire.code = ENOMEM;
-    put(wire, "out of memory");
+    message.kind = static_cast<std::int32_t>(ErrorKind::kSystem);
+    message.code = ENOMEM;
+    set_text(message, "out of memory");
   } catch (const std::exception& other) {
-    wire.kind = static_cast<std::int32_t>(ErrorKind::kSystem);
-    put(wire, other.what());
+    message.kind = static_cast<std::int32_t>(ErrorKind::kSystem);
+    set_text(message, other.what());
   }
-  return wire;
+  return message;
 }
 
-/// Returns the FNV-1a hash, reduced to 62 bits so that its negative exists.
+/// Returns the FNV-1a hash, reduced to 62 bits so that its negative exists and it differs from kNone.
 std::int64_t hash_text(std::string_view text) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
@@ -92,7 +95,7 @@ std::int64_t hash_text(std::string_view text) {
 
 /// Runs `body`, and once more if the first attempt ran out of memory: its own allocations are free again then.
 template <typename Body>
-void with_memory(Body&& body) {
+void run_with_retry(Body&& body) {
   try {
     body();
   } catch (const std::bad_alloc&) {
@@ -110,107 +113,124 @@ const std::exception_ptr kErrorWithoutText = std::make_exception_ptr(
 template <typename Make>
 [[noreturn]] void throw_composed(Make&& make) {
   try {
-    with_memory([&] { throw make(); });
+    run_with_retry([&] { throw make(); });
   } catch (const std::bad_alloc&) {
     std::rethrow_exception(kErrorWithoutText);
   }
   std::abort();  // not reached
 }
 
+/// Throws the error of a rank on all workers.  all_failed: true if every worker has an error.
 [[noreturn]] void throw_failure(transport::Transport& transport, const std::exception_ptr& error, int rank,
                                 bool all_failed) {
-  const Wire wire = broadcast(transport, error ? describe(error) : Wire{}, rank);
+  const TextMessage encoded = broadcast(transport, error ? encode_error(error) : TextMessage{}, rank);
   throw_composed([&] {
-    std::string message = wire.get();
+    std::string message = encoded.to_string();
     if (!all_failed) message += base::text(" (on rank ", rank, ")");
-    return Error(static_cast<ErrorKind>(wire.kind), message, wire.code);
+    return Error(static_cast<ErrorKind>(encoded.kind), message, encoded.code);
   });
 }
 
+/// Throws an error that shows two different calls.
 [[noreturn]] void throw_difference(transport::Transport& transport, const std::string& call) {
-  Wire wire;
-  put(wire, call);
-  const Wire first = broadcast(transport, wire, 0);
-  std::array<std::int64_t, 1> different{first.view() == wire.view() ? kNone : transport.rank()};
+  TextMessage message;
+  set_text(message, call);
+  const TextMessage first = broadcast(transport, message, 0);
+  std::array<std::int64_t, 1> different{first.text_view() == message.text_view() ? kNone : transport.rank()};
   transport.reduce_min(different);
-  const auto other = static_cast<int>(different[0] == kNone ? 0 : different[0]);
-  const Wire second = broadcast(transport, wire, other);
+  const auto other_rank = static_cast<int>(different[0] == kNone ? 0 : different[0]);
+  const TextMessage second = broadcast(transport, message, other_rank);
   throw_composed([&] {
-    if (first.view() == second.view())
+    if (first.text_view() == second.text_view())
       return Error(ErrorKind::kArgument,
                    base::text("the ranks of a collective call differ after the first ", first.length, " characters of ",
-                              first.view(), "; make the same call on every rank"));
+                              first.text_view(), "; make the same call on every rank"));
     return Error(ErrorKind::kArgument,
-                 base::text("the ranks of a collective call differ: rank 0 calls ", first.view(), ", rank ", other,
-                            " calls ", second.view(), "; make the same call on every rank"));
+                 base::text("the ranks of a collective call differ: rank 0 calls ", first.text_view(), ", rank ",
+                            other_rank, " calls ", second.text_view(), "; make the same call on every rank"));
   });
 }
+
+/// The numbers that a worker contributes to an agreement; the reduction yields the minimum of each.
+enum Value : std::uint8_t {
+  kHash,
+  kNegatedHash,
+  kFailedRank,  ///< rank of a worker with an error
+  kHasError,    ///< 1 for a worker with an error, else 0: the minimum is 1 if all have failed
+  kGivenUp,
+  kNegatedGivenUp,
+  kFirstNumber,  ///< two numbers of the caller
+  kValues = kFirstNumber + 2
+};
 
 /// The contribution of a worker to an agreement.
 struct Contribution {
   const std::string& call;
   std::exception_ptr error;
   std::int64_t given_up = kNone;                   // number of the object that the worker gives up
-  std::array<std::int64_t, 2>* numbers = nullptr;  // becomes that of worker 0
-  std::int64_t* smallest = nullptr;                // becomes the smallest of all
+  std::array<std::int64_t, 2>* numbers = nullptr;  // set to those of worker 0
+  std::int64_t* minimum = nullptr;                 // set to the smallest number of all workers
 };
 
 /// Makes the reduction, which has one form for all agreements, so that a worker that fails between two of them can join
 /// the next one.
-void agree_on(transport::Transport& transport, const Contribution& contribution) {
+void run_agreement(transport::Transport& transport, const Contribution& contribution) {
   std::exception_ptr error = contribution.error;
   // given_up() needs memory after the reduction, when this worker can no longer report a lack of it. So it is allocated
   // first.
-  const std::exception_ptr preparation_error = caught([&] {
+  const std::exception_ptr allocation_error = caught([&] {
     if (transport.size() > 1) transport.given_up().prepare();
   });
-  if (!error) error = preparation_error;
+  if (!error) error = allocation_error;
   if (transport.size() == 1) {
-    if (error) throw_failure(transport, error, 0, true);
+    if (error) throw_failure(transport, error, 0, /*all_failed=*/true);
     return;
   }
   const std::int64_t hash = hash_text(contribution.call);
   const std::int64_t number = contribution.given_up;
-  std::array<std::int64_t, 8> values{hash,          -hash,  error ? transport.rank() : kNone,
-                                     error ? 1 : 0, number, number == kNone ? kNone : -number,
-                                     kNone,         kNone};
+  std::array<std::int64_t, kValues> values{hash,          -hash,  error ? transport.rank() : kNone,
+                                           error ? 1 : 0, number, number == kNone ? kNone : -number,
+                                           kNone,         kNone};
   static_assert(values.size() <= transport::Transport::kMaxValues);
   const std::span<std::int64_t, 2> numbers = std::span(values).last<2>();
   if (contribution.numbers != nullptr && transport.rank() == 0)
     std::ranges::copy(*contribution.numbers, numbers.begin());
-  if (contribution.smallest != nullptr) numbers[0] = *contribution.smallest;
+  if (contribution.minimum != nullptr) numbers[0] = *contribution.minimum;
   transport.reduce_min(values);
-  if (values[2] != kNone || values[0] != -values[1]) transport.count_failure();
-  if (values[4] != kNone)
-    for (const std::int64_t given_up : {values[4], -values[5]}) transport.given_up().insert(given_up);
+  const bool calls_differ = values[kHash] != -values[kNegatedHash];
+  if (values[kFailedRank] != kNone || calls_differ) transport.count_failure();
+  if (values[kGivenUp] != kNone)
+    for (const std::int64_t given_up : {values[kGivenUp], -values[kNegatedGivenUp]})
+      transport.given_up().insert(given_up);
   // An error has priority over a difference of calls: a rank that failed before it could describe its call contributes
   // an empty text, which differs from the others'.
-  if (values[2] != kNone) throw_failure(transport, error, static_cast<int>(values[2]), values[3] == 1);
-  if (values[0] != -values[1]) throw_difference(transport, contribution.call);
+  if (values[kFailedRank] != kNone)
+    throw_failure(transport, error, static_cast<int>(values[kFailedRank]), values[kHasError] == 1);
+  if (calls_differ) throw_difference(transport, contribution.call);
   if (contribution.numbers != nullptr) std::ranges::copy(numbers, contribution.numbers->begin());
-  if (contribution.smallest != nullptr) *contribution.smallest = numbers[0];
+  if (contribution.minimum != nullptr) *contribution.minimum = numbers[0];
 }
 
 }  // namespace
 
 void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& error) {
-  agree_on(transport, {call, error});
+  run_agreement(transport, {call, error});
 }
 
 void agree(transport::Transport& transport, const std::exception_ptr& error) { agree(transport, std::string(), error); }
 
 void broadcast_numbers(transport::Transport& transport, const std::exception_ptr& error,
                        std::array<std::int64_t, 2>& numbers) {
-  agree_on(transport, {std::string(), error, kNone, &numbers});
+  run_agreement(transport, {std::string(), error, kNone, &numbers});
 }
 
 void agree_smallest(transport::Transport& transport, const std::string& call, const std::exception_ptr& error,
                     std::int64_t& number) {
-  agree_on(transport, {call, error, kNone, nullptr, &number});
+  run_agreement(transport, {call, error, kNone, nullptr, &number});
 }
 
 void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& error) {
-  agree_on(transport, {"give up", error, number});
+  run_agreement(transport, {"give up", error, number});
 }
 
 }  // namespace plait::collective

@@ -12,9 +12,10 @@
 
 namespace plait::collective {
 
-/// Returns after all workers have called this function with the same text and without an error.  Otherwise every worker
-/// throws the same Error.  `call` describes what the worker is about to do; if ranks differ, the Error shows two of
-/// their texts.  Collective.
+/// Returns after all workers (the ranks of the transport: processes or threads) have called this function with the same
+/// text and without an error.  Otherwise every worker throws the same Error.  `call` describes what the worker is about
+/// to do; if workers differ, the Error shows two of their texts.  error: the error of this worker, or nullptr.
+/// Collective.
 /// cost    One reduction if there is no error.
 void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& error);
 
@@ -63,8 +64,8 @@ void agree(transport::Transport& transport, MakeText&& make_text, std::exception
   agree(transport, call, error ? error : text_error);
 }
 
-/// Runs a collective call of this worker, which agrees on its errors.  Any other exception, such as a lack of memory
-/// between two agreements, is contributed to the agreement that the others join next.
+/// Runs the body of a collective call, which itself makes all workers throw its Errors.  Any other exception of the
+/// body, such as std::bad_alloc between two agreements, is contributed to the agreement that the others join next.
 /// errors  Error, the same on every worker.
 template <typename Body>
 auto together(transport::Transport& transport, Body&& body) {

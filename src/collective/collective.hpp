@@ -23,8 +23,8 @@ void prepare(transport::Transport& transport);
 /// last phase of a call and the next call.
 class Collective {
  public:
-  /// make_text: Returns a description of the call for people. If ranks differ, the Error shows two of these texts.
-  /// check: Throws if an argument of this worker is wrong.
+  /// make_text: returns a description of the call for people. If the texts of workers differ, the Error shows two of
+  /// them.  check: throws if an argument of this worker is wrong.
   template <typename MakeText, typename Check>
     requires std::is_invocable_r_v<std::string, MakeText> && std::is_invocable_v<Check>
   Collective(transport::Transport& transport, MakeText&& make_text, Check&& check) : transport_(transport) {

@@ -18,8 +18,10 @@ class FirstError {
     const std::exception_ptr error = caught(body);
     if (!error_) error_ = error;
   }
+  /// Returns true if an error is recorded.
   bool any() const { return error_ != nullptr; }
   void clear() { error_ = nullptr; }
+  /// Throws the recorded error, if there is one.
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);
   }

@@ -25,19 +25,20 @@ namespace plait::collective {
 
 namespace {
 
-constexpr std::size_t kHeader = sizeof(std::int64_t);  // bytes of the length that precedes each text
+constexpr std::size_t kHeaderBytes = sizeof(std::int64_t);  // bytes of the length that precedes each text
 
-void put(const std::string& text, std::byte* message) {
+/// Encodes a text, after its length, in a message.
+void encode_text(const std::string& text, std::byte* message) {
   const auto length = static_cast<std::int64_t>(text.size());
-  std::memcpy(message, &length, kHeader);
-  std::memcpy(message + kHeader, text.data(), text.size());
+  std::memcpy(message, &length, kHeaderBytes);
+  std::memcpy(message + kHeaderBytes, text.data(), text.size());
 }
 
-/// Needs no memory if `text` has enough capacity.
-void take(const std::byte* message, std::string& text) {
+/// Decodes the text of a message. Needs no memory if `text` has enough capacity.
+void decode_text(const std::byte* message, std::string& text) {
   std::int64_t length = 0;
-  std::memcpy(&length, message, kHeader);
-  text.assign(reinterpret_cast<const char*>(message + kHeader), static_cast<std::size_t>(length));
+  std::memcpy(&length, message, kHeaderBytes);
+  text.assign(reinterpret_cast<const char*>(message + kHeaderBytes), static_cast<std::size_t>(length));
 }
 
 }  // namespace
@@ -45,33 +46,33 @@ void take(const std::byte* message, std::string& text) {
 // All memory is allocated before the first message, because a rank that omitted a message would make the others wait
 // forever.
 std::vector<std::string> gather(transport::Transport& transport, MakeText make, RankGroups groups) {
-  const int me = transport.rank();
-  const bool member = groups.has(me);
-  const int first = member ? groups.first(me) : -1;
+  const int own_rank = transport.rank();
+  const bool is_member = groups.has(own_rank);
+  const int first = is_member ? groups.first(own_rank) : -1;
   const std::int64_t next = std::min<std::int64_t>(first + std::int64_t{groups.stride} * groups.members,
                                                    transport.size());  // the first rank of the next group
   std::string text;
   agree(transport, caught([&] {
-          if (member) text = make();
+          if (is_member) text = make();
         }));
-  auto longest = -static_cast<std::int64_t>(text.size());
-  transport.reduce_min({&longest, 1});
-  const auto capacity = static_cast<std::size_t>(-longest);
+  auto min_negative_length = -static_cast<std::int64_t>(text.size());
+  transport.reduce_min({&min_negative_length, 1});
+  const auto capacity = static_cast<std::size_t>(-min_negative_length);
   std::vector<std::string> all;
   MessageBuffer message(transport);
   std::optional<Reserve> reserve;
   agree(transport, caught([&] {
-          message.allocate(kHeader + capacity);
-          if (me == first)
+          message.allocate(kHeaderBytes + capacity);
+          if (own_rank == first)
             all.assign(static_cast<std::size_t>((next - first + groups.stride - 1) / groups.stride),
                        std::string(capacity, '\0'));
           reserve.emplace();
         }));
-  if (!member) return all;
+  if (!is_member) return all;
   const std::span bytes = message.first(message.size());
   FirstError resolved;  // errors that a later attempt resolved are not reported
-  if (me != first) {
-    put(text, bytes.data());
+  if (own_rank != first) {
+    encode_text(text, bytes.data());
     reserve->again(resolved, [&] { return transport.send(first, bytes); })->complete();
     return all;
   }
@@ -79,7 +80,7 @@ std::vector<std::string> gather(transport::Transport& transport, MakeText make, 
   for (std::size_t i = 1; i < all.size(); ++i) {
     const int rank = first + static_cast<int>(i) * groups.stride;
     reserve->again(resolved, [&] { return transport.receive(rank, bytes); })->complete();
-    take(bytes.data(), all[i]);
+    decode_text(bytes.data(), all[i]);
   }
   return all;
 }
@@ -90,9 +91,10 @@ std::string agree_on_text(transport::Transport& transport, MakeText make) {
   auto length = static_cast<std::int64_t>(text.size());
   transport.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
   agree(transport, caught([&] { text.resize(static_cast<std::size_t>(length)); }));
-  constexpr std::size_t kMax = transport::Transport::kMaxBroadcast;
-  for (std::size_t done = 0; done < text.size(); done += kMax)
-    transport.broadcast(std::as_writable_bytes(std::span(text).subspan(done, std::min(kMax, text.size() - done))), 0);
+  constexpr std::size_t kMaxBroadcast = transport::Transport::kMaxBroadcast;
+  for (std::size_t done = 0; done < text.size(); done += kMaxBroadcast)
+    transport.broadcast(
+        std::as_writable_bytes(std::span(text).subspan(done, std::min(kMaxBroadcast, text.size() - done))), 0);
   return text;
 }
 

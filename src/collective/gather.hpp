@@ -18,6 +18,7 @@ using MakeText = base::FunctionRef<std::string()>;
 struct RankGroups {
   int stride = 1;
   int members = INT_MAX;
+  /// Returns true if a rank is in a group.
   bool has(int rank) const { return rank % stride == 0; }
   /// Returns the first rank of the group of a rank that is in a group.
   int first(int rank) const { return static_cast<int>(rank - rank % (std::int64_t{stride} * members)); }

@@ -12,8 +12,8 @@
 
 namespace plait::collective {
 
-/// A buffer of a message. If a wait for messages was abandoned because a process left, messages may still arrive after
-/// the buffer is destroyed. Its memory then stays allocated until the process ends.
+/// A buffer of a message. If a wait for messages was abandoned because a process left, MPI may still write arriving
+/// messages into the buffer after it is destroyed. Its memory then stays allocated until the process ends.
 class MessageBuffer {
  public:
   explicit MessageBuffer(const transport::Transport& transport) : transport_(transport) {}

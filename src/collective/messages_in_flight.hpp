@@ -1,4 +1,4 @@
-/// Messages in one direction, of which a bounded number is under way.
+/// Messages in one direction, of which a bounded number is in flight.
 #pragma once
 
 #include <array>
@@ -25,22 +25,24 @@ class MessagesInFlight {
   /// Allocates `count` buffers of this size.  Called once, before any message.
   /// pre     count <= kMax.
   void allocate(int count, std::size_t bytes) {
-    max_ = static_cast<std::size_t>(count);
-    for (std::size_t i = 0; i < max_; ++i) slots_[i]->buffer.allocate(bytes);
+    buffer_count_ = static_cast<std::size_t>(count);
+    for (std::size_t i = 0; i < buffer_count_; ++i) slots_[i]->buffer.allocate(bytes);
   }
-  std::size_t size() const { return max_ * slots_[0]->buffer.size(); }
+  /// Returns the number of bytes of all buffers.
+  std::size_t size() const { return buffer_count_ * slots_[0]->buffer.size(); }
+  /// Returns true if any buffer is in use.
   bool any() const {
     for (const auto& slot : slots_)
-      if (slot->ticket || slot->arrived) return true;
+      if (slot->ticket || slot->has_arrived) return true;
     return false;
   }
 
   /// Calls `start(bytes of a buffer)`, which returns a ticket, if a buffer is free.  Returns false if none is.
   template <typename Start>
   bool start(const Note& note, std::size_t bytes, Start&& start) {
-    for (std::size_t i = 0; i < max_; ++i) {
+    for (std::size_t i = 0; i < buffer_count_; ++i) {
       auto& slot = slots_[i];
-      if (slot->ticket || slot->arrived) continue;
+      if (slot->ticket || slot->has_arrived) continue;
       slot->ticket = start(slot->buffer.first(bytes));
       slot->note = note;
       return true;
@@ -52,17 +54,17 @@ class MessagesInFlight {
   /// otherwise the message is offered again in the next call.  Returns true if any buffer became free.
   template <typename End>
   bool take(End&& end) {
-    bool taken = false;
+    bool is_any_freed = false;
     for (auto& slot : slots_) {
       if (slot->ticket && slot->ticket->test()) {
         slot->ticket = nullptr;
-        slot->arrived = true;
+        slot->has_arrived = true;
       }
-      if (!slot->arrived || !end(slot->note, slot->buffer.data())) continue;
-      slot->arrived = false;
-      taken = true;
+      if (!slot->has_arrived || !end(slot->note, slot->buffer.data())) continue;
+      slot->has_arrived = false;
+      is_any_freed = true;
     }
-    return taken;
+    return is_any_freed;
   }
 
   /// Frees the buffers of all messages that are complete, such as those that were sent.
@@ -75,11 +77,11 @@ class MessagesInFlight {
     explicit Slot(const transport::Transport& transport) : buffer(transport) {}
     MessageBuffer buffer;  // keeps its memory if the ticket is destroyed before its message has arrived
     std::unique_ptr<transport::Ticket> ticket;
-    bool arrived = false;  // the message has arrived and was not taken
+    bool has_arrived = false;  // the message has arrived and was not taken
     Note note{};
   };
   std::array<std::optional<Slot>, kMax> slots_;
-  std::size_t max_ = 0;  // buffers in use
+  std::size_t buffer_count_ = 0;  // buffers in use
 };
 
 }  // namespace plait::collective

@@ -15,20 +15,20 @@ namespace plait::collective {
 /// threads  One at a time.
 class Reserve {
  public:
-  Reserve() : held_(new std::byte[kBytes]) {}
+  Reserve() : memory_(new std::byte[kBytes]) {}
 
-  /// Returns the result of `body`, as base::retry_allocation() does.
+  /// Runs `body`, repeatedly if it lacks memory, and returns its result, as base::retry_allocation() does.
   template <typename Body>
   auto again(FirstError& error, Body&& body) {
     return base::retry_allocation("go on with an exchange that other ranks wait for", body, [&] {
       error.keep([] { throw; });
-      held_ = nullptr;
+      memory_ = nullptr;
     });
   }
 
  private:
   static constexpr std::size_t kBytes = std::size_t{64} << 10;
-  std::unique_ptr<std::byte[]> held_;
+  std::unique_ptr<std::byte[]> memory_;
 };
 
 }  // namespace plait::collective

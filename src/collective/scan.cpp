@@ -34,15 +34,16 @@ std::int64_t decode_word(const Word& bytes) {
   return value;
 }
 
-std::int64_t add(std::int64_t a, std::int64_t b) {
+/// Returns the sum, or 2^63 - 1 if it is larger.
+std::int64_t add_saturating(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   return a > kMax - b ? kMax : a + b;
 }
 
 }  // namespace
 
-Scan::Scan(transport::Transport& transport) : transport_(transport), words_(transport) {
-  if (transport.nodes_apart()) words_.allocate(2 * sizeof(Word));
+Scan::Scan(transport::Transport& transport) : transport_(transport), message_(transport) {
+  if (transport.nodes_apart()) message_.allocate(2 * sizeof(Word));
 }
 
 void Scan::announce(std::int64_t value) {
@@ -51,39 +52,41 @@ void Scan::announce(std::int64_t value) {
   std::memcpy(transport_.note(transport_.node_rank()).data(), &value, sizeof value);
 }
 
-ScanResult Scan::sum(FirstError& error) { return transport_.nodes_apart() ? sum_of_messages(error) : sum_of_notes(); }
+ScanResult Scan::sum(FirstError& error) { return transport_.nodes_apart() ? sum_by_messages(error) : sum_notes(); }
 
-ScanResult Scan::sum_of_notes() const {
+ScanResult Scan::sum_notes() const {
   ScanResult sums;
   for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank) {
     std::int64_t value = 0;
     std::memcpy(&value, transport_.note(node_rank).data(), sizeof value);
-    if (transport_.worker_on_node(node_rank) < transport_.rank()) sums.before = add(sums.before, value);
-    sums.all = add(sums.all, value);
+    if (transport_.worker_on_node(node_rank) < transport_.rank()) sums.before = add_saturating(sums.before, value);
+    sums.all = add_saturating(sums.all, value);
   }
   return sums;
 }
 
-ScanResult Scan::sum_of_messages(FirstError& error) {
+ScanResult Scan::sum_by_messages(FirstError& error) {
   ScanResult sums;
-  const int me = transport_.rank();
+  const int own_rank = transport_.rank();
   const int workers = transport_.size();
   std::int64_t partial_sum = value_;  // the sum of this worker's value and the distance - 1 values before it
   for (int distance = 1; distance < workers; distance *= 2) {
-    const std::span out = words_.first(sizeof(Word));
-    const std::span in(words_.data() + sizeof(Word), sizeof(Word));
+    const std::span out = message_.first(sizeof(Word));
+    const std::span in(message_.data() + sizeof(Word), sizeof(Word));
     std::memcpy(out.data(), &partial_sum, sizeof partial_sum);
     std::unique_ptr<transport::Ticket> sent;
     std::unique_ptr<transport::Ticket> received;
     // The receive is started first, and both before a wait, so that no two workers wait for each other.
-    if (me - distance >= 0) received = reserve_.again(error, [&] { return transport_.receive(me - distance, in); });
-    if (me < workers - distance) sent = reserve_.again(error, [&] { return transport_.send(me + distance, out); });
+    if (own_rank - distance >= 0)
+      received = reserve_.again(error, [&] { return transport_.receive(own_rank - distance, in); });
+    if (own_rank < workers - distance)
+      sent = reserve_.again(error, [&] { return transport_.send(own_rank + distance, out); });
     if (received) {
       received->complete();
       std::int64_t before = 0;
       std::memcpy(&before, in.data(), sizeof before);
-      sums.before = add(sums.before, before);
-      partial_sum = add(partial_sum, before);
+      sums.before = add_saturating(sums.before, before);
+      partial_sum = add_saturating(partial_sum, before);
     }
     if (sent) sent->complete();
   }

@@ -24,18 +24,20 @@ class Scan {
  public:
   /// Allocates memory, so it is constructed before an agreement.
   explicit Scan(transport::Transport& transport);
+  /// Sets the value of this worker.
   void announce(std::int64_t value);
   /// Returns the sums. Collective. A worker that lacks memory still does its part and records std::bad_alloc in
   /// `error`.
   ScanResult sum(FirstError& error);
 
  private:
-  ScanResult sum_of_notes() const;
-  ScanResult sum_of_messages(FirstError& error);
+  /// Return the sums on one node, from memory that its workers share, and between nodes.
+  ScanResult sum_notes() const;
+  ScanResult sum_by_messages(FirstError& error);
 
   transport::Transport& transport_;
   std::int64_t value_ = 0;
-  MessageBuffer words_;  // if there are several nodes: one word to send, one to receive
+  MessageBuffer message_;  // if there are several nodes: one word to send, one to receive
   Reserve reserve_;
 };
 

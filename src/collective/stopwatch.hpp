@@ -8,10 +8,10 @@ namespace plait::collective {
 
 /// Seconds that one worker spent, for reports to users and benchmarks.
 struct Times {
-  double io = 0;    ///< calls of the store
-  double copy = 0;  ///< copying, packing and unpacking
-  double wait = 0;  ///< waiting for other workers and for messages
-  double total = 0;
+  double io = 0;      ///< calls of the store
+  double copy = 0;    ///< copying, packing and unpacking
+  double wait = 0;    ///< waiting for other workers and for messages
+  double total = 0;   ///< the whole access on this worker
   double common = 0;  ///< time of the whole access, the same on all workers
 };
 
