@@ -44,9 +44,9 @@ std::size_t Chain::max_encoded(std::size_t bytes, std::size_t count) const {
   return bytes;
 }
 
-std::optional<std::size_t> Chain::always_encoded(std::size_t bytes) const {
+std::optional<std::size_t> Chain::fixed_encoded_bytes(std::size_t bytes) const {
   for (const auto& codec : codecs_) {
-    const std::optional<std::size_t> encoded = codec->always_encoded(bytes);
+    const std::optional<std::size_t> encoded = codec->fixed_encoded_bytes(bytes);
     if (!encoded) return std::nullopt;
     bytes = *encoded;
   }
@@ -96,7 +96,8 @@ std::vector<std::byte> Chain::decode(std::span<const std::byte> encoded, std::si
 
 void Chain::decode(std::span<const std::byte> encoded, std::span<std::byte> chunk, const std::string& what) const {
   const std::size_t decoded_bytes = decode_into(encoded, chunk, what);
-  if (decoded_bytes != chunk.size()) damaged(what, "it has ", decoded_bytes, " bytes, but a chunk has ", chunk.size());
+  if (decoded_bytes != chunk.size())
+    throw_damaged(what, "it has ", decoded_bytes, " bytes, but a chunk has ", chunk.size());
 }
 
 }  // namespace plait::codec

@@ -13,8 +13,9 @@
 
 namespace plait::codec {
 
-/// Holds the chunks that reads have decompressed last, for further reads of parts of them. `Chunk` has a member
-/// `number`. The cache holds at least one chunk, and drops the least recently used ones if it is full.
+/// Caches the chunks that reads have decompressed last, for further reads of parts of them. `Chunk` has a member
+/// `number`. A chunk is cached even if it is larger than the cache; the least recently used ones are dropped if the
+/// cache is full.
 ///
 /// Example: rows of 1000x1000 doubles in chunks of 100x100 are read one after another. Each row needs a part of 10
 /// chunks of 80 KB. A cache of 800 KB decompresses each chunk once for 100 rows, a smaller one once for each row.

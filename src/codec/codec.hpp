@@ -18,12 +18,12 @@ class Codec {
   virtual ~Codec() = default;
   /// Returns the name for the user: `zstd`.
   virtual std::string describe() const = 0;
-  /// Names the library that the codec needs if it is not installed, with advice.
+  /// Returns why the codec cannot be used, with advice, if the library that it needs is not installed.
   virtual base::Rejection missing_library() const { return {}; }
-  /// Returns the maximum number of bytes to which encode() encodes `bytes` bytes.
+  /// Returns the maximum size of the result of encode() for `bytes` bytes.
   virtual std::size_t max_encoded(std::size_t bytes) const = 0;
-  /// Returns the number of bytes to which encode() encodes any `bytes` bytes; nullopt if it depends on their values.
-  virtual std::optional<std::size_t> always_encoded(std::size_t /*bytes*/) const { return std::nullopt; }
+  /// Returns the size of the result of encode() for any `bytes` bytes; nullopt if it depends on their values.
+  virtual std::optional<std::size_t> fixed_encoded_bytes(std::size_t /*bytes*/) const { return std::nullopt; }
   /// Encodes `plain` into `output`, which has max_encoded() bytes. Returns the number of encoded bytes.
   /// errors  kArgument: the codec can only decode. kSystem: its library is not installed; std::bad_alloc.
   virtual std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const = 0;
@@ -44,7 +44,7 @@ class Chain {
 
   bool empty() const { return codecs_.empty(); }
   const std::vector<std::shared_ptr<const Codec>>& codecs() const { return codecs_; }
-  /// `not packed`, `zstd`, `shuffle, gzip`.
+  /// Describes the chain, as in `not packed`, `zstd`, `shuffle, gzip`.
   std::string describe() const;
   /// Returns missing_library() of the first codec that cannot be used.
   base::Rejection missing_library() const;
@@ -52,7 +52,7 @@ class Chain {
   std::size_t max_encoded(std::size_t bytes) const { return max_encoded(bytes, codecs_.size()); }
   std::size_t max_encoded(std::size_t bytes, std::size_t count) const;
   /// Returns the number of encoded bytes of any `bytes` bytes; nullopt if it depends on their values.
-  std::optional<std::size_t> always_encoded(std::size_t bytes) const;
+  std::optional<std::size_t> fixed_encoded_bytes(std::size_t bytes) const;
 
   /// Returns the encoded bytes. They are in a buffer of the calling thread until its next encode() or decode(), or
   /// are `plain` itself.

@@ -31,17 +31,18 @@ struct BloscOptions {
   int shuffle = 1;  ///< 0: none, 1: bytes of the elements, 2: bits of the elements
   int element_bytes = 1;
 };
-/// Uses the library libblosc.so.1 of the system, which is loaded at its first use.
+/// The format of c-blosc. Uses the library libblosc.so.1 of the system, which is loaded at its first use.
 std::shared_ptr<const Codec> blosc(const BloscOptions& options);
 
 /// A compressor as users spell it: `none`, `gzip`, `gzip:9`, `zlib:5`, `zstd:3`, `blosc:5`, `blosc-zstd`.
 struct Spec {
   std::string name;
   int level = 0;
+  /// Returns true if chunks are not compressed.
   bool none() const { return name == "none"; }
   /// Returns the compressor that blosc uses; nullopt for other codecs.
   std::optional<std::string> blosc_compressor() const;
-  /// Makes the codec.
+  /// Makes the codec; none() must be false.
   /// errors  kArgument: an unknown name.
   std::shared_ptr<const Codec> codec() const;
 };

@@ -8,10 +8,10 @@
 
 namespace plait::codec {
 
-/// Throws the error; `reason` is a clause about the encoded bytes, which `what` names.
+/// Throws the error. what: the name of the encoded bytes, such as `the chunk a.zarr/c/0`. reason: a clause about them.
 /// errors  kSystem, EIO: always.
 template <typename... Parts>
-[[noreturn]] void damaged(const std::string& what, const Parts&... reason) {
+[[noreturn]] void throw_damaged(const std::string& what, const Parts&... reason) {
   base::throw_system_error(EIO, "cannot read ", what, ": ", reason..., "; copy or download it again");
 }
 

@@ -29,6 +29,7 @@ class Pool {
     std::unique_ptr<Type> object_;
   };
 
+  /// Takes an object out of the pool, or creates one if none is idle.
   Lease borrow() {
     {
       const std::scoped_lock lock(mutex_);

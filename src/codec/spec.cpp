@@ -12,6 +12,7 @@ namespace plait::codec {
 
 namespace {
 
+/// The levels of a codec that users may choose.
 struct CodecLevels {
   std::string_view name;
   int min_level;

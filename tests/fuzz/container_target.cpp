@@ -210,7 +210,7 @@ void run_zarr_shard(std::string_view bytes) {
   shards.index_at_end = first % 2 == 0;
   if (first >= 128) shards.index = codec::Chain({codec::crc32c()});
   shards.index_bytes =
-      static_cast<std::int64_t>(*shards.index.always_encoded(16 * static_cast<std::size_t>(shards.count)));
+      static_cast<std::int64_t>(*shards.index.fixed_encoded_bytes(16 * static_cast<std::size_t>(shards.count)));
   store::memory::MemoryObjects objects(std::make_shared<store::memory::Bucket>(), "memory", false);
   objects.put("c/0", std::as_bytes(std::span(bytes.substr(1))));
   const std::string error = catch_error([&] {

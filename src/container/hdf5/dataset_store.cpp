@@ -201,7 +201,8 @@ void DatasetStore::check_encoded_bytes(const Chunk& chunk) const {
   // No codec enlarges data by more than an eighth and 4 KiB. A larger size means a damaged index; do not allocate
   // memory for it.
   if (chunk.bytes > chunk_bytes_ + chunk_bytes_ / 8 + 4096)
-    codec::damaged(describe(chunk, *this), "it has ", chunk.bytes, " bytes, more than what it holds, ", chunk_bytes_);
+    codec::throw_damaged(describe(chunk, *this), "it has ", chunk.bytes, " bytes, more than what it holds, ",
+                         chunk_bytes_);
 }
 
 void DatasetStore::decode_bytes(const Chunk& chunk, std::span<const std::byte> encoded,

@@ -46,7 +46,7 @@ TEST(Codec, DecodesToTheEncodedBytes) {
         const std::vector<std::byte> plain = random_bytes(size, kinds);
         const auto encoded_view = chain.encode(plain);
         EXPECT_LE(encoded_view.size(), chain.max_encoded(size)) << chain.describe();
-        if (const auto always = chain.always_encoded(size)) {
+        if (const auto always = chain.fixed_encoded_bytes(size)) {
           EXPECT_EQ(encoded_view.size(), *always);
         }
         const std::vector<std::byte> encoded(encoded_view.begin(), encoded_view.end());

@@ -19,7 +19,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-using codec::damaged;
+using codec::throw_damaged;
 using Bytes = std::span<const std::byte>;
 using Output = std::span<std::byte>;
 
@@ -43,7 +43,7 @@ class Shuffle : public codec::Codec {
   explicit Shuffle(std::size_t element_bytes) : bytes_(element_bytes) {}
   std::string describe() const override { return "shuffle"; }
   std::size_t max_encoded(std::size_t bytes) const override { return bytes; }
-  std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes; }
+  std::optional<std::size_t> fixed_encoded_bytes(std::size_t bytes) const override { return bytes; }
 
   std::size_t encode(Bytes plain, Output output) const override {
     const std::size_t count = plain.size() / bytes_;
@@ -60,7 +60,7 @@ class Shuffle : public codec::Codec {
   }
   std::size_t decode(Bytes encoded, Output output, const std::string& what) const override {
     if (encoded.size() > output.size())
-      damaged(what, "it has ", encoded.size(), " bytes, more than the ", output.size(), " that a chunk has");
+      throw_damaged(what, "it has ", encoded.size(), " bytes, more than the ", output.size(), " that a chunk has");
     const std::size_t count = encoded.size() / bytes_;
     switch (bytes_) {
       case 2: gather_elements<2>(encoded.data(), output.data(), count); break;
@@ -84,7 +84,7 @@ class Fletcher32 : public codec::Codec {
   static constexpr std::size_t kSumBytes = 4;
   std::string describe() const override { return "fletcher32"; }
   std::size_t max_encoded(std::size_t bytes) const override { return bytes + kSumBytes; }
-  std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes + kSumBytes; }
+  std::optional<std::size_t> fixed_encoded_bytes(std::size_t bytes) const override { return bytes + kSumBytes; }
 
   std::size_t encode(Bytes plain, Output output) const override {
     std::ranges::copy(plain, output.begin());
@@ -94,14 +94,14 @@ class Fletcher32 : public codec::Codec {
   }
   std::size_t decode(Bytes encoded, Output output, const std::string& what) const override {
     if (encoded.size() < kSumBytes || encoded.size() - kSumBytes > output.size())
-      damaged(what, "it has ", encoded.size(), " bytes, but a chunk and its check sum have ",
-              output.size() + kSumBytes);
+      throw_damaged(what, "it has ", encoded.size(), " bytes, but a chunk and its check sum have ",
+                    output.size() + kSumBytes);
     const Bytes plain = encoded.first(encoded.size() - kSumBytes);
     std::uint32_t stored = 0;
     for (std::size_t i = 0; i < kSumBytes; ++i)
       stored |= std::to_integer<std::uint32_t>(encoded[plain.size() + i]) << (8 * i);
     if (const std::uint32_t sum = compute_fletcher32(plain); sum != stored)
-      damaged(what, "its check sum (fletcher32) is ", sum, ", but ", stored, " was stored with it");
+      throw_damaged(what, "its check sum (fletcher32) is ", sum, ", but ", stored, " was stored with it");
     std::ranges::copy(plain, output.begin());
     return plain.size();
   }
@@ -123,7 +123,7 @@ class Lzf : public codec::Codec {
     std::size_t in = 0;
     std::size_t out = 0;
     const auto next_byte = [&] {
-      if (in >= encoded.size()) damaged(what, "it ends within a repetition, at byte ", in);
+      if (in >= encoded.size()) throw_damaged(what, "it ends within a repetition, at byte ", in);
       return std::to_integer<std::size_t>(encoded[in++]);
     };
     while (in < encoded.size()) {
@@ -131,7 +131,7 @@ class Lzf : public codec::Codec {
       if (control < 32) {
         const std::size_t count = control + 1;
         if (count > encoded.size() - in || count > output.size() - out)
-          damaged(what, "byte ", in - 1, " announces ", count, " bytes, more than there are or than a chunk has");
+          throw_damaged(what, "byte ", in - 1, " announces ", count, " bytes, more than there are or than a chunk has");
         std::memcpy(output.data() + out, encoded.data() + in, count);
         in += count;
         out += count;
@@ -141,8 +141,8 @@ class Lzf : public codec::Codec {
       if (count == 9) count += next_byte();
       const std::size_t distance = ((control & 31) << 8) + next_byte() + 1;
       if (distance > out || count > output.size() - out)
-        damaged(what, "byte ", in - 1, " repeats ", count, " bytes at a distance of ", distance, ", and ", out,
-                " bytes of ", output.size(), " are there");
+        throw_damaged(what, "byte ", in - 1, " repeats ", count, " bytes at a distance of ", distance, ", and ", out,
+                      " bytes of ", output.size(), " are there");
       for (std::size_t i = 0; i < count; ++i, ++out) output[out] = output[out - distance];
     }
     return out;

@@ -67,15 +67,15 @@ class Szip : public codec::Codec {
                      const std::string& what) const override {
     constexpr std::size_t kNumberBytes = 4;
     if (encoded.size() < kNumberBytes)
-      codec::damaged(what, "it has ", encoded.size(), " bytes, too few for the number that szip begins with");
+      codec::throw_damaged(what, "it has ", encoded.size(), " bytes, too few for the number that szip begins with");
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < kNumberBytes; ++i) bytes |= std::to_integer<std::size_t>(encoded[i]) << (8 * i);
-    if (bytes > output.size()) codec::damaged(what, "it announces ", bytes, " bytes, but a chunk has ", output.size());
+    if (bytes > output.size()) codec::throw_damaged(what, "it announces ", bytes, " bytes, but a chunk has ", output.size());
     SzipParameters parameters = check_parameters(what);
     std::size_t decoded_bytes = bytes;
     const int status = find_szip_decompress()(output.data(), &decoded_bytes, encoded.data() + kNumberBytes,
                                               encoded.size() - kNumberBytes, &parameters);
-    if (status != 0 || decoded_bytes != bytes) codec::damaged(what, "it is no szip data of ", bytes, " bytes");
+    if (status != 0 || decoded_bytes != bytes) codec::throw_damaged(what, "it is no szip data of ", bytes, " bytes");
     return bytes;
   }
 
@@ -86,7 +86,7 @@ class Szip : public codec::Codec {
     const bool has_known_bits = (bits >= 1 && bits <= 24) || bits == 32 || bits == 64;
     if (!has_known_bits || block < 2 || block > 32 || block % 2 != 0 || line < 1 || line > 128 * block ||
         options > 0xffff)
-      codec::damaged(what, "its filter szip has options ", options, ", blocks of ", block, " pixels of ", bits,
+      codec::throw_damaged(what, "its filter szip has options ", options, ", blocks of ", block, " pixels of ", bits,
                      " bits and lines of ", line, " pixels, which no library writes");
     return {static_cast<int>(options), static_cast<int>(bits), static_cast<int>(block), static_cast<int>(line)};
   }

@@ -30,18 +30,18 @@ std::uint32_t length_at(std::span<const std::byte> bytes, std::size_t at) {
 
 std::vector<std::string_view> decode_texts(std::span<const std::byte> bytes, std::size_t count,
                                            const std::string& what) {
-  if (bytes.size() < kLengthBytes) codec::damaged(what, "it has ", bytes.size(), " bytes, too few for texts");
+  if (bytes.size() < kLengthBytes) codec::throw_damaged(what, "it has ", bytes.size(), " bytes, too few for texts");
   if (const std::uint32_t stated = length_at(bytes, 0); stated != count)
-    codec::damaged(what, "it has ", stated, " texts, but a chunk has ", count);
+    codec::throw_damaged(what, "it has ", stated, " texts, but a chunk has ", count);
   std::vector<std::string_view> texts;
   texts.reserve(std::min(count, bytes.size() / kLengthBytes));
   std::size_t at = kLengthBytes;
   for (std::size_t i = 0; i < count; ++i) {
-    if (bytes.size() - at < kLengthBytes) codec::damaged(what, "it ends before text ", i, " of ", count);
+    if (bytes.size() - at < kLengthBytes) codec::throw_damaged(what, "it ends before text ", i, " of ", count);
     const std::uint32_t length = length_at(bytes, at);
     at += kLengthBytes;
     if (length > bytes.size() - at)
-      codec::damaged(what, "text ", i, " has ", length, " bytes, but the chunk ends after ", bytes.size() - at);
+      codec::throw_damaged(what, "text ", i, " has ", length, " bytes, but the chunk ends after ", bytes.size() - at);
     texts.emplace_back(reinterpret_cast<const char*>(bytes.data()) + at, length);
     at += length;
   }
