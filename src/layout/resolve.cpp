@@ -225,6 +225,15 @@ void check_halo(const ResolvedLayout& layout, std::size_t d) {
   base::checked_add(base::checked_add(longest, halo.lo, "padded extent"), halo.hi, "padded extent");
 }
 
+/// Checks that each dimension of the array, or of its template, has a distribution.
+void check_count(const std::vector<Distribution>& distributions, const Extents& shape, bool is_template) {
+  if (distributions.size() == shape.size()) return;
+  base::throw_argument_error("the ", is_template ? "template " : "shape ", shape_to_string(shape), " has ",
+                             shape.size(), shape.size() == 1 ? " dimension" : " dimensions",
+                             ", but the number of distributions is ", distributions.size(),
+                             "; give one for each dimension");
+}
+
 /// Sets the owner maps of an array that is not aligned with a template.
 void set_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
                     const Extents& offsets) {
@@ -325,11 +334,7 @@ ResolvedLayout resolve(LayoutArguments arguments) {
                                result.options.template_shape.size(),
                                " dimensions; give both, with one entry of align for each dimension of the template");
   const Extents& distributed_shape = is_aligned ? result.options.template_shape : result.shape;
-  if (result.distributions.size() != distributed_shape.size())
-    base::throw_argument_error("the ", is_aligned ? "template " : "shape ", shape_to_string(distributed_shape), " has ",
-                               distributed_shape.size(), distributed_shape.size() == 1 ? " dimension" : " dimensions",
-                               ", but the number of distributions is ", result.distributions.size(),
-                               "; give one for each dimension");
+  check_count(result.distributions, distributed_shape, is_aligned);
   for (std::size_t d = 0; d < dimensions; ++d)
     if (result.shape[d] < 0)
       base::throw_argument_error("dimension ", d, " has the negative size ", result.shape[d], "; use 0 or more");

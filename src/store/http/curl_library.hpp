@@ -1,8 +1,8 @@
 /// libcurl, which is loaded when the first request is sent.
 ///
 /// The numbers below are those of <curl/curl.h>. They are part of libcurl's binary interface, which has not changed
-/// since version 7.16, so that neither a build nor a wheel needs its headers. tests/cpp/store/http compares them with the
-/// headers where these are installed.
+/// since version 7.16, so that neither a build nor a wheel needs its headers. tests/cpp/store/http compares them with
+/// the headers where these are installed.
 #pragma once
 
 #include <cstddef>
