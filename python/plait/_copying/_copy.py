@@ -39,8 +39,8 @@ from .storage_request import ChunksLike, CodecLike, ShardsLike, StorageRequest, 
 
 Name = str | os.PathLike[str]
 
-_APPENDING = {"source", "target", "comm", "shape", "dtype", "order", "offset", "memory", "append", "progress"}
-"""The arguments that a copy takes when it appends to an existing target."""
+_APPEND_ARGUMENTS = {"source", "target", "comm", "shape", "dtype", "order", "offset", "memory", "append", "progress"}
+"""The only arguments of copy() that may be given together with `append`."""
 
 
 @dataclass(frozen=True)
@@ -72,17 +72,7 @@ class CopyResult:
         return self.bytes / self.seconds if self.seconds > 0 else 0.0
 
 
-def _check_raw(source: object, target: object) -> None:
-    """Check that one end is a stream, which has raw elements."""
-    if is_stream(source) == is_stream(target):
-        raise ArgumentError(
-            "raw says that a stream has elements without .npy headers, but "
-            f"{'both ends are streams' if is_stream(source) else 'neither end is a stream'}; pass one stream, or "
-            "leave raw out"
-        )
-
-
-def _with_format(target: Name | BinaryIO, file_format: str | None) -> Name | BinaryIO:
+def _add_format(target: Name | BinaryIO, file_format: str | None) -> Name | BinaryIO:
     """Return the name of the target, prefixed with the format of the file."""
     if file_format is None:
         return target
@@ -217,43 +207,43 @@ def copy(
     core_comm = to_core_comm(comm)
     fail = partial(_core.fail, comm=core_comm)
     with checks(fail):
-        limit = parse_memory(memory)
-        _check_kinds(layout, progress)
+        memory_bytes = parse_memory(memory)
+        _check_types(layout, progress)
         storage = StorageRequest(target_order, chunks, shards, codec, unlimited, consolidated)
         if cast is not None and target_dtype is None:
             dtype, target_dtype = None, dtype
         shaping = ArrayTransform.from_arguments(region, axes, target_dtype, cast)
-        chosen = Selection(to_names(variable), _count_of_steps(steps))
+        selection = Selection(to_names(variable), _to_step_count(steps))
         check_streams(source, target, raw=raw, shared=core_comm.size > 1 or layout is not None)
-        target = _with_format(target, format)
+        target = _add_format(target, format)
         sources = _list_sources(source, concat, core_comm)
-        join = make_join_request(concat, chosen, first=first, sort=sort, unpack=unpack)
+        join = make_join_request(concat, selection, first=first, sort=sort, unpack=unpack)
         if append is not None:
             _check_append(sources, target, arguments)
         check_names(sources, target, joined=concat is not None)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
-        options = SourceOptions(comm, shape, dtype, order, offset, limit)
+        options = SourceOptions(comm, shape, dtype, order, offset, memory_bytes)
         job = Job(sources, target, name, options, storage, join)
-        job.choose(chosen, shaping, raw=raw, layout=layout)
-        job.adapt(unpack=check_flag(unpack, "unpack"), skip=check_flag(skip_unsupported, "skip_unsupported"))
+        job.select(selection, shaping, raw=raw, layout=layout)
+        job.set_handling(unpack=check_flag(unpack, "unpack"), skip=check_flag(skip_unsupported, "skip_unsupported"))
         sync = None if durable is None else check_flag(durable, "durable")
-        job.check(dry_run=dry_run, verify=verify, resume=resume, durable=sync)
-    done = append_arrays(job, append, fail, progress) if append is not None else job.run(core_comm, fail, progress)
-    return _to_result(done, core_comm.size)
+        job.set_mode(dry_run=dry_run, verify=verify, resume=resume, durable=sync)
+    result = append_arrays(job, append, fail, progress) if append is not None else job.run(core_comm, fail, progress)
+    return _make_result(result, core_comm.size)
 
 
-def _to_result(done: JobResult, ranks: int) -> CopyResult:
+def _make_result(result: JobResult, ranks: int) -> CopyResult:
     return CopyResult(
-        done.first.shape,
-        done.first.dtype,
-        done.bytes,
-        done.seconds,
-        done.windows,
+        result.first.shape,
+        result.first.dtype,
+        result.bytes,
+        result.seconds,
+        result.windows,
         ranks,
-        done.steps,
-        done.resumed,
-        tuple(done.plan),
-        tuple(done.skipped),
+        result.steps,
+        result.resumed,
+        tuple(result.plan),
+        tuple(result.skipped),
     )
 
 
@@ -266,7 +256,7 @@ def _list_sources(source: Any, concat: int | str | None, comm: _core.Comm) -> li
         return [*names_of_parts(without_streams(sources), comm)]
 
 
-def _count_of_steps(steps: int | None) -> int | None:
+def _to_step_count(steps: int | None) -> int | None:
     count = None if steps is None else whole(steps, "steps")
     if count is not None and count < 1:
         raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
@@ -278,14 +268,14 @@ def _check_append(sources: Sequence[Any], target: Any, arguments: dict[str, Any]
     if len(sources) != 1 or any(is_stream(end) or comes_in_steps(end) for end in (*sources, target)):
         raise ArgumentError("append takes one file and one existing target; append several files one by one")
     for name, value in arguments.items():
-        if is_given(name, value) and name not in _APPENDING:
+        if is_given(name, value) and name not in _APPEND_ARGUMENTS:
             raise ArgumentError(
                 f"append and {name} cannot be combined: elements are appended to a target as it is stored; leave "
                 f"{name} out, or copy into a new target"
             )
 
 
-def _check_kinds(layout: Any, progress: Any) -> None:
+def _check_types(layout: Any, progress: Any) -> None:
     if layout is not None and not isinstance(layout, str):
         raise ArgumentError(f"layout is {kind(layout)}; pass a text such as '(block, *) onto (4)'")
     if progress is not None and not callable(progress):

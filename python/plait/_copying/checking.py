@@ -12,14 +12,14 @@ from .shaping import ShapedSource
 from .steps import SkippedArray, Source, SourceStep, StepArray, Target, UnreadableArray
 
 _MAX_LISTED = 20
-_LINE = "\n  "
+_LINE_PREFIX = "\n  "
 
 
 @dataclass
 class Checks:
-    """Finds the arrays of each step that cannot be copied, and rejects them or leaves them out."""
+    """Finds the arrays of each step that cannot be copied, and raises an error or leaves them out."""
 
-    chosen: Selection
+    selection: Selection
     skip: bool
     """True to leave out arrays that cannot be copied."""
     source: str
@@ -27,25 +27,27 @@ class Checks:
     skipped: list[SkippedArray] = field(default_factory=list)
     """All arrays that were left out."""
     copies_objects: bool = False
-    """True if the library of the target's format can copy arrays that Plait does not read from a source of that format.
+    """True if the library of the target's format, such as HDF5's, can copy arrays that Plait cannot read.
     """
     library_copied: tuple[UnreadableArray, ...] = ()
-    """The arrays of the last step that the library copies."""
+    """The arrays of the last checked step that this library copies."""
 
-    def arrays(self, step: SourceStep, source: Source, target: Target) -> tuple[StepArray, ...]:
-        """Return the arrays of a step that are copied.
+    def check_arrays(self, step: SourceStep, source: Source, target: Target) -> tuple[StepArray, ...]:
+        """Return the arrays of a step that are copied; the library copies the further arrays `library_copied`.
 
         errors  ArgumentError: some arrays cannot be copied and `skip` is False, or no array remains; lists the arrays
         """
-        readable = _with_coordinates(self.chosen.readable(step, self.source))
+        readable = _mark_coordinates(self.selection.readable(step, self.source))
         self.library_copied = self._find_library_copied(step, source)
         names = {array.name for array in self.library_copied}
-        unreadable = tuple(array for array in self.chosen.unreadable(step) if array.name not in names)
-        without_elements = [array for array in unreadable if not array.has_elements and self.chosen.variables is None]
+        unreadable = tuple(array for array in self.selection.unreadable(step) if array.name not in names)
+        without_elements = [
+            array for array in unreadable if not array.has_elements and self.selection.variables is None
+        ]
         failing: list[SkippedArray] = [array for array in unreadable if array not in without_elements]
         copied = []
         if not failing or self.skip:
-            self.chosen.check_number(step, readable, self.source, target)
+            self.selection.check_number(step, readable, self.source, target)
         for array in readable:
             try:
                 if isinstance(source, ShapedSource):
@@ -56,7 +58,9 @@ class Checks:
                 failing.append(SkippedArray(array.name, str(error)))
         is_anything_copied = bool(copied or self.library_copied)
         if failing and (not self.skip or not is_anything_copied):
-            raise ArgumentError(self._error(failing, len(readable) + len(unreadable) + len(self.library_copied)))
+            raise ArgumentError(
+                self._describe_failures(failing, len(readable) + len(unreadable) + len(self.library_copied))
+            )
         if not is_anything_copied and without_elements:
             raise ArgumentError(f"{self.source} has only arrays without elements; nothing was copied")
         self.skipped += [SkippedArray(array.name, _bare_reason(array)) for array in (*without_elements, *failing)]
@@ -70,18 +74,20 @@ class Checks:
         if not self.copies_objects or not step.file or isinstance(source, ShapedSource):
             return ()
         return tuple(
-            replace(array, is_optional=self.skip) for array in self.chosen.unreadable(step) if array.copy_reason
+            replace(array, is_optional=self.skip) for array in self.selection.unreadable(step) if array.copy_reason
         )
 
     def warn(self) -> None:
         """Issue a warning that lists the arrays that were left out."""
         if self.skipped:
-            warnings.warn(f"arrays are not copied:{_listed(self.skipped, _LINE)}", UserWarning, stacklevel=2)
+            warnings.warn(
+                f"arrays are not copied:{_list_reasons(self.skipped, _LINE_PREFIX)}", UserWarning, stacklevel=2
+            )
 
-    def _error(self, failing: Sequence[SkippedArray], count: int) -> str:
+    def _describe_failures(self, failing: Sequence[SkippedArray], count: int) -> str:
         if count == 1:
             return failing[0].reason
-        listed = _listed(failing, " ({number}) ")
+        listed = _list_reasons(failing, " ({number}) ")
         begin = f"{len(failing)} of {count} arrays of {self.source} cannot be copied to {self.target}:{listed}"
         if len(failing) == count:
             return f"{begin}; convert them, or choose another target"
@@ -91,7 +97,7 @@ class Checks:
         )
 
 
-def _with_coordinates(arrays: tuple[StepArray, ...]) -> tuple[StepArray, ...]:
+def _mark_coordinates(arrays: tuple[StepArray, ...]) -> tuple[StepArray, ...]:
     """Mark the arrays with one dimension along which other arrays with more dimensions extend."""
     shared = {name for array in arrays if len(array.shape) > 1 for name in array.content.dimension_names}
     return tuple(
@@ -107,7 +113,7 @@ def _bare_reason(array: SkippedArray) -> str:
     return array.reason.partition(f"::{array.name}: ")[2] or array.reason
 
 
-def _listed(arrays: Sequence[SkippedArray], mark: str) -> str:
+def _list_reasons(arrays: Sequence[SkippedArray], mark: str) -> str:
     """Return the arrays with their reasons. mark: the text before each, with ``{number}`` for its number."""
     shown = [f"{array.name}: {_bare_reason(array)}" for array in arrays[:_MAX_LISTED]]
     if len(arrays) > _MAX_LISTED:

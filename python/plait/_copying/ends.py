@@ -65,6 +65,7 @@ def without_streams(sources: Sequence[Any]) -> Sequence[Any]:
 
 
 def make_source(sources: Sequence[Any], options: SourceOptions, raw: bool, fail: Reporter) -> Source:
+    """Return the reader for the kind of the sources: a stream, a pipe, a file with named arrays, or other files."""
     if is_stream(sources[0]):
         return (RawSource if raw else SerialSource)(sources[0], options.shape, options.dtype, options.order)
     if comes_in_steps(sources[0]):

@@ -1,4 +1,4 @@
-"""A copy whose arguments have been checked: it connects the reader, the writer, and the work on each array."""
+"""Runs a copy whose arguments have been checked: connects the source, the target and the mover of windows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .joined_sources import make_joined_source
 from .moving import Mover, Progress, Ranks
 from .names import OverlapCheck, TargetName
 from .planned import DryRunFactory
-from .plans import ArrayPlan, library_plan
+from .plans import ArrayPlan, make_library_plan
 from .resume.resuming import open_journal
 from .scratch import Scratch
 from .selection import Selection
@@ -34,7 +34,7 @@ from .targets import FileTarget, PipeTarget, TargetFactory, journal_key
 from .unpacking import UnpackedSource
 
 _MAX_THREADS = 8
-_MIN_STAGING = 64 << 10
+_MIN_STAGING = 64 << 10  # bytes of the buffer through which a file is read or written
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Job:
     storage: StorageRequest
     join: JoinRequest | None = None
     """How the sources are joined; None if they are not."""
-    chosen: Selection = field(default_factory=lambda: Selection(None, None))
+    selection: Selection = field(default_factory=lambda: Selection(None, None))
     shaping: ArrayTransform = field(default_factory=ArrayTransform)
     raw: bool = False
     layout: str | None = None
@@ -76,15 +76,15 @@ class Job:
     resume: bool = False
     durable: bool | None = None
 
-    def choose(self, chosen: Selection, shaping: ArrayTransform, *, raw: bool, layout: str | None) -> None:
+    def select(self, selection: Selection, shaping: ArrayTransform, *, raw: bool, layout: str | None) -> None:
         """Set the parts of the source to copy, and the layout of the ranks."""
-        self.chosen, self.shaping, self.raw, self.layout = chosen, shaping, raw, layout
+        self.selection, self.shaping, self.raw, self.layout = selection, shaping, raw, layout
 
-    def adapt(self, *, unpack: bool, skip: bool) -> None:
-        """Set whether to decode packed arrays, and whether to skip arrays that cannot be copied."""
+    def set_handling(self, *, unpack: bool, skip: bool) -> None:
+        """Set whether to decode packed arrays, and whether to leave out arrays that cannot be copied."""
         self.unpack, self.skip = unpack, skip
 
-    def check(self, *, dry_run: bool, verify: bool, resume: bool, durable: bool | None = None) -> None:
+    def set_mode(self, *, dry_run: bool, verify: bool, resume: bool, durable: bool | None = None) -> None:
         """Set the mode of execution.
 
         errors  ArgumentError: the source or the target does not support the mode
@@ -98,7 +98,7 @@ class Job:
         is_sequential = [is_stream(end) or comes_in_steps(end) for end in (self.sources[0], self.target)]
         if self.shaping.axes is not None and self.layout is not None:
             raise ArgumentError("layout and axes cannot go together; leave layout out")
-        if self.shaping.moves and any(is_stream(end) for end in (self.sources[0], self.target)):
+        if self.shaping.moves_elements and any(is_stream(end) for end in (self.sources[0], self.target)):
             raise ArgumentError(
                 "region and axes choose elements of an array in a file, and a stream has them one after the other; "
                 "copy it into a file first"
@@ -111,20 +111,21 @@ class Job:
                 )
 
     @property
-    def _alone(self) -> bool:
+    def _uses_one_thread(self) -> bool:
+        """True if an end is a stream or the target a pipe: their elements are read or written one after another."""
         return (
             is_stream(self.sources[0]) or is_stream(self.target) or comes_in_steps(self.name.text if self.name else "")
         )
 
     def make_mover(self, comm: _core.Comm, fail: Reporter, progress: Progress | None) -> tuple[Mover, int]:
         """Return a mover for the copy, and the number of staging bytes of each file."""
-        alone = self.options.comm is None
+        is_alone = self.options.comm is None
         # Windows take at most half of the memory. With several ranks, the staging buffers of the source and of the
-        # target take a quarter each. A single process reads and writes in turn, so each of its two staging buffers may
-        # take half: with less, a window could be smaller than a chunk, which would then be decoded repeatedly.
-        staging = max(self.options.memory // (2 if alone else 4) // comm.size, _MIN_STAGING)
-        threads = 1 if self._alone else min(os.cpu_count() or 1, _MAX_THREADS)
-        ranks = Ranks(comm, alone, threads if alone else comm.size, fail)
+        # target take a quarter each. A single process reads and writes alternately, so each of its two staging buffers
+        # may take half: with less, a window could be smaller than a chunk, which would then be decoded repeatedly.
+        staging = max(self.options.memory // (2 if is_alone else 4) // comm.size, _MIN_STAGING)
+        threads = 1 if self._uses_one_thread else min(os.cpu_count() or 1, _MAX_THREADS)
+        ranks = Ranks(comm, is_alone, threads if is_alone else comm.size, fail)
         return Mover(ranks, self.layout, self.options.memory, progress), staging
 
     def run(self, comm: _core.Comm, fail: Reporter, progress: Progress | None) -> JobResult:
@@ -135,7 +136,7 @@ class Job:
         mover.journal = open_journal(self, comm, fail) if text and not self.dry_run else None
         run = Run(self, mover, Scratch(self.options.comm, staging, text), fail)
         try:
-            first = run.all(replace(self.options, memory=staging))
+            first_array = run.copy_all(replace(self.options, memory=staging))
         except BaseException:
             if mover.journal is not None:
                 # Keep the journal only if a later copy can resume from it.
@@ -144,7 +145,9 @@ class Job:
         if mover.journal is not None:
             mover.journal.remove()
         seconds = time.perf_counter() - begin
-        return JobResult(first, mover.done, seconds, mover.windows, run.steps, mover.resumed, run.plan, run.skipped)
+        return JobResult(
+            first_array, mover.done, seconds, mover.windows, run.steps, mover.resumed, run.plan, run.skipped
+        )
 
 
 class Run:
@@ -160,24 +163,24 @@ class Run:
         self.skipped: list[SkippedArray] = []
         """The arrays that were left out."""
 
-    def all(self, options: SourceOptions) -> StepArray:
+    def copy_all(self, options: SourceOptions) -> StepArray:
         """Copy all steps, and return the first array."""
         job = self._job
         with self._make_source(options) as opened:
-            source = self._changed(opened)
-            checker = Checks(job.chosen, job.skip, source.name, _shown_target(job))
+            source = self._wrap_source(opened)
+            checker = Checks(job.selection, job.skip, source.name, _describe_target(job))
             with self._make_target(opened, options) as target:
                 checker.copies_objects = isinstance(target, FileTarget) and target.copies_objects
                 for step in source.steps():
                     with checks(self._fail):
-                        arrays = checker.arrays(step, source, target)
+                        arrays = checker.check_arrays(step, source, target)
                         if isinstance(source, ShapedSource):
                             source.check(arrays)
                         target.check(step, arrays)
                     step = replace(step, library_copied=checker.library_copied)
-                    self._step(step, arrays, source, target)
+                    self._copy_step(step, arrays, source, target)
                     self.steps += 1
-                    if self.steps == job.chosen.steps:
+                    if self.steps == job.selection.steps:
                         break
                 target.finish()
                 checker.skipped += target.left_out if isinstance(target, FileTarget) else []
@@ -192,14 +195,15 @@ class Run:
     def open_source(self, options: SourceOptions) -> Iterator[Source]:
         """Open the source; its arrays appear with the requested region, axes and type."""
         with self._make_source(options) as opened:
-            yield self._changed(opened)
+            yield self._wrap_source(opened)
 
-    def _changed(self, source: Source) -> Source:
+    def _wrap_source(self, source: Source) -> Source:
+        """Return a source that decodes, cuts, transposes or casts the arrays as the job requests."""
         job = self._job
         if job.unpack and job.join is None:
             source = UnpackedSource(source, self._fail)
-        if job.shaping.changes:
-            source = ShapedSource(source, job.shaping, job.chosen, self._fail, to_core_comm(job.options.comm).size)
+        if job.shaping.is_needed:
+            source = ShapedSource(source, job.shaping, job.selection, self._fail, to_core_comm(job.options.comm).size)
         return source
 
     def _make_source(self, options: SourceOptions) -> Source:
@@ -211,19 +215,20 @@ class Run:
     def _make_target(self, opened: Source, options: SourceOptions) -> Target:
         job = self._job
         journal = self._mover.journal
-        stages = journal is None and not job.dry_run
+        appears_whole = journal is None and not job.dry_run
         factory = (DryRunFactory if job.dry_run else TargetFactory)(
-            options.comm, options.memory, job.storage, journal, stages, job.durable, job.resume
+            options.comm, options.memory, job.storage, journal, appears_whole, job.durable, job.resume
         )
         if job.name is None:
             return SerialTarget(job.target, job.raw)
         job.storage.check_target(job.name.text)
         if comes_in_steps(job.name.text):
-            first = opened.opened if isinstance(opened, PipeSource) and job.chosen.variables is None else None
+            first = opened.opened if isinstance(opened, PipeSource) and job.selection.variables is None else None
             return PipeTarget(job.name.text, factory, first)
         return FileTarget(job.name, factory, OverlapCheck(job.sources if not is_stream(job.sources[0]) else []))
 
-    def _step(self, step: SourceStep, arrays: tuple[StepArray, ...], source: Source, target: Target) -> None:
+    def _copy_step(self, step: SourceStep, arrays: tuple[StepArray, ...], source: Source, target: Target) -> None:
+        """Copy arrays of a step, except those that the interrupted copy has completed; a dry run plans them instead."""
         mover, journal = self._mover, self._mover.journal
         mover.begin(arrays, step.library_copied)
         keys = {array.name: journal_key(step.number, array) for array in arrays}
@@ -232,7 +237,7 @@ class Run:
             target.begin(step, arrays)
         for array in arrays:
             if array.name in finished:
-                mover.pass_over(array)
+                mover.skip(array)
                 continue
             stored = target.begin_array(array)
             if self._job.dry_run:
@@ -242,9 +247,9 @@ class Run:
             if self._job.verify and isinstance(target, FileTarget):  # only files are verified
                 mover.verify(array, source, target, stored)
         if self._job.dry_run:
-            self.plan += [library_plan(step.number, array) for array in step.library_copied]
+            self.plan += [make_library_plan(step.number, array) for array in step.library_copied]
         target.end()
 
 
-def _shown_target(job: Job) -> str:
+def _describe_target(job: Job) -> str:
     return job.name.text if job.name is not None else stream_name(job.target)

@@ -25,13 +25,13 @@ from .unpacking import UnpackedSource
 class JoinedSource:
     """Arrays that are joined along a dimension, as the only step."""
 
-    whole = False
-    serial = False
+    in_one_piece = False
+    is_serial = False
 
     def __init__(
         self,
         names: Sequence[str],
-        known: Sequence[Member],
+        members: Sequence[Member],
         request: JoinRequest,
         options: SourceOptions,
         fail: Reporter,
@@ -49,11 +49,11 @@ class JoinedSource:
             memory=options.memory,
             unpack=request.unpack,
         )
-        whole = self._joined
-        member = known[0] if len(known) == 1 else Content()
-        content = replace_type(member, array_type(whole.shape, whole.dtype, whole.order))
-        content.attributes = whole.attrs.stored
-        self._array = StepArray(content, extra_bytes=whole._stored_bytes, named=bool(member.name))
+        joined = self._joined
+        member = members[0] if len(members) == 1 else Content()
+        content = replace_type(member, array_type(joined.shape, joined.dtype, joined.order))
+        content.attributes = joined.attrs.stored
+        self._array = StepArray(content, extra_bytes=joined._stored_bytes, named=bool(member.name))
 
     def __enter__(self) -> JoinedSource:
         """Return itself."""
@@ -125,19 +125,19 @@ class JoinedFilesSource(WrappedSource):
             joined.read(layout, out, region=region)
 
     def _joined(self, array: StepArray) -> StepArray:
-        whole = self._files.joined.get(array.name)
-        if whole is None:
+        joined = self._files.joined.get(array.name)
+        if joined is None:
             return array
-        content = replace_type(array.content, array_type(whole.shape, whole.dtype, whole.order))
-        content.attributes = whole.attrs.stored
-        return replace(array, content=content, extra_bytes=whole._stored_bytes)
+        content = replace_type(array.content, array_type(joined.shape, joined.dtype, joined.order))
+        content.attributes = joined.attrs.stored
+        return replace(array, content=content, extra_bytes=joined._stored_bytes)
 
 
 def make_join_request(
     concat: int | str | None, chosen: Selection, *, first: bool, sort: bool, unpack: bool
 ) -> JoinRequest | None:
     """Return the request to join the sources of a copy; None if `concat` is None.  errors  ArgumentError"""
-    flags = {name: check_flag(given, name) for name, given in (("first", first), ("sort", sort), ("unpack", unpack))}
+    flags = {name: check_flag(is_set, name) for name, is_set in (("first", first), ("sort", sort), ("unpack", unpack))}
     if concat is not None:
         return JoinRequest(concat, variables=chosen.variables, **flags)
     for name in ("first", "sort"):
@@ -153,13 +153,13 @@ def make_joined_source(names: Sequence[str], request: JoinRequest, options: Sour
     """
     with checks(fail):
         has_names = holds_arrays(names[0])
-        known = members_in(names[0]) if has_names else []
-        is_whole = not split_name(names[0])[1] and has_names and [array.name for array in known] != [""]
-        for name, given in (("first", request.first), ("sort", request.sort)):
-            if given and not is_whole:
+        members = members_in(names[0]) if has_names else []
+        is_whole = not split_name(names[0])[1] and has_names and [array.name for array in members] != [""]
+        for name, is_set in (("first", request.first), ("sort", request.sort)):
+            if is_set and not is_whole:
                 raise ArgumentError(
                     f"{name}=True (--{name}) was given, but {names[0]} is one array; leave it out, or join whole files"
                 )
     if is_whole:
         return JoinedFilesSource(names, request, options, fail)
-    return JoinedSource(names, known, request, options, fail)
+    return JoinedSource(names, members, request, options, fail)

@@ -14,12 +14,12 @@ from .._base.errors import Error
 from .._file.location import local_path, locate_new
 from .._file.open import open as open_file
 
-_LONGEST = 100  # longer names are shortened in temporary names, in bytes
+_MAX_NAME_LENGTH = 100  # longer names are cut to this length in temporary names
 
 
 def temporary_prefix(name: str) -> str:
     """Return the prefix of this host's temporary names for a name; the process id follows it."""
-    return f".{name[:_LONGEST]}.plait-{socket.gethostname()}-"
+    return f".{name[:_MAX_NAME_LENGTH]}.plait-{socket.gethostname()}-"
 
 
 def remove_leftovers(target: str) -> None:
@@ -35,7 +35,7 @@ def remove_leftovers(target: str) -> None:
             open_file(target, "w", shape=(1,), dtype="u1")._core.abandon()
             return
         # The prefix is unknown for shortened names, and for names with fields, each of which generates several files.
-        beginning = "" if "{" in path.name or len(path.name) > _LONGEST else f".{path.name}."
+        beginning = "" if "{" in path.name or len(path.name) > _MAX_NAME_LENGTH else f".{path.name}."
         pattern = re.compile(rf"\..*\.plait-{re.escape(socket.gethostname())}-(\d+)-\d+")
         for entry in os.scandir(path.parent):
             match = pattern.fullmatch(entry.name)
@@ -44,6 +44,7 @@ def remove_leftovers(target: str) -> None:
 
 
 def _has_ended(process: int) -> bool:
+    """Return True if a process does not run, and for this process, whose earlier calls have ended."""
     if process == os.getpid():
         return True
     try:
@@ -54,6 +55,7 @@ def _has_ended(process: int) -> bool:
 
 
 def remove_unlocked(path: Path) -> None:
+    """Remove a file or folder unless a running process, which may be on another host, holds its lock."""
     with contextlib.suppress(OSError):
         folder = path.is_dir()
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | (os.O_DIRECTORY if folder else 0))

@@ -17,7 +17,7 @@ _WIDTH = re.compile(r"0?\d{0,2}d?")
 
 
 def array_part(name: str) -> str:
-    """Return the name of an array in a file, escaped for use in a file name; empty if `name` names no array."""
+    """Return the part of a name after ``::``, an array's name, escaped for use in a file name; empty without it."""
     array = split_name(name)[2].strip("/")
     return array.replace("%", "%25").replace("/", "%2F")
 
@@ -53,15 +53,15 @@ class TargetName:
                 f"{self.text}: the array {shown(variable)} has a name that cannot be the name of a file; choose that "
                 "array with variable=, and give the name of its file without {variable}"
             )
-        return _FIELD.sub(partial(_filled, step, variable), self.text)
+        return _FIELD.sub(partial(_fill_field, step, variable), self.text)
 
 
-def _filled(step: int, variable: str, field: re.Match[str]) -> str:
+def _fill_field(step: int, variable: str, field: re.Match[str]) -> str:
     return variable if field[1] == "variable" else format(step, field[2] or "d")
 
 
 def _is_inside(url: str, other: str) -> bool:
-    """Return True if a URL is below another one; paths are compared by their files."""
+    """Return True if a URL of an object store is below another one; False for paths, which are compared by inodes."""
     return "://" in url and url.startswith(f"{other}/")
 
 
@@ -70,9 +70,9 @@ class OverlapCheck:
 
     def __init__(self, sources: Iterable[str | os.PathLike[str]]) -> None:
         """Collect the files of the sources."""
-        self._keys: set[str] = set()
+        self._keys: set[str] = set()  # resolved paths and URLs
         self._files: set[FileNumber] = set()
-        self._parts: set[FileNumber] = set()
+        self._parts: set[FileNumber] = set()  # component files of striped files
         for source in sources:
             key, file, parts = find_files(source)
             if key is not None:
@@ -101,5 +101,5 @@ class OverlapCheck:
 
 def find_hierarchy(name: str) -> str:
     """Return the hierarchy that an array is added to, by the name of the array; empty if there is none."""
-    file, between, array = split_name(name)
-    return file if between and array.strip("/") and locate_new(file).adds_arrays else ""
+    file, separator, array = split_name(name)
+    return file if separator and array.strip("/") and locate_new(file).adds_arrays else ""

@@ -17,14 +17,14 @@ import math
 from dataclasses import dataclass
 
 from .._core import Content
-from .boxes import Boxes, Storage, boxes, make_storage
+from .boxes import Boxes, Storage, choose_boxes, make_storage
 
-_MIN_GAIN = 0.8
-"""Two passes must take less than this share of the time of one: the prediction assumes the page cache, and disks are
-slower.
+_MAX_TWO_PASS_SHARE = 0.8
+"""Two passes are chosen only if they are predicted to take less than this share of the time of one. The prediction
+assumes the page cache, and the intermediate array would take longer on a disk.
 """
 
-_IGNORED = 1 << 20
+_IGNORED_BYTES = 1 << 20
 """Bytes of chunk buffers that are too few to be counted: the code of a copy takes more."""
 
 
@@ -51,7 +51,7 @@ class Buffers:
 
     @property
     def minimum(self) -> int:
-        """The smallest limit that the copy can keep to: the buffers and a window of one chunk; 0 without buffers."""
+        """The smallest memory limit that the copy can respect: buffers and a window of one chunk; 0 without buffers."""
         return self.chunks + self.largest
 
     def window_bytes(self, limit: int) -> int:
@@ -59,7 +59,7 @@ class Buffers:
         return min(limit // 2, max(limit - self.chunks - self.threads, self.largest)) if self.chunks else limit // 2
 
 
-def buffers(itemsize: int, ends: tuple[Storage, Storage], processes: int, limit: int, cores: int) -> Buffers:
+def count_buffers(itemsize: int, ends: tuple[Storage, Storage], processes: int, limit: int, cores: int) -> Buffers:
     """Return the buffers for the compressed chunks of both ends.
 
     limit  bytes of memory for the copy
@@ -67,7 +67,7 @@ def buffers(itemsize: int, ends: tuple[Storage, Storage], processes: int, limit:
     """
     sizes = [math.prod(end.chunks) * itemsize if end.whole_chunks and end.chunks else 0 for end in ends]
     chunks = (3 * sizes[0] + 2 * sizes[1]) * processes
-    if chunks <= _IGNORED:
+    if chunks <= _IGNORED_BYTES:
         return Buffers(0, 0, 0)
     extra_threads = [min(limit // 4 // size, cores) - 1 if size else 0 for size in sizes]
     threads = max(2 * size * max(count, 0) for size, count in zip(sizes, extra_threads, strict=True))
@@ -75,33 +75,35 @@ def buffers(itemsize: int, ends: tuple[Storage, Storage], processes: int, limit:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The passes of a copy."""
+class PassChoice:
+    """The passes of a copy, and the windows of each."""
 
     passes: tuple[Boxes, ...]
-    between: tuple[int, ...] | None
+    intermediate_chunks: tuple[int, ...] | None
     """The shape of the chunks of the intermediate array; None if there is one pass."""
 
 
-def passes(array: Content, source: Storage, target: Storage, memory: int, twice: bool) -> Plan:
-    """Choose the plan with the smaller predicted time.
+def choose_passes(
+    array: Content, source: Storage, target: Storage, memory: int, may_use_intermediate: bool
+) -> PassChoice:
+    """Choose one or two passes, whichever is predicted to be faster.
 
-    twice  True if an intermediate array is permitted
-
-    errors  ArgumentError: the memory cannot hold one element
+    may_use_intermediate  False if there can be no intermediate array, and therefore only one pass
+    errors                ArgumentError: the memory cannot hold one element
     """
-    once = boxes(array, source, target, memory)
-    if not twice or not (source.whole_chunks or target.whole_chunks):
-        return Plan((once,), None)
+    once = choose_boxes(array, source, target, memory)
+    if not may_use_intermediate or not (source.whole_chunks or target.whole_chunks):
+        return PassChoice((once,), None)
     # Choose the windows that suit each end alone: any part of the uncompressed intermediate array costs the same.
-    loose = Storage(Content(order=source.order), source.axes)
-    first = boxes(array, source, loose, memory)
-    second = boxes(array, loose, target, memory)
+    unchunked = Storage(Content(order=source.order), source.axes)
+    first = choose_boxes(array, source, unchunked, memory)
+    second = choose_boxes(array, unchunked, target, memory)
     chunks = tuple(max(min(a, b), 1) for a, b in zip(first.window, second.window, strict=True))
-    between = make_storage(source.order, chunks)
+    intermediate = make_storage(source.order, chunks)
     parts = tuple(
-        boxes(array, read_end, write_end, memory) for read_end, write_end in ((source, between), (between, target))
+        choose_boxes(array, read_end, write_end, memory)
+        for read_end, write_end in ((source, intermediate), (intermediate, target))
     )
-    if sum(part.seconds for part in parts) < _MIN_GAIN * once.seconds:
-        return Plan(parts, chunks)
-    return Plan((once,), None)
+    if sum(part.seconds for part in parts) < _MAX_TWO_PASS_SHARE * once.seconds:
+        return PassChoice(parts, chunks)
+    return PassChoice((once,), None)

@@ -1,4 +1,4 @@
-"""Targets of copies that write nothing: determines how they would store their arrays."""
+"""The targets of a dry run, a copy that writes nothing: determines how they would store their arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PlannedFile:
 
     url: str
     content: Content | None
-    """The storage of its array; None if it holds several."""
+    """The description of its array; None if the file would have several arrays."""
 
     def __enter__(self) -> PlannedFile:
         return self

@@ -1,4 +1,4 @@
-"""The plan of a copy: its passes, and how often each of them accesses the units of both ends."""
+"""The plan of a copy: its passes, and how often each of them reads and writes the chunks of both ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core import Content
-from .boxes import Boxes, Storage, predicted, stretches, touches
+from .boxes import Boxes, Storage, count_stretches, count_touches, predict_seconds
 from .steps import StepArray, UnreadableArray
 
 
@@ -18,7 +18,7 @@ class EndPlan:
     """The accesses at one end of a pass."""
 
     what: str
-    """The units of the array there: ``chunks``, ``shards``, or ``stretches`` of a file."""
+    """The units that are accessed: ``chunks``, ``shards``, or ``stretches``, the contiguous pieces of a file."""
     shape: tuple[int, ...] | None
     """The shape of a unit; None for stretches."""
     count: int
@@ -71,22 +71,22 @@ class ArrayPlan:
 
 @dataclass(frozen=True)
 class Route:
-    """The windows that an array is moved through."""
+    """The passes and windows in which an array is copied."""
 
     passes: tuple[Boxes, ...]
-    between: tuple[int, ...] | None = None
+    intermediate_chunks: tuple[int, ...] | None = None
     """The shape of the chunks of the intermediate array; None if there is one pass."""
     dimension: int | None = None
     """The dimension along which windows are divided between ranks; None: any dimension with enough indices."""
-    whole: bool = False
+    in_one_piece: bool = False
     """True if the array is moved in one piece."""
 
 
-def planned(step: int, array: StepArray, route: Route, target: Storage) -> ArrayPlan:
-    """Return the cost of a route.  target: the storage of the array in the target."""
+def plan_array(step: int, array: StepArray, route: Route, target: Storage) -> ArrayPlan:
+    """Return the plan of an array with a route.  target: the storage of the array in the target"""
     ends: list[Storage] = [array, target]
-    if route.between is not None:
-        ends.insert(1, Storage(Content(order=array.order, chunks=route.between), array.axes))
+    if route.intermediate_chunks is not None:
+        ends.insert(1, Storage(Content(order=array.order, chunks=route.intermediate_chunks), array.axes))
     names = ["source", *["scratch"] * (len(ends) - 2), "target"]
     passes = []
     for number, parts in enumerate(route.passes):
@@ -97,9 +97,9 @@ def planned(step: int, array: StepArray, route: Route, target: Storage) -> Array
                 names[number + 1],
                 parts.window,
                 math.prod(-(-size // step) for size, step in zip(array.shape, parts.window, strict=True)),
-                _end(array.content, read_end, parts.window, False),
-                _end(array.content, write_end, parts.window, True),
-                None if route.whole else predicted(array.content, read_end, write_end, parts.window),
+                plan_end(array.content, read_end, parts.window, False),
+                plan_end(array.content, write_end, parts.window, True),
+                None if route.in_one_piece else predict_seconds(array.content, read_end, write_end, parts.window),
             )
         )
     max_elements = max((math.prod(pass_plan.window) for pass_plan in passes), default=0)
@@ -109,35 +109,35 @@ def planned(step: int, array: StepArray, route: Route, target: Storage) -> Array
         array.shape,
         array.dtype,
         tuple(passes),
-        array.bytes if route.between is not None else 0,
+        array.bytes if route.intermediate_chunks is not None else 0,
         max_elements * (array.dtype.itemsize + array.extra_bytes),
         "" if target.content.codec == "none" else target.content.codec,
-        _unlimited_names(array, target),
+        list_unlimited(array, target),
         array.library,
     )
 
 
-def library_plan(step: int, array: UnreadableArray) -> ArrayPlan:
+def make_library_plan(step: int, array: UnreadableArray) -> ArrayPlan:
     """Return the plan of an array that the library of its format copies."""
     dtype = np.dtype("V")
     return ArrayPlan(step, array.name, array.described.shape, dtype, (), 0, 0, "", (), array.copy_reason, True)
 
 
-def _unlimited_names(array: StepArray, target: Storage) -> tuple[str, ...]:
+def list_unlimited(array: StepArray, target: Storage) -> tuple[str, ...]:
     names = array.content.dimension_names
     return tuple(names[d] if names else str(d) for d in target.content.unlimited)
 
 
-def _end(array: Content, stored: Storage, window: tuple[int, ...], writes: bool) -> EndPlan:
+def plan_end(array: Content, stored: Storage, window: tuple[int, ...], writes: bool) -> EndPlan:
     shape, itemsize = array.shape, array.type.element_bytes
     total = math.prod(shape) * itemsize
     if stored.chunks is None or total == 0:
-        count = stretches(shape, stored, window)
+        count = count_stretches(shape, stored, window)
         return EndPlan("stretches", None, count, count, total)
     unit = stored.chunks if stored.shards is None or not writes else stored.shards
     unit_count = math.prod(-(-size // extent) for size, extent in zip(shape, unit, strict=True))
-    touch_count = touches(shape, unit, window)
+    touch_count = count_touches(shape, unit, window)
     byte_count = total
     if stored.whole_chunks:
-        byte_count = touches(shape, stored.chunks, window) * math.prod(stored.chunks) * itemsize
+        byte_count = count_touches(shape, stored.chunks, window) * math.prod(stored.chunks) * itemsize
     return EndPlan("chunks" if unit is stored.chunks else "shards", unit, unit_count, touch_count, byte_count)

@@ -37,14 +37,16 @@ class IntermediateFile:
 
 @dataclass(frozen=True)
 class Scratch:
-    """Makes intermediate arrays."""
+    """Makes intermediate arrays next to a target."""
 
     comm: CommLike
     memory: int
+    """Bytes for the staging of an intermediate array."""
     target: str
+    """The name of the target."""
 
-    def possible(self, array: StepArray) -> bool:
-        """Return True if an array can have an intermediate one: a local file as the target, and numbers as elements."""
+    def can_serve(self, array: StepArray) -> bool:
+        """Return True if an array can have an intermediate one: it has numbers, and the target is a local file."""
         return array.dtype.kind in "biufc" and local_path(self.target) is not None
 
     @contextmanager
@@ -81,7 +83,7 @@ class Scratch:
                 with suppress(Error):
                     file._core.abandon("the copy was interrupted")
                 raise
-            entry.journal.discard(scratch_key(entry.key))
+            entry.journal.discard(scratch_key(entry.key))  # it is removed, as the second pass is complete
             return
         file = make("remove")
         try:

@@ -16,7 +16,9 @@ class Selection:
     """The selected steps and arrays."""
 
     variables: tuple[str, ...] | None
+    """The names of the arrays to copy; None for all."""
     steps: int | None
+    """The number of steps to copy; None for all."""
 
     def has(self, name: str) -> bool:
         """Return True if an array is selected."""
@@ -39,7 +41,7 @@ class Selection:
 
     def check_number(self, step: SourceStep, chosen: Sequence[StepArray], source: str, target: Target) -> None:
         """Check whether a target accepts that many arrays.  errors  ArgumentError"""
-        if len(chosen) > 1 and not target.several:
+        if len(chosen) > 1 and not target.accepts_several:
             raise ArgumentError(
                 f"{step.describe(source)} has the arrays {', '.join(array.name for array in chosen)}; choose "
                 "one with variable=, put {variable} into the name of the target to write a file for each, or give a "

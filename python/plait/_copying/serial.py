@@ -25,8 +25,8 @@ from .boxes import Storage
 from .steps import Region, SourceStep, StepArray
 
 _MAGIC = b"\x93NUMPY"
-_LONGEST_HEADER = 1 << 20
-_PIECE = 1 << 20
+_MAX_HEADER_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 20  # maximum number of bytes of one read or write: a signal is handled between two of them
 
 
 class NoReaderError(StoreError, BrokenPipeError):
@@ -51,8 +51,8 @@ def stream_name(stream: Any) -> str:
 class SerialSource:
     """A source of arrays that follow one after the other, each as a ``.npy`` file, or as raw elements."""
 
-    whole = False
-    serial = True
+    in_one_piece = False
+    is_serial = True
 
     def __init__(
         self, stream: BinaryIO, shape: Sequence[int] | int | None, dtype: npt.DTypeLike | None, order: str | None
@@ -62,7 +62,7 @@ class SerialSource:
         self._stream, self._order = stream, order
         self._shape = None if shape is None else tuple(to_extents(shape))
         self._dtype = None if dtype is None else to_dtype(dtype)
-        self._number = 0
+        self._array_number = 0
 
     def __enter__(self) -> SerialSource:
         """Return itself."""
@@ -76,9 +76,9 @@ class SerialSource:
     def steps(self) -> Iterator[SourceStep]:
         """Yield the arrays, until the stream ends after one of them."""
         while (array := self._next()) is not None:
-            yield SourceStep(self._number, (array,))
-            self._number += 1
-        if self._number == 0:
+            yield SourceStep(self._array_number, (array,))
+            self._array_number += 1
+        if self._array_number == 0:
             raise store_error(f"{self.name} is empty; nothing was copied")
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
@@ -86,13 +86,14 @@ class SerialSource:
         memory = _view_bytes(out[0])
         missing = len(memory) - self._fill(memory)
         if missing:
-            raise store_error(f"{self.name} ends within array {self._number}: {missing} bytes of it are missing")
+            raise store_error(f"{self.name} ends within array {self._array_number}: {missing} bytes of it are missing")
 
     def _fill(self, memory: memoryview) -> int:
+        """Read until the memory is full or the stream ends; return the number of bytes that were read."""
         done = 0
         while done < len(memory):
-            with _said(self.name):
-                count = self._read_some(memory[done : done + _PIECE])
+            with _naming_stream(self.name):
+                count = self._read_some(memory[done : done + _PIECE_BYTES])
             if count == 0:
                 break
             done += count
@@ -107,56 +108,59 @@ class SerialSource:
             select.select([self._stream], [], [])
         return int(count)
 
-    def _take(self, count: int, what: str) -> bytes:
+    def _read_exactly(self, count: int, what: str) -> bytes:
         memory = bytearray(count)
         filled = self._fill(memoryview(memory))
         if filled < count:
-            raise store_error(f"{self.name} ends within {what} of array {self._number}")
+            raise store_error(f"{self.name} ends within {what} of array {self._array_number}")
         return bytes(memory)
 
     def _next(self) -> StepArray | None:
-        memory = bytearray(len(_MAGIC) + 2)
+        """Read the header of the next array; return None at the end of the stream."""
+        memory = bytearray(len(_MAGIC) + 2)  # two bytes are the version
         filled = self._fill(memoryview(memory))
         if filled == 0:
             return None
         if not memory.startswith(_MAGIC) or filled < len(memory):
             begin = bytes(memory[:filled])
             raise store_error(
-                f"{self.name}: array {self._number} does not begin like a .npy file, but with {begin!r}; "
+                f"{self.name}: array {self._array_number} does not begin like a .npy file, but with {begin!r}; "
                 "write .npy files there, or pass raw, shape and dtype if it has elements without headers"
             )
         major = memory[len(_MAGIC)]
         if major not in (1, 2):
             raise store_error(
-                f"{self.name}: array {self._number} is of version {major} of .npy; a stream may have versions 1 and 2"
+                f"{self.name}: array {self._array_number} is of version {major} of .npy; a stream may have versions 1 "
+                "and 2"
             )
-        count = self._take(2 if major == 1 else 4, "the header")
+        count = self._read_exactly(2 if major == 1 else 4, "the header")
         length = int.from_bytes(count, "little")
-        if length > _LONGEST_HEADER:
+        if length > _MAX_HEADER_BYTES:
             raise store_error(
-                f"{self.name}: array {self._number} has a header of {length} bytes, which is too long for a .npy file"
+                f"{self.name}: array {self._array_number} has a header of {length} bytes, which is too long for a .npy "
+                "file"
             )
-        shape, fortran, dtype = self._parsed(major, count + self._take(length, "the header"))
+        shape, is_fortran_order, dtype = self._parse_header(major, count + self._read_exactly(length, "the header"))
         self._check(shape, dtype)
-        return StepArray.make(VARIABLE, shape, dtype, "F" if fortran else "C")
+        return StepArray.make(VARIABLE, shape, dtype, "F" if is_fortran_order else "C")
 
-    def _parsed(self, major: int, header: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    def _parse_header(self, major: int, header: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
         try:
-            shape, fortran, dtype = read(io.BytesIO(header), max_header_size=_LONGEST_HEADER)
+            shape, is_fortran_order, dtype = read(io.BytesIO(header), max_header_size=_MAX_HEADER_BYTES)
         except Exception as error:
-            raise store_error(f"{self.name}: array {self._number} has a damaged .npy header: {error}") from None
+            raise store_error(f"{self.name}: array {self._array_number} has a damaged .npy header: {error}") from None
         if dtype.hasobject:
             raise store_error(
-                f"{self.name}: array {self._number} holds Python objects, which have no bytes of their own"
+                f"{self.name}: array {self._array_number} holds Python objects, which have no bytes of their own"
             )
-        return shape, fortran, dtype
+        return shape, is_fortran_order, dtype
 
     def _check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         expected = (shape if self._shape is None else self._shape, dtype if self._dtype is None else self._dtype)
         if expected != (shape, dtype):
             raise ArgumentError(
-                f"{self.name}: array {self._number} has shape {shape} and type {dtype}, but {expected[0]} and "
+                f"{self.name}: array {self._array_number} has shape {shape} and type {dtype}, but {expected[0]} and "
                 f"{expected[1]} were given; leave shape and dtype out, or correct them"
             )
 
@@ -164,7 +168,7 @@ class SerialSource:
 class RawSource(SerialSource):
     """A stream of raw elements, which are divided into arrays of one shape and type."""
 
-    _first = b""  # bytes that were read to detect the end of the stream
+    _first_byte = b""  # bytes that were read to detect the end of the stream
 
     def _next(self) -> StepArray | None:
         if self._shape is None or self._dtype is None:
@@ -177,28 +181,28 @@ class RawSource(SerialSource):
         first = bytearray(1)
         if super()._fill(memoryview(first)) == 0:
             return None
-        self._first = bytes(first)
+        self._first_byte = bytes(first)
         return StepArray.make(VARIABLE, self._shape, self._dtype, self._order or "C")
 
     def _fill(self, memory: memoryview) -> int:
-        if not self._first:
+        if not self._first_byte:
             return super()._fill(memory)
-        memory[:1], self._first = self._first, b""
+        memory[:1], self._first_byte = self._first_byte, b""
         return 1 + super()._fill(memory[1:])
 
 
 class SerialTarget:
     """A stream that gets each array as a ``.npy`` file, one after the other; or, raw, their elements alone."""
 
-    whole = False
-    serial = True
-    several = False
+    in_one_piece = False
+    is_serial = True
+    accepts_several = False
 
     def __init__(self, stream: BinaryIO, raw: bool) -> None:
         """Wrap a stream. The stream's own buffer is bypassed, because it would retain data after a failed write."""
         self.name = stream_name(stream)
-        self._number = 0
-        with self._reported():
+        self._step_number = 0
+        with self._detecting_lost_reader():
             stream.flush()
         self._stream, self._raw = getattr(stream, "raw", stream), raw
         self._array_begin: int | None = None  # position of the array that is being written, in an ordinary file
@@ -224,7 +228,7 @@ class SerialTarget:
 
     def begin(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin the next array."""
-        self._number = step.number
+        self._step_number = step.number
 
     def begin_array(self, array: StepArray) -> Storage | None:
         """Write the header of the array."""
@@ -237,46 +241,47 @@ class SerialTarget:
                 np.lib.format.write_array_header_1_0(header, header_fields)
             except ValueError:  # version 1.0 limits the header to 65,535 bytes; a type with many fields needs more
                 np.lib.format.write_array_header_2_0(header, header_fields)
-            self._put(header.getbuffer())
+            self._write_all(header.getbuffer())
         return None
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
         """Write the next window."""
-        self._put(_view_bytes(given[0]))
+        self._write_all(_view_bytes(given[0]))
 
     def end(self) -> None:
         """Flush the array to the stream."""
-        with self._reported():
+        with self._detecting_lost_reader():
             self._stream.flush()
         self._array_begin = None
 
     def finish(self) -> None:
         """Do nothing: each array was flushed at its end."""
 
-    def _put(self, memory: memoryview) -> None:
-        with self._reported():
+    def _write_all(self, memory: memoryview) -> None:
+        with self._detecting_lost_reader():
             while memory:
-                written = self._stream.write(memory[:_PIECE])
+                written = self._stream.write(memory[:_PIECE_BYTES])
                 if written is None:  # a non-blocking stream that is full
                     select.select([], [self._stream], [])
                 memory = memory[written or 0 :]
 
     @contextlib.contextmanager
-    def _reported(self) -> Iterator[None]:
+    def _detecting_lost_reader(self) -> Iterator[None]:
+        """Convert EPIPE, the error of a pipe whose reader has closed it, to NoReaderError."""
         try:
-            with _said(f"{self.name}, step {self._number}"):
+            with _naming_stream(f"{self.name}, step {self._step_number}"):
                 yield
         except StoreError as error:
             if error.errno != errno.EPIPE:
                 raise
-            closed = NoReaderError(f"{self.name}: it has no reader any more")
-            closed.errno = errno.EPIPE
-            raise closed from None
+            no_reader = NoReaderError(f"{self.name}: it has no reader any more")
+            no_reader.errno = errno.EPIPE
+            raise no_reader from None
 
 
 @contextlib.contextmanager
-def _said(name: str) -> Iterator[None]:
-    """Name the stream in errors of the system."""
+def _naming_stream(name: str) -> Iterator[None]:
+    """Convert errors of the system to StoreError, whose text begins with the name of the stream."""
     try:
         yield
     except Error:

@@ -1,4 +1,4 @@
-"""Reshapes the arrays of a copy: takes a region, permutes the axes, and casts the elements."""
+"""Changes the arrays of a copy while they are read: takes a region, permutes the axes, and casts the elements."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .._arguments.words import shown
 from .._base.errors import ArgumentError
 from .._calls.guard import Reporter, checks
 from .._core import Content, Layout
-from .attributes import cast_fill
-from .boxes import boxes
+from .attributes import cast_fill_value
+from .boxes import choose_boxes
 from .selection import Selection
 from .steps import Region, Source, SourceStep, StepArray, WrappedSource
 
-_MEASURED = 16 << 20
-"""Bytes of the windows that are read to find the longest text of an array."""
+_MEASURED_BYTES = 16 << 20
+"""Bytes of one window when all texts of an array are read to find the longest one."""
 
 Cast = Literal["safe", "same_kind", "unsafe"]
 RegionLike = str | Mapping[str, slice | str] | Sequence[slice]
@@ -60,12 +60,12 @@ class ArrayTransform:
         )
 
     @property
-    def changes(self) -> bool:
-        """True if anything is requested."""
-        return self.moves or self.dtype is not None
+    def is_needed(self) -> bool:
+        """True if a region, an order of axes or a type is requested."""
+        return self.moves_elements or self.dtype is not None
 
     @property
-    def moves(self) -> bool:
+    def moves_elements(self) -> bool:
         """True if elements change their position."""
         return self.region is not None or self.axes is not None
 
@@ -138,7 +138,7 @@ class _View:
     """An array as it is copied, and the location of its elements in the source's array."""
 
     source: StepArray
-    shown: StepArray
+    copied: StepArray
     slices: tuple[slice, ...]
     """Slices of the source's dimensions, with numbers."""
     axes: tuple[int, ...]
@@ -149,19 +149,19 @@ class ShapedSource(WrappedSource):
     """A source whose arrays are cut to a region, transposed or cast."""
 
     def __init__(
-        self, source: Source, shaping: ArrayTransform, chosen: Selection, fail: Reporter, ranks: int = 1
+        self, source: Source, shaping: ArrayTransform, selection: Selection, fail: Reporter, ranks: int = 1
     ) -> None:
         """Wrap the source.  ranks: the number of ranks that copy"""
         super().__init__(source, fail)
-        self._shaping, self._chosen, self._ranks = shaping, chosen, ranks
+        self._shaping, self._selection, self._ranks = shaping, selection, ranks
         self._views: dict[str, _View] = {}
         self._read: list[np.ndarray[Any, Any]] = []  # the elements before the cast
 
     def steps(self) -> Iterator[SourceStep]:
         """Yield the steps, with the arrays as they are copied."""
         for step in self._source.steps():
-            self._views = {array.name: self._view(array) for array in step.arrays}
-            yield replace(step, arrays=tuple(view.shown for view in self._views.values()))
+            self._views = {array.name: self._make_view(array) for array in step.arrays}
+            yield replace(step, arrays=tuple(view.copied for view in self._views.values()))
 
     def check(self, arrays: tuple[StepArray, ...]) -> None:
         """Check that the arrays fit the request.
@@ -174,10 +174,10 @@ class ShapedSource(WrappedSource):
             requested += [str(name) for name in self._shaping.axes]
         for name in requested:
             if name not in names:
-                has = ", ".join(map(shown, sorted(names - {""})))
+                known = ", ".join(map(shown, sorted(names - {""})))
                 raise ArgumentError(
                     f"no array of {self.name} that is copied has a dimension {shown(name)}; "
-                    f"{'they have: ' + has if has else 'their dimensions have no names, so give numbers'}"
+                    f"{'they have: ' + known if known else 'their dimensions have no names, so give numbers'}"
                 )
 
     def check_array(self, shaped: StepArray) -> None:
@@ -187,7 +187,7 @@ class ShapedSource(WrappedSource):
         """
         view = self._views[shaped.name]
         array, cast = view.source, self._shaping.cast
-        dtype = None if self._shaping.dtype is None else view.shown.dtype
+        dtype = None if self._shaping.dtype is None else view.copied.dtype
         dimensions = len(array.shape)
         if isinstance(self._shaping.region, tuple) and len(self._shaping.region) != dimensions:
             raise ArgumentError(
@@ -207,43 +207,47 @@ class ShapedSource(WrappedSource):
             )
         if axes is not None and isinstance(axes[0], str):
             names = array.content.dimension_names
-            has = [name in axes for name in names]
-            if any(has) and not all(has):
-                missing = next(name for name, is_named in zip(names, has, strict=True) if not is_named)
+            are_named = [name in axes for name in names]
+            if any(are_named) and not all(are_named):
+                missing = next(name for name, is_named in zip(names, are_named, strict=True) if not is_named)
                 raise ArgumentError(
                     f"axes leaves out the dimension {shown(missing)} of {array.name}; name all dimensions of it"
                 )
         if dtype is not None and not np.can_cast(array.dtype, dtype, casting=cast):
             raise ArgumentError(
                 f"{array.name} has elements of {array.dtype}, which cannot be cast to {dtype} by the rule "
-                f"{cast!r}; {_other_rule(array.dtype, dtype)}"
+                f"{cast!r}; {_advise_cast(array.dtype, dtype)}"
             )
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read the copied part of an array, or a window of it."""
         view = self._views[array.name]
-        if not self._shaping.moves:
+        if not self._shaping.moves_elements:
             self._read_cast(view, layout, out, region)
             return
         window = region if region is not None else tuple(slice(0, size) for size in array.shape)
         parts = [slice(0, 0)] * len(window)
-        for at, d in enumerate(view.axes):
-            parts[d] = _compose(view.slices[d], window[at])
-        back = tuple(int(at) for at in np.argsort(view.axes))
-        source_layout = self._turned(layout, back)
+        for position, d in enumerate(view.axes):
+            parts[d] = _compose(view.slices[d], window[position])
+        source_order = tuple(int(position) for position in np.argsort(view.axes))
+        source_layout = self._reorder_layout(layout, source_order)
         if out is not None:
-            out = [array.transpose(back) for array in out] if isinstance(out, list) else out.transpose(back)
+            out = (
+                [array.transpose(source_order) for array in out]
+                if isinstance(out, list)
+                else out.transpose(source_order)
+            )
         self._read_cast(view, source_layout, out, tuple(parts))
 
     def _read_cast(self, view: _View, layout: Layout, out: Any, region: Region) -> None:
         array = view.source
-        if view.shown.dtype == array.dtype:
+        if view.copied.dtype == array.dtype:
             self._source.read(array, layout, out, region)
             return
         targets = [] if out is None else out if isinstance(out, list) else [out]
         with checks(self._fail):
             if [(target.shape, target.strides, target.dtype) for target in self._read] != [
-                (*_dense(target, array.dtype), array.dtype) for target in targets
+                (*_dense_shape_and_strides(target, array.dtype), array.dtype) for target in targets
             ]:
                 self._read = []  # free the old arrays before new ones are made
                 self._read = [np.empty_like(target, dtype=array.dtype) for target in targets]
@@ -256,7 +260,7 @@ class ShapedSource(WrappedSource):
                 real = elements.dtype.kind == "c" and target.dtype.kind not in "cb"
                 np.copyto(target, elements.real if real else elements, casting="unsafe")
 
-    def _view(self, array: StepArray) -> _View:
+    def _make_view(self, array: StepArray) -> _View:
         region, axes = self._shaping.region, self._shaping.axes
         dimensions, names = len(array.shape), array.content.dimension_names
         order = list(range(dimensions))
@@ -282,7 +286,7 @@ class ShapedSource(WrappedSource):
             unlimited=sorted(order.index(d) for d in array.content.unlimited),
         )
         if dtype != array.dtype:
-            content.fill = cast_fill(array.content, array.dtype, dtype)
+            content.fill = cast_fill_value(array.content, array.dtype, dtype)
         shaped = replace(
             array,
             content=content,
@@ -301,12 +305,12 @@ class ShapedSource(WrappedSource):
         if dtype is None or dtype != np.dtype("U") or not is_text(array.dtype):
             return dtype or array.dtype
         longest = 1
-        if not self._chosen.has(array.name):
+        if not self._selection.has(array.name):
             return np.dtype(f"U{longest}")
         shape = [len(range(part.start, part.stop, part.step)) for part in slices]
         copied = Content(shape, array.order, array.in_memory().type.element_bytes)
         with checks(self._fail):
-            windows = list(boxes(copied, array, array, _MEASURED).windows())
+            windows = list(choose_boxes(copied, array, array, _MEASURED_BYTES).windows())
         for window in windows:
             out = np.empty(window.shape, array.dtype)
             # Each rank reads all texts, so that all ranks find the same length.
@@ -316,13 +320,16 @@ class ShapedSource(WrappedSource):
             longest = max(longest, max(map(len, out.ravel().tolist()), default=0))
         return np.dtype(f"U{longest}")
 
-    def _turned(self, layout: Layout, back: tuple[int, ...]) -> Layout:
-        """Return the layout of a window with the dimensions in the order of the source; `back` gives that order."""
-        if back == tuple(sorted(back)):
+    def _reorder_layout(self, layout: Layout, source_order: tuple[int, ...]) -> Layout:
+        """Return the layout of a window with its dimensions in the order of the source.
+
+        source_order  for each dimension of the source, its number in the window
+        """
+        if source_order == tuple(sorted(source_order)):
             return layout
         shape, dist = layout.shape, layout.dist
-        distributions = [dist[at] for at in back]
-        return Layout([shape[at] for at in back], distributions, grid=layout.grid)
+        distributions = [dist[position] for position in source_order]
+        return Layout([shape[position] for position in source_order], distributions, grid=layout.grid)
 
 
 def _compose(part: slice, window: slice) -> slice:
@@ -335,7 +342,9 @@ def _compose(part: slice, window: slice) -> slice:
     return slice(begin + first * step, begin + (last - 1) * step + 1 if last > first else begin, step)
 
 
-def _dense(like: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _dense_shape_and_strides(
+    like: np.ndarray[Any, Any], dtype: np.dtype[Any]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the shape and the strides of `np.empty_like(like, dtype)`, without allocating as much memory."""
     array = np.empty_like(like, dtype=np.dtype("V1"))
     return array.shape, tuple(step * dtype.itemsize for step in array.strides)
@@ -348,7 +357,7 @@ def _slowest_first(array: StepArray, order: list[int]) -> tuple[int, ...]:
     return tuple(order.index(d) for d in ordered)
 
 
-def _other_rule(source: np.dtype[Any], target: np.dtype[Any]) -> str:
+def _advise_cast(source: np.dtype[Any], target: np.dtype[Any]) -> str:
     rules: tuple[Cast, ...] = ("same_kind", "unsafe")
     fitting = next((rule for rule in rules if np.can_cast(source, target, casting=rule)), None)
     return "give another type" if fitting is None else f'give another type, or cast="{fitting}" if that is meant'

@@ -55,8 +55,8 @@ class SourceOptions:
 class FileSource:
     """Files, each of which is a step."""
 
-    whole = False
-    serial = False
+    in_one_piece = False
+    is_serial = False
 
     def __init__(self, names: Sequence[str | os.PathLike[str]], options: SourceOptions) -> None:
         """Store the names of the files."""
@@ -74,15 +74,15 @@ class FileSource:
             first = first or array
             if (array.shape, array.dtype) != (first.shape, first.dtype):
                 raise ArgumentError(
-                    f"{os.fsdecode(name)} has {_label(array)}, but {self.name} has {_label(first)}; the steps of one "
-                    "copy must have the same shape and type; copy files that differ one by one"
+                    f"{os.fsdecode(name)} has {_describe_type(array)}, but {self.name} has {_describe_type(first)}; "
+                    "the steps of one copy must have the same shape and type; copy files that differ one by one"
                 )
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the one that is open."""
+        """Close the file that is open."""
         self._stack.__exit__(kind, error, trace)
 
     def steps(self) -> Iterator[SourceStep]:
@@ -108,8 +108,8 @@ def holds_arrays(name: str | os.PathLike[str]) -> bool:
 class NamedSource:
     """A file with named arrays, or one of these arrays, as the only step."""
 
-    whole = False
-    serial = False
+    in_one_piece = False
+    is_serial = False
 
     def __init__(self, name: str | os.PathLike[str], options: SourceOptions, fail: Reporter) -> None:
         """Find the arrays of the file."""
@@ -119,11 +119,11 @@ class NamedSource:
         self._opened = ""
         with checks(fail):
             resolved = locate(self.name)
-            self._path, self._on_disk = resolved.file, resolved.path
+            self._path, self._disk_path = resolved.file, resolved.path
             source_format = format_at(self._path)
             self._is_netcdf = source_format == "netcdf"
             # The arrays of Zarr are many objects, each with its own identity, so there is no single one to check.
-            self._is_object = not self._on_disk and not source_format.startswith("zarr")
+            self._is_object = not self._disk_path and not source_format.startswith("zarr")
             # The first listing may change the file by completing the changes of a killed program: try twice.
             for _ in range(2):
                 self._state = self._find_state()
@@ -144,7 +144,7 @@ class NamedSource:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the one that is open."""
+        """Close the array that is open."""
         if self._file is not None:
             self._file.__exit__(kind, error, trace)
 
@@ -171,7 +171,7 @@ class NamedSource:
             tuple(arrays),
             groups=self._groups,
             unreadable=tuple(unreadable),
-            file=self._on_disk or os.fspath(self._path),
+            file=self._disk_path or os.fspath(self._path),
             check_file=self._check_file,
             is_all=True,
         )
@@ -190,7 +190,8 @@ class NamedSource:
         self._file.read(layout, out, region=region)
 
     def _find_state(self) -> tuple[int, ...] | str:
-        return object_state(self._path) if self._is_object else _file_state(self._on_disk)
+        """Return values that change if the file or object is replaced or written."""
+        return object_state(self._path) if self._is_object else _file_state(self._disk_path)
 
     def _check_file(self) -> None:
         if self._find_state() != self._state:
@@ -212,8 +213,8 @@ def _file_state(path: str) -> tuple[int, ...]:
 class PipeSource:
     """A pipe, whose steps are copied as they arrive."""
 
-    whole = False
-    serial = False
+    in_one_piece = False
+    is_serial = False
 
     def __init__(self, name: str | os.PathLike[str], options: SourceOptions) -> None:
         """Open the pipe."""
@@ -289,5 +290,5 @@ def replace_type(array: Content, described: ArrayType) -> Content:
     return content
 
 
-def _label(array: StepArray) -> str:
+def _describe_type(array: StepArray) -> str:
     return f"shape {'x'.join(map(str, array.shape)) or 'scalar'} and type {array.dtype}"

@@ -22,7 +22,7 @@ from .boxes import Storage
 
 _Wrapped = TypeVar("_Wrapped", bound="WrappedSource")
 _TEXT_BYTES = 112
-"""Assumed memory of a text of any length, in bytes, in addition to its array element."""
+"""Assumed memory of a text of variable length, in bytes, in addition to its array element."""
 
 Region = tuple[slice, ...] | None
 """A window of an array, or all of it."""
@@ -107,7 +107,7 @@ class UnreadableArray(SkippedArray):
     described: Content = field(default_factory=Content)
     """Its description, as far as it can be read."""
     stored: int = 0
-    """The number of bytes that the array occupies in the source."""
+    """Bytes that the array occupies in the source."""
     is_optional: bool = False
     """True if a copy by the library leaves it out when it refers to an array that is not copied."""
 
@@ -130,7 +130,7 @@ class SourceStep:
     check_file: Callable[[], None] = lambda: None
     """Raises an error if that file has been changed or replaced since its arrays were listed."""
     is_all: bool = False
-    """True if the source has no steps, only arrays that are copied at once."""
+    """True if the source has no time steps, so that this step contains all of its arrays."""
 
     def describe(self, source: str) -> str:
         """Return the text for this step in messages: the source, and the number of the step if the source has steps."""
@@ -140,9 +140,9 @@ class SourceStep:
 class WindowEnd(Protocol):
     """An end from which or to which windows are moved."""
 
-    whole: bool
+    in_one_piece: bool
     """True if its arrays are moved in one piece."""
-    serial: bool
+    is_serial: bool
     """True if elements are read or written sequentially, through one rank."""
 
 
@@ -155,25 +155,25 @@ class CopyEnd(WindowEnd, Protocol):
         """Close the end of the copy."""
 
 
-class Reads(Protocol):
+class ArrayReader(Protocol):
     """A reader of arrays."""
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read an array of the step, or a window of it."""
 
 
-class Writes(Protocol):
+class ArrayWriter(Protocol):
     """A writer of arrays."""
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
         """Write an array, or a window of it."""
 
 
-class ReadableEnd(WindowEnd, Reads, Protocol):
+class ReadableEnd(WindowEnd, ArrayReader, Protocol):
     """An end from which windows are moved."""
 
 
-class WritableEnd(WindowEnd, Writes, Protocol):
+class WritableEnd(WindowEnd, ArrayWriter, Protocol):
     """An end to which windows are moved."""
 
 
@@ -191,15 +191,15 @@ class Source(CopyEnd, ReadableEnd, Protocol):
 
 
 class WrappedSource:
-    """A source that changes what another source yields; a subclass has `steps` and `read`."""
+    """The base of sources that change the arrays of another source; a subclass defines `steps` and `read`."""
 
-    whole = False
+    in_one_piece = False
 
     def __init__(self, source: Source, fail: Reporter) -> None:
         """Wrap the source."""
         self._source, self._fail = source, fail
         self.name = source.name
-        self.serial = source.serial
+        self.is_serial = source.is_serial
 
     def __enter__(self: _Wrapped) -> _Wrapped:
         """Open the source."""
@@ -216,7 +216,7 @@ class WrappedSource:
 class Target(CopyEnd, WritableEnd, Protocol):
     """A target of steps."""
 
-    several: bool
+    accepts_several: bool
     """True if it accepts several arrays per step."""
 
     def __enter__(self) -> Target:

@@ -33,7 +33,7 @@ CodecLike = str | Mapping[str, str | None]
 Unlimited = str | int | Sequence[str | int]
 """The names of dimensions, or their numbers."""
 
-_DEFLATE = ("zlib", "deflate")
+_DEFLATE = ("zlib", "deflate")  # names of the compression that Zarr calls gzip
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class StorageRequest:
     unlimited: Unlimited | None = None
     """The only unlimited dimensions in the target; None for those of the source."""
     consolidated: bool | None = None
-    """Whether a Zarr hierarchy gets consolidated metadata; None if it is possible."""
+    """True to write consolidated metadata of a Zarr hierarchy or fail, False not to; None to write it if possible."""
 
     def __post_init__(self) -> None:
         """Check the request as far as possible without an array.
@@ -69,7 +69,7 @@ class StorageRequest:
                 raise ArgumentError(f'codec={shown(codec)} is not a codec; give a text such as "zstd:3"')
         if self.consolidated not in (None, True, False):
             raise ArgumentError(f"consolidated={shown(self.consolidated)} is not known; use True, False or None")
-        _ = self._dimensions
+        _ = self._dimensions  # checks `unlimited`
 
     @cached_property
     def _values(self) -> dict[str, PatternValues]:
@@ -97,7 +97,7 @@ class StorageRequest:
         return self._values["codec"].find(array.name)[1] not in (None, "none")
 
     @property
-    def chunked(self) -> bool:
+    def needs_chunks(self) -> bool:
         """True if chunks, shards or a codec is requested, which only arrays in chunks have."""
         return not all(values.is_empty for values in self._values.values())
 
@@ -111,14 +111,14 @@ class StorageRequest:
             for pattern, sizes in values.values.items() if what != "codec" else ():
                 if sizes is not None and not isinstance(sizes, str):
                     _check_sizes(what, sizes, [array for array in arrays if matches(pattern, array.name)])
-        has = dict.fromkeys(name for array in arrays for name in array.content.dimension_names)
+        known_names = dict.fromkeys(name for array in arrays for name in array.content.dimension_names)
         max_dimensions = max((len(array.shape) for array in arrays), default=0)
         for dimension in self._dimensions or ():
-            if dimension not in has if isinstance(dimension, str) else not 0 <= dimension < max_dimensions:
+            if dimension not in known_names if isinstance(dimension, str) else not 0 <= dimension < max_dimensions:
                 raise ArgumentError(
                     f"unlimited was given for the dimension {shown(dimension)}, but those of the arrays are "
-                    f"{', '.join(map(shown, has)) or 'without names'}; give names of these, or numbers from 0 to "
-                    f"{max_dimensions - 1}"
+                    f"{', '.join(map(shown, known_names)) or 'without names'}; give names of these, or numbers from 0 "
+                    f"to {max_dimensions - 1}"
                 )
 
     def describe(self, target: str | os.PathLike[str], array: StepArray) -> ArrayDescription:
@@ -140,7 +140,7 @@ class StorageRequest:
             ArrayType(source_type.shape, source_type.dtype, source_type.element_bytes, order),
         )
         if not resolved.has_chunks:
-            if self.chunked:
+            if self.needs_chunks:
                 raise ArgumentError(
                     f"chunks, shards or a codec were given, but {os.fsdecode(target)} keeps its arrays in one piece; "
                     "leave them out, or give a target that ends with .zarr"
@@ -152,8 +152,8 @@ class StorageRequest:
         fill = array.content.fill
         # xarray interprets a fill value of Zarr's version 2 as that of missing elements.
         if fill and not (array.has_default_fill and resolved.format == "zarr2"):
-            uninterpreted = array.dtype.kind in "SUVMm"
-            described.fill_value = fill_text(fill if uninterpreted else np.frombuffer(fill, array.dtype)[0])
+            is_raw = array.dtype.kind in "SUVMm"  # types whose fill value is written as bytes
+            described.fill_value = fill_text(fill if is_raw else np.frombuffer(fill, array.dtype)[0])
         return described
 
     def check_target(self, target: str | os.PathLike[str]) -> None:

@@ -37,18 +37,18 @@ from .storage_request import StorageRequest
 
 @dataclass(frozen=True)
 class TargetFactory:
-    """Makes targets."""
+    """Opens the files and pipes of a target, with the options that describe their arrays."""
 
     comm: CommLike
     memory: int
     storage: StorageRequest = field(default_factory=StorageRequest)
     journal: Journal | None = None
     """The journal of a resumable copy."""
-    stages: bool = True
+    hierarchies_appear_whole: bool = True
     """True if new hierarchies appear as a whole; False in resumable copies, where they grow array by array."""
     durable: bool | None = None
     """The argument `durable` of :func:`plait.open`."""
-    resumes: bool = False
+    resumes_uploads: bool = False
     """True to resume the unfinished upload of a target that is one object, and to leave it if the copy fails."""
     writes: ClassVar[bool] = True
     attributes: TargetAttributes = field(default_factory=TargetAttributes)
@@ -58,29 +58,29 @@ class TargetFactory:
         self.new_content(name, FileOptions(self.storage.describe(name, array)))
 
     def new_content(self, name: str, options: FileOptions) -> Content:
-        """Return how a target would store a new array, without opening the target.  errors  ArgumentError"""
+        """Describe a new array as a target would store it, without opening the target.  errors  ArgumentError"""
         return _core.new_array(name, options)
 
     def options(self, name: str, array: StepArray, groups: tuple[GroupInfo, ...]) -> FileOptions:
         """Return the options that make a target for an array.  groups: the groups that contain it"""
-        options = FileOptions(self._described(name, array))
-        options.groups = self.attributes.of_groups(name, groups, [array.name])
+        options = FileOptions(self._describe_new_array(name, array))
+        options.groups = self.attributes.select_groups_of(name, groups, [array.name])
         return options
 
-    def options_of_all(
+    def make_all_options(
         self, name: str, step: SourceStep, arrays: tuple[StepArray, ...], groups: tuple[GroupInfo, ...]
     ) -> FileOptions:
         """Return the options that make a target for named arrays of a step, and for those that the library copies."""
         options = FileOptions()
-        options.arrays = [self._described(name, array) for array in arrays]
-        options.groups = self.attributes.of_groups(name, groups, copied_names(step, arrays))
+        options.arrays = [self._describe_new_array(name, array) for array in arrays]
+        options.groups = self.attributes.select_groups_of(name, groups, copied_names(step, arrays))
         options.library_copies = (step.file, [(array.name, array.name) for array in step.library_copied])
         options.skips_library_copies = any(array.is_optional for array in step.library_copied)
         return options
 
-    def _described(self, name: str, array: StepArray) -> ArrayDescription:
+    def _describe_new_array(self, name: str, array: StepArray) -> ArrayDescription:
         described = self.storage.describe(name, array)
-        described.attributes = self.attributes.of_array(name, array)
+        described.attributes = self.attributes.select_of_array(name, array)
         return described
 
     def open(self, name: str, options: FileOptions, keys: Sequence[str] = ("",)) -> File:
@@ -91,8 +91,8 @@ class TargetFactory:
             options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
             return open_as(to_path_text(name), "w", self.comm, options)
 
-        if self.journal is None:  # an object needs none: its server lists the parts that it has
-            return make("continue" if self.resumes and locate_new(name).supports_unfinished else "remove")
+        if self.journal is None:  # an object needs no journal: its server lists the parts that it has
+            return make("continue" if self.resumes_uploads and locate_new(name).supports_unfinished else "remove")
         return self.journal.open(list(keys), name, make)
 
     def stored(self, file: File, array: StepArray) -> Storage:
@@ -110,8 +110,8 @@ def journal_key(step: int, array: StepArray) -> str:
     return f"{step}/{array.name}"
 
 
-def holds_names(name: str) -> bool:
-    """Return True if a name denotes a file with named arrays, and not one of its arrays."""
+def is_whole_file(name: str) -> bool:
+    """Return True if a name denotes a file that can have named arrays, and not one of its arrays."""
     with contextlib.suppress(ArgumentError, TypeError):  # opening it raises the error
         resolved = locate_new(name)
         return resolved.names_arrays and resolved.file == resolved.name
@@ -125,11 +125,11 @@ def _reject_fields_of_arrays(name: TargetName) -> None:
 
     errors  ArgumentError
     """
-    file, between, array = split_name(name.text)
+    file, separator, array = split_name(name.text)
     fields, file_fields = TargetName(array), TargetName(file)
     is_distinct = file_fields.has_step >= fields.has_step and file_fields.has_variable >= fields.has_variable
     resolved = locate_new(file)
-    if between and not is_distinct and resolved.names_arrays and not resolved.adds_arrays:
+    if separator and not is_distinct and resolved.names_arrays and not resolved.adds_arrays:
         raise ArgumentError(
             f"{name.text}: each array would replace the file {file} with those before it; copy all arrays at once into "
             f"{file}, or put {{step}} or {{variable}} into the name of the file"
@@ -142,29 +142,29 @@ class FileTarget:
     The arrays of a new hierarchy of folders appear together; in an existing hierarchy each appears when it is complete.
     """
 
-    whole = False
-    serial = False
+    in_one_piece = False
+    is_serial = False
 
-    def __init__(self, name: TargetName, making: TargetFactory, apart: OverlapCheck) -> None:
+    def __init__(self, name: TargetName, factory: TargetFactory, overlap_check: OverlapCheck) -> None:
         """Store the name of the target."""
-        self._holds = holds_names(name.text)
-        self._groups = self._holds and locate_new(name.text).adds_arrays
+        self._holds_arrays = is_whole_file(name.text)
+        self._is_hierarchy = self._holds_arrays and locate_new(name.text).adds_arrays
         _reject_fields_of_arrays(name)
-        self.several = name.has_variable or self._holds
-        self._name, self._making, self._apart = name, making, apart
-        self._files: dict[str, File] = {}
-        self._all: File | None = None
+        self.accepts_several = name.has_variable or self._holds_arrays
+        self._name, self._factory, self._overlap_check = name, factory, overlap_check
+        self._open_files: dict[str, File] = {}
+        self._file_of_all: File | None = None
         self._stack = contextlib.ExitStack()
-        self._has_step = False
-        self._in_group = False
-        self._root = ""  # the hierarchy that gets several arrays
-        self._consolidated: list[str] = []  # hierarchies to be consolidated at the end
-        self._stage: Stage | None = None
-        self._additions: ObjectAdditions | None = None  # to a hierarchy in an object store
-        self._groups_given: tuple[GroupInfo, ...] = ()
-        self._number = 0
-        self._keys: list[str] = []  # journal keys of arrays that are not visible yet
-        self._library_copies = LibraryCopies(to_core_comm(making.comm), making.attributes)
+        self.has_begun_step = False
+        self._in_hierarchy = False
+        self._new_hierarchy = ""  # the name of the hierarchy, if it gets several arrays
+        self._to_consolidate: list[str] = []  # hierarchies whose metadata is consolidated at the end
+        self._stage: Stage | None = None  # the temporary folder of a new hierarchy
+        self._object_additions: ObjectAdditions | None = None  # to a hierarchy in an object store
+        self._selected_groups: tuple[GroupInfo, ...] = ()
+        self._step_number = 0
+        self._journal_keys: list[str] = []  # journal keys of arrays that are not visible yet
+        self._library_copies = LibraryCopies(to_core_comm(factory.comm), factory.attributes)
 
     def __enter__(self) -> FileTarget:
         """Return itself; a file is made with its step."""
@@ -179,9 +179,9 @@ class FileTarget:
         finally:
             if self._stage is not None:
                 self._stage.discard(error)
-            if self._additions is not None and to_core_comm(self._making.comm).rank == 0:
+            if self._object_additions is not None and to_core_comm(self._factory.comm).rank == 0:
                 with contextlib.suppress(Error):  # the error of the copy matters more
-                    self._additions.remove()
+                    self._object_additions.remove()
 
     @property
     def left_out(self) -> list[SkippedArray]:
@@ -191,116 +191,121 @@ class FileTarget:
     @property
     def copies_objects(self) -> bool:
         """True if the library of the target's format copies arrays into it that Plait does not read."""
-        return self._holds and not self._name.has_variable and locate_new(self._name.text).copies_objects
+        return self._holds_arrays and not self._name.has_variable and locate_new(self._name.text).copies_objects
 
     def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Reject targets that are sources, and two arrays with the same target."""
-        self._making.storage.check_names(arrays)
+        self._factory.storage.check_names(arrays)
         names = [self._name.expand(step.number, array.name) for array in arrays]
         for name in dict.fromkeys(names):
-            self._apart.check(name)
+            self._overlap_check.check(name)
             check_mount_point(name)
-        several = self._groups and len(arrays) > 1 and not self._name.has_variable
-        self._root = names[0] if several else ""
-        self._consolidated = [self._root] if several else [*dict.fromkeys(filter(None, map(find_hierarchy, names)))]
-        if len(set(names)) < len(names) and not self._holds:
+        adds_several = self._is_hierarchy and len(arrays) > 1 and not self._name.has_variable
+        self._new_hierarchy = names[0] if adds_several else ""
+        self._to_consolidate = (
+            [self._new_hierarchy] if adds_several else [*dict.fromkeys(filter(None, map(find_hierarchy, names)))]
+        )
+        if len(set(names)) < len(names) and not self._holds_arrays:
             raise ArgumentError(f"{self._name.text} is one file for several arrays; put {{variable}} into its name")
         self._check_consolidation()
 
     def _check_consolidation(self) -> None:
         """Apply the caller's choice of consolidated metadata.  errors  ArgumentError: it cannot be written"""
-        requested = self._making.storage.consolidated
-        if requested and not (self._consolidated and all(map(local_path, self._consolidated))):
+        requested = self._factory.storage.consolidated
+        if requested and not (self._to_consolidate and all(map(local_path, self._to_consolidate))):
             raise ArgumentError(
                 f"consolidated=True was given, but {self._name.text} "
-                + ("is in an object store" if self._consolidated else "becomes an array without a group around it")
+                + ("is in an object store" if self._to_consolidate else "becomes an array without a group around it")
                 + ", for which Plait writes no consolidated metadata; leave it out"
             )
         if requested is False:
-            self._consolidated = []
+            self._to_consolidate = []
 
     def check_array(self, step: SourceStep, array: StepArray) -> None:
         """Check whether an array can be written."""
         name = self._name.expand(step.number, array.name)
-        if self._holds and not self._name.has_variable and array.name != VARIABLE:
+        if self._holds_arrays and not self._name.has_variable and array.name != VARIABLE:
             name += BETWEEN + array.name
-        self._making.check(name, array)
+        self._factory.check(name, array)
 
     def begin(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin a step."""
-        if self._has_step and not self._name.has_step:
+        if self.has_begun_step and not self._name.has_step:
             raise ArgumentError(
                 f"the source has a second step, but {self._name.text} holds only one, and was not written; put "
                 "{step} into its name, as in 'field-{step}.npy', to write a file for each, "
                 "or copy only the first with steps=1"
             )
-        self._has_step = True
-        self._number = step.number
-        self._all = None
-        self._groups_given = select_groups(step, arrays)
-        self._in_group = self._groups and len(arrays) > 1
-        if self._root and self._making.stages:
-            if local_path(self._root) is not None:
-                comm = to_core_comm(self._making.comm)
-                self._stage = Stage(self._root, comm, consolidates=self._making.storage.consolidated is not False)
+        self.has_begun_step = True
+        self._step_number = step.number
+        self._file_of_all = None
+        self._selected_groups = select_groups(step, arrays)
+        self._in_hierarchy = self._is_hierarchy and len(arrays) > 1
+        if self._new_hierarchy and self._factory.hierarchies_appear_whole:
+            if local_path(self._new_hierarchy) is not None:
+                comm = to_core_comm(self._factory.comm)
+                self._stage = Stage(
+                    self._new_hierarchy, comm, consolidates=self._factory.storage.consolidated is not False
+                )
             else:
-                self._additions = ObjectAdditions(self._root)
+                self._object_additions = ObjectAdditions(self._new_hierarchy)
         # A single array that the source does not name is not opened by name, so that the format names it.
         if (
-            self._holds
-            and not self._groups
+            self._holds_arrays
+            and not self._is_hierarchy
             and not self._name.has_variable
             and (step.library_copied or [(array.name, array.named) for array in arrays] != [(VARIABLE, False)])
         ):
             name = self._name.expand(step.number, "")
-            self._keys = [journal_key(step.number, array) for array in arrays]
-            options = self._making.options_of_all(name, step, arrays, self._groups_given)
-            self._all = self._stack.enter_context(self._making.open(name, options, self._keys))
-            if self._making.writes:
+            self._journal_keys = [journal_key(step.number, array) for array in arrays]
+            options = self._factory.make_all_options(name, step, arrays, self._selected_groups)
+            self._file_of_all = self._stack.enter_context(self._factory.open(name, options, self._journal_keys))
+            if self._factory.writes:
                 self._library_copies.begin(name, step)
 
     def begin_array(self, array: StepArray) -> Storage | None:
         """Make the file of an array."""
-        if self._all is not None:
-            return self._making.stored(self._all, array)
-        name = self._name.expand(self._number, array.name)
-        if self._in_group:
-            self._finish()
+        if self._file_of_all is not None:
+            return self._factory.stored(self._file_of_all, array)
+        name = self._name.expand(self._step_number, array.name)
+        if self._in_hierarchy:
+            self._close_files()
             if self._stage is not None:
                 self._stage.begin_array(array.name)
                 name = self._stage.path
-            elif self._additions is not None and to_core_comm(self._making.comm).rank == 0:
-                with checks(partial(_core.fail, comm=to_core_comm(self._making.comm))):
-                    self._additions.record(array.name)
+            elif self._object_additions is not None and to_core_comm(self._factory.comm).rank == 0:
+                with checks(partial(_core.fail, comm=to_core_comm(self._factory.comm))):
+                    self._object_additions.record(array.name)
             name += BETWEEN + array.name
-        key = journal_key(self._number, array)
-        with self._naming():
-            options = self._making.options(name, array, self._groups_given)
-            file = self._stack.enter_context(self._making.open(name, options, [key]))
+        key = journal_key(self._step_number, array)
+        with self._restoring_names():
+            options = self._factory.options(name, array, self._selected_groups)
+            file = self._stack.enter_context(self._factory.open(name, options, [key]))
         if self._stage is not None:
             self._stage.record_array(file._core.unfinished_path)
-        self._keys.append(key)
-        self._files[array.name] = file
-        return self._making.stored(file, array)
+        self._journal_keys.append(key)
+        self._open_files[array.name] = file
+        return self._factory.stored(file, array)
 
-    def _naming(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext() if self._stage is None else self._stage.naming()
+    def _restoring_names(self) -> contextlib.AbstractContextManager[None]:
+        """Replace temporary names in errors by those of the caller."""
+        return contextlib.nullcontext() if self._stage is None else self._stage.restoring_names()
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read back a window."""
-        if self._all is not None:
-            self._all.read(layout, out, region=region, variable=array.name)
+        if self._file_of_all is not None:
+            self._file_of_all.read(layout, out, region=region, variable=array.name)
         else:
-            with self._naming():
-                self._files[array.name].read(layout, out, region=region)
+            with self._restoring_names():
+                self._open_files[array.name].read(layout, out, region=region)
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
         """Write a window."""
-        if self._all is not None:
-            self._all.write(given, layout, region=region, variable=array.name)
+        if self._file_of_all is not None:
+            self._file_of_all.write(given, layout, region=region, variable=array.name)
         else:
-            with self._naming():
-                self._files[array.name].write(given, layout, region=region)
+            with self._restoring_names():
+                self._open_files[array.name].write(given, layout, region=region)
 
     def end(self) -> None:
         """Make the files of a step visible if further steps can follow."""
@@ -309,44 +314,45 @@ class FileTarget:
 
     def finish(self) -> None:
         """Make the files visible."""
-        self._finish()
-        self._additions = None
+        self._close_files()
+        self._object_additions = None
         if self._stage is not None:
             self._stage.commit()
             self._stage = None
-            self._consolidated.clear()  # the stage consolidates its hierarchy
-        for root in self._consolidated if self._making.writes else []:
-            consolidate(root, to_core_comm(self._making.comm))
+            self._to_consolidate.clear()  # the stage consolidates its hierarchy
+        for root in self._to_consolidate if self._factory.writes else []:
+            consolidate(root, to_core_comm(self._factory.comm))
         self._library_copies.finish()
-        if to_core_comm(self._making.comm).rank == 0:
-            self._making.attributes.warn()
+        if to_core_comm(self._factory.comm).rank == 0:
+            self._factory.attributes.warn()
 
-    def _finish(self) -> None:
-        with self._naming():
+    def _close_files(self) -> None:
+        """Close the open files, which makes them visible, and record in the journal that they are complete."""
+        with self._restoring_names():
             self._stack.close()
-        if self._additions is not None:
-            self._additions.add()
-        self._files.clear()
-        if self._making.journal is not None:
-            self._making.journal.finish(self._keys)
-        self._keys.clear()
+        if self._object_additions is not None:
+            self._object_additions.add()
+        self._open_files.clear()
+        if self._factory.journal is not None:
+            self._factory.journal.finish(self._journal_keys)
+        self._journal_keys.clear()
 
 
 class PipeTarget:
     """A pipe that gets each step of the source."""
 
-    whole = True
-    serial = False
-    several = True
+    in_one_piece = True
+    is_serial = False
+    accepts_several = True
 
-    def __init__(self, name: str | os.PathLike[str], making: TargetFactory, opened: StepArray | None) -> None:
+    def __init__(self, name: str | os.PathLike[str], factory: TargetFactory, opened: StepArray | None) -> None:
         """Store the name of the pipe.
 
         opened  the array for which the pipe is opened; by default the first array
         """
-        self._name, self._making, self._opened = name, making, opened
+        self._name, self._factory, self._first_array = name, factory, opened
         self._file: File | None = None
-        self._types: dict[str, StepArray] = {}
+        self._defined_arrays: dict[str, StepArray] = {}
 
     def __enter__(self) -> PipeTarget:
         """Return the target; the pipe is opened when its first arrays are known."""
@@ -368,18 +374,18 @@ class PipeTarget:
     def begin(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin a step with the same attributes; the pipe numbers its steps itself."""
         if self._file is None:
-            first = self._types[VARIABLE] = self._opened or arrays[0]
+            first = self._defined_arrays[VARIABLE] = self._first_array or arrays[0]
             name = os.fsdecode(self._name)
-            self._file = self._making.open(name, self._making.options(name, first, ()))
+            self._file = self._factory.open(name, self._factory.options(name, first, ()))
         self._file.begin_step(step.attributes)
 
     def begin_array(self, array: StepArray) -> Storage | None:
         """Define the array if it is new or has changed."""
         assert self._file is not None
-        known = self._types.get(array.name)
+        known = self._defined_arrays.get(array.name)
         if known is None or (known.shape, known.dtype) != (array.shape, array.dtype):
             self._file.define(array.name, array.shape, array.dtype)
-            self._types[array.name] = array
+            self._defined_arrays[array.name] = array
         return None
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:

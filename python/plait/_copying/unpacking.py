@@ -31,7 +31,7 @@ class UnpackedSource(WrappedSource):
         for step in self._source.steps():
             self._packed = {}
             with checks(self._fail):
-                arrays = tuple(self._decoded(array) for array in step.arrays)
+                arrays = tuple(self._describe_decoded(array) for array in step.arrays)
             yield replace(step, arrays=arrays)
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
@@ -49,7 +49,7 @@ class UnpackedSource(WrappedSource):
             for encoded, target in zip(arrays, targets, strict=True):
                 packing.decode(encoded, target)
 
-    def _decoded(self, array: StepArray) -> StepArray:
+    def _describe_decoded(self, array: StepArray) -> StepArray:
         attributes = Attributes(array.content.attributes)
         value = decode_fill_value(array.content, array.dtype)
         fill = value if has_fill_of_zarr_2(attributes) else None
@@ -62,13 +62,13 @@ class UnpackedSource(WrappedSource):
             decoded["_FillValue"] = packing.dtype.type(np.nan)
         content = array.content_with(
             type=array_type(array.shape, packing.dtype, array.order),
-            fill=b"" if value is None else _decoded_fill(np.asarray(value, array.dtype), packing),
+            fill=b"" if value is None else _decode_fill(np.asarray(value, array.dtype), packing),
             attributes=[*given_attributes(decoded), *(attribute for attribute in attributes.stored if attribute.error)],
         )
         return replace(array, content=content, extra_bytes=array.extra_bytes + array.dtype.itemsize)
 
 
-def _decoded_fill(value: Array, packing: Packing) -> bytes:
+def _decode_fill(value: Array, packing: Packing) -> bytes:
     decoded = np.empty((), packing.dtype)
     packing.decode(value, decoded)
     return decoded.tobytes()

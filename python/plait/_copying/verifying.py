@@ -26,8 +26,8 @@ def compare(
     position = find_difference(*elements)
     if position is None:
         return
-    at = to_global([int(index) for index in position])
-    index = tuple(int(offset) + part.start for offset, part in zip(at, window.region, strict=True))
+    in_window = to_global([int(index) for index in position])
+    index = tuple(int(offset) + part.start for offset, part in zip(in_window, window.region, strict=True))
     expected, read = (element_text(part[position]) for part in elements)
     raise store_error(
         f"the array {array.name} differs at index {index} after the copy: the source has {expected}, and the target "

@@ -1,4 +1,6 @@
-"""The windows of a copy whose elements are read or written in the order of the file: stretches that fit the memory.
+"""The windows of a copy whose elements are read or written in the order of the file.
+
+Each window is contiguous in the file, or nearly so, and fits the memory.
 
 A window has one index of each slow dimension, some indices of one dimension, which is cut, and all of the faster ones.
 
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 from .._base.errors import ArgumentError
 from .._core import Content, Layout
 
-_SMALL = 1 << 20  # bytes that are not worth distributing over all ranks
+_MIN_DISTRIBUTED_BYTES = 1 << 20  # it is not worth distributing fewer bytes over all ranks
 
 MakeLayout = Callable[[tuple[int, ...], int], Layout]
 """Returns the layout of a window from its shape and the dimension that is cut."""
@@ -56,8 +58,8 @@ class Cut:
         while True:
             for first in range(0, self.shape[self.dimension], self.count):
                 region = [slice(0, size) for size in self.shape]
-                for dimension, at in index.items():
-                    region[dimension] = slice(at, at + 1)
+                for dimension, position in index.items():
+                    region[dimension] = slice(position, position + 1)
                 region[self.dimension] = slice(first, min(first + self.count, self.shape[self.dimension]))
                 yield Window(tuple(region), tuple(part.stop - part.start for part in region))
             for dimension in reversed(self.slow):
@@ -69,10 +71,13 @@ class Cut:
                 return
 
 
-def cut(array: Content, ranks: int, memory: int, make_layout: MakeLayout) -> Cut:
-    """Choose the longest windows whose parts, with padding, fit `memory`, and in which each of `ranks` has a part.
+def choose_cut(array: Content, ranks: int, memory: int, make_layout: MakeLayout) -> Cut:
+    """Choose the longest windows whose parts, halos included, fit `memory`, and in which each of `ranks` has a part.
 
     If no window has a part for each rank, the windows with the most indices of one dimension are chosen.
+
+    memory       the bytes for a window
+    make_layout  returns the layout whose local arrays must fit
 
     errors  ArgumentError: not even one element fits
     """
@@ -85,23 +90,23 @@ def cut(array: Content, ranks: int, memory: int, make_layout: MakeLayout) -> Cut
         slow, size = tuple(dimensions[:position]), shape[dimension]
         slab = math.prod(shape[d] for d in dimensions[position + 1 :]) * itemsize
         longest = Cut(shape, slow, dimension, min(size, memory // max(slab, 1)))
-        count = _longest(longest, memory // itemsize, make_layout)
+        count = _fit_count(longest, memory // itemsize, make_layout)
         if count == 0:
             continue
         if size > count > ranks:
             count -= count % ranks
         if best is None or (best.count < ranks and count > best.count):
             best = Cut(shape, slow, dimension, count)
-        if best.count >= ranks or slab * size <= _SMALL:
-            return _of_whole_chunks(best, chunks)
+        if best.count >= ranks or slab * size <= _MIN_DISTRIBUTED_BYTES:
+            return _shorten_to_whole_chunks(best, chunks)
     if best is None:
         raise ArgumentError(
             f"the memory for windows, {memory} bytes, holds no element of {itemsize} bytes; give more with memory="
         )
-    return _of_whole_chunks(best, chunks)
+    return _shorten_to_whole_chunks(best, chunks)
 
 
-def _of_whole_chunks(cut_windows: Cut, chunks: tuple[int, ...] | None) -> Cut:
+def _shorten_to_whole_chunks(cut_windows: Cut, chunks: tuple[int, ...] | None) -> Cut:
     """Shorten windows of a chunk or more to whole chunks, so that fewer chunks extend over two windows."""
     if not chunks or chunks[cut_windows.dimension] >= cut_windows.count:
         return cut_windows
@@ -113,7 +118,7 @@ def _of_whole_chunks(cut_windows: Cut, chunks: tuple[int, ...] | None) -> Cut:
     )
 
 
-def _longest(limit: Cut, elements: int, make_layout: MakeLayout) -> int:
+def _fit_count(limit: Cut, elements: int, make_layout: MakeLayout) -> int:
     """Return the count of `limit`, halved until the parts of all ranks fit `elements`; 0 if one index does not fit."""
     count = limit.count
     while count > 0:

@@ -11,7 +11,7 @@ from array_reads import check_parts, open_error
 from zarr_locations import Location, others
 
 import plait
-from plait._copying.windows import cut
+from plait._copying.windows import choose_cut
 from plait._core import Content
 from plait.cli.describing import describe
 
@@ -156,9 +156,9 @@ def test_windows_of_copies_are_of_whole_chunks(tmp_path, location):
     (info,) = plait.arrays_in(path)
     assert info.chunks == (6, 15)
     stored = Content((50, 40), "C", 8, info.chunks)
-    begins = [window.region[0].start for window in cut(stored, 2, 5000, whole).windows()]
+    begins = [window.region[0].start for window in choose_cut(stored, 2, 5000, whole).windows()]
     assert begins == [0, 12, 24, 36, 48]
-    begins = [window.region[0].start for window in cut(stored, 2, 1300, whole).windows()]
+    begins = [window.region[0].start for window in choose_cut(stored, 2, 1300, whole).windows()]
     assert begins == list(range(0, 50, 4))
     done = plait.copy(path, tmp_path / "a.npy", memory=10_000)
     assert done.windows < 8

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plait
-from plait._copying.windows import cut
+from plait._copying.windows import choose_cut
 from plait._core import Content
 from plait._file.location import local_path, same_location
 
@@ -43,7 +43,7 @@ def test_windows_cover_the_array_once_in_the_order_of_the_file(shape, order, ite
 
     positions = np.arange(math.prod(shape)).reshape(shape, order=order)
     elements = []
-    for window in cut(Content(shape, order, itemsize), ranks, room, window_layout).windows():
+    for window in choose_cut(Content(shape, order, itemsize), ranks, room, window_layout).windows():
         part = positions[window.region]
         assert part.shape == window.shape
         assert 0 < part.size == window.elements <= room // itemsize
@@ -56,14 +56,14 @@ def test_windows_are_as_long_as_the_memory_allows():
         distributions = ["balanced" if d == dimension else "*" for d in range(2)]
         return plait.Layout(window, distributions, grid=(4,))
 
-    rows = cut(Content((1000, 500), "C", 8), 4, 1 << 20, window_layout)
+    rows = choose_cut(Content((1000, 500), "C", 8), 4, 1 << 20, window_layout)
     assert (rows.slow, rows.dimension, rows.count) == ((), 0, 260)  # 262 rows of 4000 bytes, 65 for each rank
-    few = cut(Content((3, 10_000_000), "C", 8), 4, 1 << 20, window_layout)
+    few = choose_cut(Content((3, 10_000_000), "C", 8), 4, 1 << 20, window_layout)
     assert (few.slow, few.dimension, few.count) == ((0,), 1, 131_072)
-    columns = cut(Content((1000, 500), "F", 8), 4, 1 << 20, window_layout)
+    columns = choose_cut(Content((1000, 500), "F", 8), 4, 1 << 20, window_layout)
     assert (columns.slow, columns.dimension, columns.count) == ((), 1, 128)
     with pytest.raises(plait.ArgumentError, match="31 bytes, holds no element of 32 bytes"):
-        cut(Content((1000, 500), "C", 32), 1, 31, window_layout)
+        choose_cut(Content((1000, 500), "C", 32), 1, 31, window_layout)
 
 
 URLS = ["{0}/b.npy", "{0}/b.bin", "stripe:{0}/b.s?disks={0}/x,{0}/y&unit=100", "distant:b.d?folder={0}&place=striped"]

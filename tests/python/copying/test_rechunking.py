@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from zarr_locations import entries
 
 import plait
-from plait._copying.boxes import boxes, make_storage
-from plait._copying.passes import passes
+from plait._copying.boxes import choose_boxes, make_storage
+from plait._copying.passes import choose_passes
 from plait._core import Content
 from plait.cli import main
 
@@ -144,7 +144,7 @@ def test_windows_cover_the_array_once(effort):
         ]
         memory = chance.choice([8, 100, 3000, 1 << 20])
         seen = np.zeros(shape, int)
-        for part in boxes(Content(shape, "C", 8), ends[0], ends[1], memory).windows():
+        for part in choose_boxes(Content(shape, "C", 8), ends[0], ends[1], memory).windows():
             seen[part.region] += 1
             assert 8 * part.elements <= memory
         assert (seen == 1).all()
@@ -152,19 +152,21 @@ def test_windows_cover_the_array_once(effort):
 
 def test_chunks_are_accessed_once_if_memory_suffices():
     rows, columns = (16, 512), (512, 16)
-    plan = boxes(Content((512, 512), "C", 4), make_storage("C", rows, True), make_storage("C", columns, True), 1 << 20)
+    plan = choose_boxes(
+        Content((512, 512), "C", 4), make_storage("C", rows, True), make_storage("C", columns, True), 1 << 20
+    )
     assert touches((512, 512), plan.windows(), rows) == 32
     assert touches((512, 512), plan.windows(), columns) == 32
-    plan = boxes(Content((512, 512), "C", 4), make_storage("C", rows, True), make_storage("C"), 1 << 17)
+    plan = choose_boxes(Content((512, 512), "C", 4), make_storage("C", rows, True), make_storage("C"), 1 << 17)
     assert touches((512, 512), plan.windows(), rows) == 32
 
 
 def test_two_passes_if_neither_end_fits():
     shape, rows, columns = (4096, 4096), (16, 4096), (4096, 16)
-    packed = passes(
+    packed = choose_passes(
         Content(shape, "C", 4), make_storage("C", rows, True), make_storage("C", columns, True), 4 << 20, True
     )
-    assert packed.between is not None
+    assert packed.intermediate_chunks is not None
     assert [
         touches(shape, pass_.windows(), chunks) for pass_, chunks in zip(packed.passes, (rows, columns), strict=True)
     ] == [
@@ -172,19 +174,21 @@ def test_two_passes_if_neither_end_fits():
         256,
     ]
     assert (
-        passes(
+        choose_passes(
             Content(shape, "C", 4), make_storage("C", rows, True), make_storage("C", columns, True), 4 << 20, False
-        ).between
+        ).intermediate_chunks
         is None
     )
     assert (
-        passes(Content(shape, "C", 4), make_storage("C", rows), make_storage("C", columns), 4 << 20, True).between
+        choose_passes(
+            Content(shape, "C", 4), make_storage("C", rows), make_storage("C", columns), 4 << 20, True
+        ).intermediate_chunks
         is None
     )
     assert (
-        passes(
+        choose_passes(
             Content(shape, "C", 4), make_storage("C", rows, True), make_storage("C", rows, True), 4 << 20, True
-        ).between
+        ).intermediate_chunks
         is None
     )
 
@@ -241,7 +245,7 @@ def test_a_killed_copy_leaves_no_array(tmp_path, effort):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_many_dimensions_do_not_slow_down_planning(order):
     shape = (2,) * 30
-    plan = boxes(Content(shape, "C", 1), make_storage(order), make_storage("C", (1,) * 30, True), 1 << 20)
+    plan = choose_boxes(Content(shape, "C", 1), make_storage(order), make_storage("C", (1,) * 30, True), 1 << 20)
     assert plan.window != shape
     assert all(1 <= size <= 2 for size in plan.window)
 

@@ -194,8 +194,8 @@ def test_two_copies_at_once(array):
 
 
 def test_synced_parts_count_after_two_restarts_of_the_host(array, monkeypatch):
-    monkeypatch.setattr(journals, "_SYNCED_EVERY", 0.0)
-    monkeypatch.setattr(journals, "_SYNCING_SHARE", 1e9)
+    monkeypatch.setattr(journals, "_MIN_SYNC_INTERVAL", 0.0)
+    monkeypatch.setattr(journals, "_MAX_SYNC_SHARE", 1e9)
     interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     monkeypatch.setattr(journals, "boot_id", lambda: "another start of the host")
     interrupt_copy("a.npy", "b.npy", 0.8, memory="4K")

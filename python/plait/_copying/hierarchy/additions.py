@@ -35,7 +35,7 @@ class Additions:
     added: list[list[Inode]] = field(default_factory=list)
     """For each new array: its folder, then the folders of the new groups that contain it, innermost first."""
     replaced: list[Inode] = field(default_factory=list)
-    """Folders that take the place of existing ones."""
+    """Folders of arrays that replace existing ones."""
 
     @classmethod
     def begin(cls, target: str, root: Path) -> Additions:
@@ -84,7 +84,7 @@ class Additions:
         return f"arrays {', '.join(names)} of {self.target} had been replaced already and have the new data"
 
     def end(self) -> None:
-        """Make them inactive."""
+        """Remove these additions from the list `active`."""
         if self in active:
             active.remove(self)
 

@@ -46,7 +46,7 @@ from ..steps import Source, SourceStep, StepArray
 from .array_pairs import ArrayPair, ConvertedSource, GrowingTarget
 from .new_arrays import NewArrays
 
-_COMPARED = 8 << 20
+_COMPARED_BYTES = 8 << 20
 """Bytes of an array that are compared at once."""
 
 
@@ -70,7 +70,7 @@ def append_arrays(job: Job, along: int | str, fail: Reporter, progress: Progress
             growing = [pair for pair in changing if not pair.is_new]
         converted = ConvertedSource(opened, pairs, comm, fail)
         growth = GrowingTarget(min(pair.length for pair in growing))
-        target_arrays = tuple(_in_target(pair) for pair in changing)
+        target_arrays = tuple(_describe_in_target(pair) for pair in changing)
         opens_one_by_one = _opens_one_by_one(target, growing)
         with checks(fail):
             if opens_one_by_one and to_core_comm(comm).rank == 0:
@@ -92,7 +92,7 @@ def append_arrays(job: Job, along: int | str, fail: Reporter, progress: Progress
                 growth.add(pair, file)
                 array = target_arrays[changing.index(pair)]
                 ends: Any = (converted, growth)
-                mover.move(array, ends, Storage(_storage(pair, array)), scratch, array.name)
+                mover.move(array, ends, Storage(_describe_storage(pair, array)), scratch, array.name)
             for file in files:
                 file.close()
         new_arrays.finish(comm)
@@ -111,8 +111,8 @@ def _opens_one_by_one(target: str, pairs: Sequence[ArrayPair]) -> bool:
     return path is not None and path.is_file() and any(pair.content.chunks for pair in pairs)
 
 
-def _open(pair: ArrayPair, new: NewArrays, comm: CommLike, memory: int) -> File:
-    return new.open(pair.url, comm, memory) if pair.is_new else open(pair.url, "a", comm=comm, memory=memory)
+def _open(pair: ArrayPair, new_arrays: NewArrays, comm: CommLike, memory: int) -> File:
+    return new_arrays.open(pair.url, comm, memory) if pair.is_new else open(pair.url, "a", comm=comm, memory=memory)
 
 
 def _check_others(pairs: Sequence[ArrayPair], source: ConvertedSource, comm: CommLike, fail: Reporter) -> None:
@@ -134,7 +134,7 @@ def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) ->
         if skipped.has_elements:
             raise ArgumentError(f"append: {skipped.reason}; append a file whose arrays can all be read")
     existing: dict[str, Any] = {member.name: member for member in _members_in(target)}
-    arrays = {_name(array): array for array in step.arrays}
+    arrays = {_array_name(array): array for array in step.arrays}
     if len(arrays) == 1 and len(existing) == 1 and (isinstance(along, int) or "" in (*arrays, *existing)):
         arrays = dict(zip(existing, arrays.values(), strict=True))
     if isinstance(along, int) and len(arrays) > 1:
@@ -144,10 +144,10 @@ def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) ->
         )
     if isinstance(along, str) and not any(along in array.content.dimension_names for array in arrays.values()):
         raise ArgumentError(f"append={shown(along)} is no dimension of an array of {source}; nothing was appended")
-    new = NewArrays(target, existing, along)
+    new_arrays = NewArrays(target, existing, along)
     for name, array in arrays.items():
         if name not in existing:
-            new.check(array, name, source)
+            new_arrays.check(array, name, source)
     pairs = [
         _make_pair(array, name, existing[name], (source, target), along)
         for name, array in arrays.items()
@@ -157,14 +157,16 @@ def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) ->
     if not growing:
         raise ArgumentError(f"append: no array of {target} has the dimension {shown(along)}; nothing was appended")
     _check_lengths(growing)
-    pairs += [_make_new(array, name, new, target, growing) for name, array in arrays.items() if name not in existing]
+    pairs += [
+        _make_new(array, name, new_arrays, target, growing) for name, array in arrays.items() if name not in existing
+    ]
     for name, member in existing.items():
         if name not in arrays and along in member.dimension_names:
             raise ArgumentError(
                 f"append: {target} has the array {shown(name)} with the dimension {shown(along)}, but {source} has no "
                 "array of that name, so that the lengths would differ; add it to the source"
             )
-    return sorted(pairs, key=lambda pair: _order(pair, along)), new
+    return sorted(pairs, key=lambda pair: _write_order(pair, along)), new_arrays
 
 
 def _members_in(target: str) -> list[Any]:
@@ -177,11 +179,11 @@ def _members_in(target: str) -> list[Any]:
         return [content]
 
 
-def _name(array: StepArray) -> str:
+def _array_name(array: StepArray) -> str:
     return array.name if array.named or array.name != VARIABLE else ""
 
 
-def _order(pair: ArrayPair, along: int | str) -> int:
+def _write_order(pair: ArrayPair, along: int | str) -> int:
     """Return the sort key of an array for writing: 0 new coordinate, 1 other array, 2 the coordinate that grows."""
     names = list(pair.array.content.dimension_names)
     if pair.axis is not None and len(pair.array.shape) == 1 and posixpath.basename(pair.array.name) == along:
@@ -189,7 +191,9 @@ def _order(pair: ArrayPair, along: int | str) -> int:
     return 0 if pair.is_new and names == [posixpath.basename(pair.array.name)] else 1
 
 
-def _make_new(array: StepArray, name: str, new: NewArrays, target: str, growing: Sequence[ArrayPair]) -> ArrayPair:
+def _make_new(
+    array: StepArray, name: str, new_arrays: NewArrays, target: str, growing: Sequence[ArrayPair]
+) -> ArrayPair:
     """Describe an array that is added to the target.  growing: the existing arrays that are extended
 
     errors  ArgumentError
@@ -210,7 +214,7 @@ def _make_new(array: StepArray, name: str, new: NewArrays, target: str, growing:
                 "give all arrays of the source the same number"
             )
         shape[axis] += min(pair.length for pair in growing)
-    content = new.describe(array, url, tuple(shape), axis)
+    content = new_arrays.describe(array, url, tuple(shape), axis)
     return ArrayPair(array, url, content, axis, PartDecoding(array.dtype, element_dtype(content.type)), is_new=True)
 
 
@@ -231,8 +235,8 @@ def _make_pair(array: StepArray, name: str, member: Any, ends: tuple[str, str], 
     names = [list(content.dimension_names) for content in (array.content, member)]
     if shapes[0] != shapes[1] or (all(names) and names[0] != names[1]):
         raise ArgumentError(
-            f"{source} has shape {shape_text(array.shape)} and dimensions {_labels(names[0])}, but {target} has "
-            f"{shape_text(tuple(member.shape))} and {_labels(names[1])}; "
+            f"{source} has shape {shape_text(array.shape)} and dimensions {_join_names(names[0])}, but {target} has "
+            f"{shape_text(tuple(member.shape))} and {_join_names(names[1])}; "
             + ("arrays without the dimension must be equal" if axis is None else "the others must be equal")
         )
     dtype = element_dtype(member.type)
@@ -248,7 +252,7 @@ def _make_pair(array: StepArray, name: str, member: Any, ends: tuple[str, str], 
     return ArrayPair(array, target, member, axis, PartDecoding(array.dtype, dtype, None, needed))
 
 
-def _labels(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return ", ".join(map(shown, names)) or "without names"
 
 
@@ -293,7 +297,7 @@ def _check_unchanged(pairs: list[ArrayPair], files: list[File]) -> None:
             )
 
 
-def _in_target(pair: ArrayPair) -> StepArray:
+def _describe_in_target(pair: ArrayPair) -> StepArray:
     """Describe an array of the source with the element type of the target."""
     content = Content(pair.array.content)
     content.type = array_type(pair.array.shape, pair.decoding.dtype, pair.array.order)
@@ -301,7 +305,7 @@ def _in_target(pair: ArrayPair) -> StepArray:
     return replace(pair.array, content=content, extra_bytes=pair.array.extra_bytes + extra)
 
 
-def _storage(pair: ArrayPair, array: StepArray) -> Content:
+def _describe_storage(pair: ArrayPair, array: StepArray) -> Content:
     """Return how the target stores the elements that are appended."""
     content = Content(pair.content)
     content.type = array_type(array.shape, array.dtype, pair.content.order)
@@ -313,9 +317,9 @@ def _check_equal(pair: ArrayPair, source: Source | ConvertedSource, comm: CommLi
 
     errors  ArgumentError
     """
-    array = _in_target(pair)
+    array = _describe_in_target(pair)
     row = int(np.prod(array.shape[1:], dtype=np.int64)) * array.dtype.itemsize
-    count = max(_COMPARED // max(row, 1), 1)
+    count = max(_COMPARED_BYTES // max(row, 1), 1)
     alone = comm is None
     with open(pair.url, comm=comm) as target:
         for begin in range(0, array.shape[0] if array.shape else 1, count):

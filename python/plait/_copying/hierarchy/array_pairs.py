@@ -12,7 +12,7 @@ from ..._calls.guard import Reporter, checks
 from ..._core import Content, Layout
 from ..._file.file import File
 from ..._views.joined.decoding import PartDecoding, interior_slices
-from ..steps import Reads, Region, StepArray
+from ..steps import ArrayReader, Region, StepArray
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ArrayPair:
     content: Content
     """The description of the array in the target."""
     axis: int | None
-    """The dimension that grows; None if the arrays must be equal."""
+    """The number of the dimension that grows; None if the arrays must be equal."""
     decoding: PartDecoding
     """The conversion of the source's elements to the type of the target."""
     is_new: bool = False
@@ -33,7 +33,7 @@ class ArrayPair:
 
     @property
     def dimension(self) -> int:
-        """The dimension of an array that grows."""
+        """The number of the dimension that grows, for an array that has it."""
         assert self.axis is not None
         return self.axis
 
@@ -46,10 +46,10 @@ class ArrayPair:
 class ConvertedSource:
     """A source whose elements are converted to those of the target."""
 
-    whole = False
-    serial = False
+    in_one_piece = False
+    is_serial = False
 
-    def __init__(self, source: Reads, pairs: Sequence[ArrayPair], comm: CommLike, fail: Reporter) -> None:
+    def __init__(self, source: ArrayReader, pairs: Sequence[ArrayPair], comm: CommLike, fail: Reporter) -> None:
         """Wrap the source."""
         self._source, self._comm, self._alone, self._fail = source, to_core_comm(comm), comm is None, fail
         self._pairs = {pair.array.name: pair for pair in pairs}
@@ -74,8 +74,8 @@ class ConvertedSource:
 class GrowingTarget:
     """Arrays that are extended along a dimension, and the windows that are written after their former ends."""
 
-    whole = False
-    serial = False
+    in_one_piece = False
+    is_serial = False
 
     def __init__(self, begin: int) -> None:
         """Store the index at which the new elements begin."""

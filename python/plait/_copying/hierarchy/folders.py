@@ -30,7 +30,7 @@ def check_mount_point(target: str) -> None:
     )
 
 
-def advise(path: Path, error: OSError) -> str:
+def make_advice(path: Path, error: OSError) -> str:
     """Return advice after the system has failed to make a file or a folder."""
     if error.errno == errno.ENOENT:
         return f"create the folder {path.parent} first"
@@ -53,8 +53,8 @@ def take_owner_and_mode(folder: Path, existing: Path) -> None:
         except PermissionError:
             continue
     if folder.stat().st_gid != status.st_gid:
-        everybody = mode & stat.S_IRWXO
-        mode &= ~stat.S_IRWXG | everybody << 3
+        other_rights = mode & stat.S_IRWXO
+        mode &= ~stat.S_IRWXG | other_rights << 3
     if folder.stat().st_uid != status.st_uid or folder.stat().st_gid != status.st_gid:
         mode &= ~(stat.S_ISUID | stat.S_ISGID)
     folder.chmod(mode)

@@ -19,7 +19,7 @@ class LibraryCopies:
     """Compares the arrays that the library should copy with those in the targets; the library copies on rank 0."""
 
     def __init__(self, comm: _core.Comm, attributes: TargetAttributes) -> None:
-        """Begin without arrays."""
+        """Begin with no arrays recorded."""
         self._comm, self._attributes = comm, attributes
         self._copied: dict[str, tuple[UnreadableArray, ...]] = {}  # by the name of the target
         self.left_out: list[SkippedArray] = []
@@ -50,5 +50,5 @@ class LibraryCopies:
             missing = [array.name for array in arrays if array.name not in copied]
             for array in arrays:
                 if array.name in copied:
-                    self._attributes.compare(array, copied[array.name])
+                    self._attributes.record_missing(array, copied[array.name])
         return missing

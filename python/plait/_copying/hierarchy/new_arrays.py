@@ -39,8 +39,8 @@ class NewArrays:
         self._target, self._existing, self._axis = target, existing, axis
         self._attributes = TargetAttributes()
         self._storage = StorageRequest()
-        self._options: dict[str, FileOptions] = {}
-        self._consolidated = False
+        self._options: dict[str, FileOptions] = {}  # with which each array is opened, by its URL
+        self._was_consolidated = False
 
     def check(self, array: StepArray, name: str, source: str) -> None:
         """Check that an array can be added to the target.  errors  ArgumentError"""
@@ -82,13 +82,13 @@ class NewArrays:
 
     def describe(self, array: StepArray, url: str, shape: tuple[int, ...], axis: int | None) -> Content:
         """Return how the target will store an array of this shape."""
-        whole = Content(array.content)
-        whole.type = array_type(shape, array.dtype, array.order)
-        described = self._storage.describe(self._target, StepArray(whole, is_coordinate=array.is_coordinate))
+        grown = Content(array.content)
+        grown.type = array_type(shape, array.dtype, array.order)
+        described = self._storage.describe(self._target, StepArray(grown, is_coordinate=array.is_coordinate))
         if axis is not None and not locate(self._target).adds_arrays and axis not in described.unlimited:
             described.unlimited = sorted([*described.unlimited, axis])
             described.chunks = described.chunks or None
-        described.attributes = self._attributes.of_array(url, array)
+        described.attributes = self._attributes.select_of_array(url, array)
         described.name = ""
         self._options[url] = FileOptions(described)
         content = Content(shape, described.order, 0, described.chunks or None, False)
@@ -104,12 +104,12 @@ class NewArrays:
     def begin(self, comm: CommLike) -> None:
         """Record on rank 0 whether the target has consolidated metadata, before the first array appears."""
         path = local_path(self._target) if self._options and to_core_comm(comm).rank == 0 else None
-        self._consolidated = path is not None and path.is_dir() and is_consolidated(path)
+        self._was_consolidated = path is not None and path.is_dir() and is_consolidated(path)
 
     def finish(self, comm: CommLike) -> None:
         """Write consolidated metadata with the new arrays if the target had any.  Collective."""
         core_comm = to_core_comm(comm)
         if self._options:
-            consolidate(self._target, core_comm, is_requested=self._consolidated)
+            consolidate(self._target, core_comm, is_requested=self._was_consolidated)
         if core_comm.rank == 0:
             self._attributes.warn()

@@ -17,7 +17,7 @@ _METADATA = ("zarr.json", ".zarray", ".zgroup")
 
 
 class ObjectAdditions:
-    """Arrays that a copy adds."""
+    """Arrays that a copy adds to a hierarchy."""
 
     def __init__(self, hierarchy: str) -> None:
         """Begin a copy.  hierarchy: the name of the hierarchy"""
@@ -38,7 +38,7 @@ class ObjectAdditions:
             self._open.append("/".join(parts))
 
     def add(self) -> None:
-        """Add the arrays whose files were closed without an error, and are therefore visible."""
+        """Record that the open arrays have been closed without an error, and are therefore visible."""
         self._arrays += self._open
         self._open.clear()
 

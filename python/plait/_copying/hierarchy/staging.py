@@ -27,7 +27,7 @@ from ..._file.location import locate_new
 from ..leftovers import remove_leftovers, temporary_prefix
 from .additions import Additions, holds_entries
 from .consolidating import consolidate, consolidate_here
-from .folders import advise, take_owner_and_mode
+from .folders import make_advice, take_owner_and_mode
 
 _counter = itertools.count()
 _TEMPORARY = r"\.[^/]*?\.plait-[^/]*?-\d+-\d+"
@@ -50,8 +50,8 @@ class Stage:
             self._root = path = Path(locate_new(target).path)
             if path.is_symlink():
                 self._root = Path(os.path.realpath(path))
-            if comm.rank == 0 and not is_there(self._root):
-                self._make()
+            if comm.rank == 0 and not is_occupied(self._root):
+                self._make_folder()
             with agreed_errors():
                 encoded = _core.broadcast_text(f"stage {target}", json.dumps(str(self._folder or "")), 0, comm)
         folder = json.loads(encoded)
@@ -100,13 +100,13 @@ class Stage:
         if self._additions is None:
             return
         if error is not None:
-            _extend(error, self._additions.describe_replaced())
+            _append_to_message(error, self._additions.describe_replaced())
         if self._comm.rank == 0:
             self._additions.remove()
         self._additions.end()
 
     @contextlib.contextmanager
-    def naming(self) -> Iterator[None]:
+    def restoring_names(self) -> Iterator[None]:
         """Replace the temporary name in errors by the caller's name of the hierarchy."""
         try:
             yield
@@ -132,7 +132,7 @@ class Stage:
         text = re.sub(rf"{re.escape(str(root.parent))}/{_TEMPORARY}", lambda _: shown, text)
         return text if self._staging_root is None else text.replace(str(self._staging_root), target)
 
-    def _make(self) -> None:
+    def _make_folder(self) -> None:
         remove_leftovers(self._target)
         prefix = temporary_prefix(self._root.name)
         while self._folder is None:
@@ -143,7 +143,7 @@ class Stage:
                 continue
             except OSError as error:
                 raise store_error(
-                    f"cannot make the folder of {self._target}: {error.strerror}; {advise(self._root, error)}",
+                    f"cannot make the folder of {self._target}: {error.strerror}; {make_advice(self._root, error)}",
                     error.errno,
                 ) from error
             self._folder = folder
@@ -192,12 +192,12 @@ class Stage:
             self._folder = None
 
 
-def is_there(path: Path) -> bool:
+def is_occupied(path: Path) -> bool:
     """Return True if the path exists and is not an empty folder."""
     return os.path.lexists(path) and (not path.is_dir() or holds_entries(path))
 
 
-def _extend(error: BaseException, clause: str) -> None:
+def _append_to_message(error: BaseException, clause: str) -> None:
     """Add a clause to the message of an error of Plait, or as a note (PEP 678) to another exception."""
     if not clause:
         return

@@ -72,18 +72,18 @@ def to_values(source: Any, options: Mapping[str, Any]) -> Values:
         raise ArgumentError(f"the arguments of a copy in parts must be values of JSON: {error}") from None
 
 
-def check_same(planned: Values, values: Values, *, whole: bool, advice: str) -> None:
+def check_equal_arguments(planned: Values, values: Values, *, require_all: bool, advice: str) -> None:
     """Check that arguments equal those of a plan.
 
     whole   True if arguments that are left out must be left out in the plan too
     advice  the end of the error's message
     errors  ArgumentError: states the first difference
     """
-    for name in {**values, **(planned if whole else {})}:
+    for name in {**values, **(planned if require_all else {})}:
         if name not in _PER_PROCESS and values.get(name) != planned.get(name):
             raise ArgumentError(
-                f"the copy in parts was begun with {name}={_text(planned.get(name))}, but this call has "
-                f"{name}={_text(values.get(name))}; {advice}"
+                f"the copy in parts was begun with {name}={_argument_text(planned.get(name))}, but this call has "
+                f"{name}={_argument_text(values.get(name))}; {advice}"
             )
 
 
@@ -102,9 +102,9 @@ def make_job(values: Values, target: str) -> Job:
     flags = {name: values.get(name, False) for name in ("first", "sort", "unpack")}
     join = make_join_request(values.get("concat"), selection, **flags)
     job = Job(values["source"], target, TargetName(target), options, storage, join)
-    job.choose(selection, shaping, raw=False, layout=None)
-    job.adapt(unpack=values.get("unpack", False), skip=values.get("skip_unsupported", False))
-    job.check(dry_run=False, verify=values.get("verify", False), resume=False)
+    job.select(selection, shaping, raw=False, layout=None)
+    job.set_handling(unpack=values.get("unpack", False), skip=values.get("skip_unsupported", False))
+    job.set_mode(dry_run=False, verify=values.get("verify", False), resume=False)
     return job
 
 
@@ -153,13 +153,13 @@ def _to_type(value: Any) -> Any:
 
 def absolute_name(name: str) -> str:
     """Return a name with an absolute path if it names an ordinary file; other names as they are."""
-    file, between, array = split_name(name)
+    file, separator, array = split_name(name)
     if "://" in file:
         return name
     prefix, colon, path = file.partition(":")
     if colon and prefix in (*_core.formats(), "raw"):
-        return f"{prefix}:{os.path.abspath(path)}{between}{array}"
-    return f"{os.path.abspath(file)}{between}{array}" if _core.is_plain(file) else name
+        return f"{prefix}:{os.path.abspath(path)}{separator}{array}"
+    return f"{os.path.abspath(file)}{separator}{array}" if _core.is_plain(file) else name
 
 
 def _absolute_names(source: Any, *, joined: bool) -> list[str]:
@@ -210,5 +210,5 @@ def _region_value(value: Any) -> Any:
     return value
 
 
-def _text(value: Any) -> str:
+def _argument_text(value: Any) -> str:
     return shown(value) if isinstance(value, str) else "nothing" if value is None else json.dumps(value)

@@ -22,17 +22,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..boxes import touches
+from ..boxes import count_touches
 
-_SLACK = 1.1
-"""The largest box may exceed the smallest possible one by this factor if fewer chunks are read then."""
-_REREADS = 1.05
+_MAX_LOAD_RATIO = 1.1
+"""The largest box may exceed the smallest possible one by this factor, if fewer chunks are read in return."""
+_MAX_READS_RATIO = 1.05
 """Numbers of chunk reads that differ by at most this factor count as equal."""
-_GAIN, _LARGE_GAIN = 0.9, 0.6
-"""More boxes than parts are used only if the largest part shrinks to this share: without and with more reads."""
-_SMALL = 8
+_MAX_SHARE_SAME_READS, _MAX_SHARE_MORE_READS = 0.9, 0.6
+"""More boxes than parts are used only if the largest part shrinks to less than this share of its size: the first value
+applies if the number of reads stays the same, the second one if it grows.
+"""
+_SMALL_FRACTION = 8
 """Arrays with less than this fraction of a part's bytes stay together."""
-_STEP = 1.01
+_MIN_COUNT_RATIO = 1.01
 """Successive numbers of boxes along a dimension that are tried differ by at least this factor, and by at least 1."""
 
 Box = tuple[tuple[int, int], ...]
@@ -78,7 +80,7 @@ class _Choice:
     """The number of indices of a box."""
     boxes: int
     touched: int
-    """Number of chunks of the source that boxes touch, counted for each of them."""
+    """The number of source chunks that all boxes touch; a chunk that two boxes touch counts twice."""
 
 
 def divide(grid: Grid, max_boxes: int, *, reads_once: bool = False) -> list[Box]:
@@ -88,42 +90,48 @@ def divide(grid: Grid, max_boxes: int, *, reads_once: bool = False) -> list[Box]
     """
     if math.prod(grid.shape) == 0:
         return []
-    combinations = [*_combinations(_choices(grid, max_boxes), max_boxes)]
+    combinations = [*_combinations(_list_choices(grid, max_boxes), max_boxes)]
     loads = [math.prod(choice.extent for choice in choices) for choices in combinations]
     reads = [math.prod(choice.touched for choice in choices) for choices in combinations]
-    limit = min(reads) * _REREADS if reads_once else min(loads) * _SLACK
+    limit = min(reads) * _MAX_READS_RATIO if reads_once else min(loads) * _MAX_LOAD_RATIO
 
-    def order(index: int) -> tuple[int, ...]:
+    def sort_key(index: int) -> tuple[int, ...]:
         # With equal costs the slow dimensions are divided, so that contiguous elements stay together.
         cost = (loads[index], reads[index]) if reads_once else (reads[index], loads[index])
         return (*cost, *(choice.boxes for choice in reversed(combinations[index])))
 
     fitting = [index for index, value in enumerate(reads if reads_once else loads) if value <= limit]
-    return [*_boxes(grid.shape, [choice.extent for choice in combinations[min(fitting, key=order)]])]
+    return [*_make_boxes(grid.shape, [choice.extent for choice in combinations[min(fitting, key=sort_key)]])]
 
 
 def assign(grids: Sequence[Grid], parts: int, *, reads_once: bool = False) -> list[list[Block]]:
-    """Return the blocks of each part; some parts have none if there are fewer units than parts."""
+    """Return the blocks of each part; some parts have none if there are fewer units than parts.
+
+    reads_once  True to read each chunk of the source about once, even if the parts differ in size
+    """
     total = sum(grid.bytes for grid in grids)
-    small = [number for number, grid in enumerate(grids) if grid.bytes * parts * _SMALL < total]
-    together = [*_together(grids, small, total / parts)]
+    small = [number for number, grid in enumerate(grids) if grid.bytes * parts * _SMALL_FRACTION < total]
+    small_groups = [*_group_small_arrays(grids, small, total / parts)]
     best: list[list[Block]] = []
-    smallest, fewest = math.inf, math.inf
-    for finer in (1,) if reads_once else (1, 2, 4):
-        groups = [*together]
+    best_load, best_reads = math.inf, math.inf
+    for boxes_per_part in (1,) if reads_once else (1, 2, 4):
+        groups = [*small_groups]
         for number, grid in enumerate(grids):
             if number not in small:
-                max_boxes = max(round(finer * parts * grid.bytes / max(total, 1)), 1)
+                max_boxes = max(round(boxes_per_part * parts * grid.bytes / max(total, 1)), 1)
                 groups += [[Block(number, box)] for box in divide(grid, max_boxes, reads_once=reads_once)]
-        blocks, load = _pack(groups, [grid.itemsize for grid in grids], parts)
-        reads = sum(_bytes_read(grids[block.array], block) for group in groups for block in group)
+        blocks, load = _distribute(groups, [grid.itemsize for grid in grids], parts)
+        reads = sum(_count_bytes_read(grids[block.array], block) for group in groups for block in group)
         # More boxes than parts are worth more reads only if the parts would differ much.
-        if load < (_GAIN if reads <= _REREADS * fewest else _LARGE_GAIN) * smallest:
-            best, smallest, fewest = blocks, load, reads
+        if (
+            load
+            < (_MAX_SHARE_SAME_READS if reads <= _MAX_READS_RATIO * best_reads else _MAX_SHARE_MORE_READS) * best_load
+        ):
+            best, best_load, best_reads = blocks, load, reads
     return best
 
 
-def _bytes_read(grid: Grid, block: Block) -> int:
+def _count_bytes_read(grid: Grid, block: Block) -> int:
     """Return the bytes of the chunks that a block touches."""
     if grid.read is None:
         return block.elements * grid.itemsize
@@ -132,18 +140,21 @@ def _bytes_read(grid: Grid, block: Block) -> int:
 
 
 def count_reads(box: Box, window: Sequence[int], chunks: Sequence[int]) -> int:
-    """Return how many chunks the windows of a box touch, counted for each window."""
-    touched = [_count_along(*part, max(size, 1), chunk) for part, size, chunk in zip(box, window, chunks, strict=True)]
+    """Return how many chunks the windows of a box touch; a chunk that two windows touch counts twice."""
+    touched = [
+        _count_reads_along(*part, max(size, 1), chunk) for part, size, chunk in zip(box, window, chunks, strict=True)
+    ]
     return math.prod(touched)
 
 
 @lru_cache(maxsize=1 << 16)
-def _count_along(begin: int, end: int, size: int, chunk: int) -> int:
-    """Return how many chunks windows of a size touch along a dimension, counted for each window."""
+def _count_reads_along(begin: int, end: int, size: int, chunk: int) -> int:
+    """Return how many chunks windows of a size touch along a dimension; one that two windows touch counts twice."""
     return sum(-(-min(start + size, end) // chunk) - start // chunk for start in range(begin, end, size))
 
 
-def _choices(grid: Grid, max_boxes: int) -> list[list[_Choice]]:
+def _list_choices(grid: Grid, max_boxes: int) -> list[list[_Choice]]:
+    """Return the ways to divide each dimension into at most `max_boxes` boxes, those with few boxes first."""
     tables = []
     for d, size in enumerate(grid.shape):
         unit = min(grid.written[d], size)
@@ -155,9 +166,9 @@ def _choices(grid: Grid, max_boxes: int) -> list[list[_Choice]]:
             count = -(-units // units_per_box)
             if not table or count > table[-1].boxes:
                 extent = min(units_per_box * unit, size)
-                touched = touches((size,), (grid.read[d],), (extent,)) if grid.read else 1
+                touched = count_touches((size,), (grid.read[d],), (extent,)) if grid.read else 1
                 table.append(_Choice(extent, count, touched))
-            boxes = max(boxes + 1, int(boxes * _STEP))
+            boxes = max(boxes + 1, int(boxes * _MIN_COUNT_RATIO))
         tables.append(table)
     return tables
 
@@ -174,7 +185,7 @@ def _combinations(tables: list[list[_Choice]], max_boxes: int) -> Iterator[tuple
             yield (choice, *others)
 
 
-def _boxes(shape: Sequence[int], extents: Sequence[int]) -> Iterator[Box]:
+def _make_boxes(shape: Sequence[int], extents: Sequence[int]) -> Iterator[Box]:
     ranges = [
         [(begin, min(begin + extent, size)) for begin in range(0, size, extent)]
         for size, extent in zip(shape, extents, strict=True)
@@ -182,7 +193,7 @@ def _boxes(shape: Sequence[int], extents: Sequence[int]) -> Iterator[Box]:
     return itertools.product(*ranges)
 
 
-def _together(grids: Sequence[Grid], small: Sequence[int], share: float) -> Iterator[list[Block]]:
+def _group_small_arrays(grids: Sequence[Grid], small: Sequence[int], share: float) -> Iterator[list[Block]]:
     """Yield groups of small arrays, each of about the bytes of a part at most."""
     group: list[Block] = []
     size = 0
@@ -198,15 +209,15 @@ def _together(grids: Sequence[Grid], small: Sequence[int], share: float) -> Iter
         yield group
 
 
-def _pack(groups: Sequence[list[Block]], itemsizes: Sequence[int], parts: int) -> tuple[list[list[Block]], int]:
+def _distribute(groups: Sequence[list[Block]], itemsizes: Sequence[int], parts: int) -> tuple[list[list[Block]], int]:
     """Distribute groups of blocks to parts.  Returns the blocks of each part, and the bytes of the largest part."""
     weights = [sum(block.elements * itemsizes[block.array] for block in group) for group in groups]
-    packed: list[list[Block]] = [[] for _ in range(parts)]
+    blocks_of_parts: list[list[Block]] = [[] for _ in range(parts)]
     loads = [(0, part) for part in range(parts)]  # in ascending order, which is a heap
     for index in sorted(range(len(groups)), key=lambda index: -weights[index]):
         load, part = loads[0]
-        packed[part] += groups[index]
+        blocks_of_parts[part] += groups[index]
         heapq.heapreplace(loads, (load + weights[index], part))
-    for blocks in packed:
+    for blocks in blocks_of_parts:
         blocks.sort(key=lambda block: (block.array, block.box))
-    return packed, max(load for load, _ in loads)
+    return blocks_of_parts, max(load for load, _ in loads)

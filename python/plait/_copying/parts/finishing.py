@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from ..._base.errors import ArgumentError, store_error
 from .._copy import CopyResult
-from ..hierarchy.staging import is_there
+from ..hierarchy.staging import is_occupied
 from .beginning import check_sources
 from .folder import PartRecord, PartsFolder, sync_folders
 from .plan import PartsPlan
@@ -24,14 +24,14 @@ def finish(folder: PartsFolder, plan: PartsPlan) -> CopyResult:
         _check_complete(folder, plan, records)
         check_sources(plan)
         folder.check_free()
-        _rename(folder, plan)
-    elif not is_there(folder.root):
+        _rename_target(folder, plan)
+    elif not is_occupied(folder.root):
         raise store_error(
             f"cannot finish {folder.target}: its unfinished folder {staged} is gone; discard the copy with --discard "
             "or plait.discard_copy(), and begin it again",
             errno.ENOENT,
         )
-    result = _result(plan, records.values())
+    result = _make_result(plan, records.values())
     folder.remove()
     return result
 
@@ -61,13 +61,13 @@ def _check_complete(folder: PartsFolder, plan: PartsPlan, recorded: Collection[i
             raise ArgumentError(f"cannot finish {folder.target}: {missing}; copy these first")
 
 
-def _rename(folder: PartsFolder, plan: PartsPlan) -> None:
+def _rename_target(folder: PartsFolder, plan: PartsPlan) -> None:
     staged = folder.staged_root(plan)
     sync_folders([staged])
     try:
         staged.rename(folder.root)
     except FileNotFoundError:  # another process has just finished the copy
-        if not is_there(folder.root):
+        if not is_occupied(folder.root):
             raise
     except OSError as error:
         if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
@@ -80,7 +80,7 @@ def _rename(folder: PartsFolder, plan: PartsPlan) -> None:
     sync_folders([folder.root.parent])
 
 
-def _result(plan: PartsPlan, records: Collection[PartRecord]) -> CopyResult:
+def _make_result(plan: PartsPlan, records: Collection[PartRecord]) -> CopyResult:
     first = plan.arrays[0]
     return CopyResult(
         first.shape,

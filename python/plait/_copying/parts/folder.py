@@ -33,8 +33,8 @@ from ... import _core
 from ..._base.errors import ArgumentError, store_error
 from ..._file.arrays_in import split_name
 from ..._file.location import comes_in_steps, locate_new
-from ..hierarchy.folders import advise, check_mount_point
-from ..hierarchy.staging import is_there
+from ..hierarchy.folders import check_mount_point, make_advice
+from ..hierarchy.staging import is_occupied
 from ..leftovers import remove_unlocked, temporary_prefix
 from ..names import TargetName
 from ..serial import is_stream
@@ -102,7 +102,7 @@ class PartsFolder:
         """Return the plan.  errors  ArgumentError: no copy has begun"""
         plan = self.read_plan()
         if plan is None:
-            state = "it exists, so the copy may have been finished" if is_there(self.root) else "no copy has begun"
+            state = "it exists, so the copy may have been finished" if is_occupied(self.root) else "no copy has begun"
             raise ArgumentError(
                 f"found no plan of a copy in parts to {self.target}: {state}; begin one with --parts N --begin, or "
                 "plait.copy_tasks()"
@@ -112,25 +112,25 @@ class PartsFolder:
     def check_free(self) -> None:
         """Check that the target does not exist.  errors  ArgumentError, StoreError"""
         check_mount_point(self.target)
-        if is_there(self.root):
+        if is_occupied(self.root):
             raise ArgumentError(
                 f"{self.target} exists, but a copy in parts makes a new folder; remove the old one, or name another "
                 "target"
             )
 
     @contextlib.contextmanager
-    def making(self) -> Iterator[Path]:
+    def begin_folder(self) -> Iterator[Path]:
         """Make the folder under a temporary name, and rename it at the end; an error removes it.
 
         errors  StoreError: EEXIST, another process has begun a copy to the target
         """
-        folder = self._temporary()
+        folder = self._make_temporary_path()
         try:
             folder.mkdir()
         except OSError as error:
             raise store_error(
                 f"cannot make {folder}, where a copy in parts collects its parts: {error.strerror}; "
-                f"{advise(self.root, error)}",
+                f"{make_advice(self.root, error)}",
                 error.errno,
             ) from error
         try:
@@ -150,13 +150,13 @@ class PartsFolder:
             shutil.rmtree(folder, ignore_errors=True)
             raise
 
-    def inside(self, plan: PartsPlan) -> Path:
+    def plan_folder(self, plan: PartsPlan) -> Path:
         """Return the folder of the files of a plan."""
         return self.path / plan.identifier
 
     def staged_root(self, plan: PartsPlan) -> Path:
         """Return the path of the unfinished target."""
-        return self.inside(plan) / "target" / self.root.name
+        return self.plan_folder(plan) / "target" / self.root.name
 
     def name_in(self, folder: Path) -> str:
         """Return the name of a target in another folder, with the same format."""
@@ -168,14 +168,14 @@ class PartsFolder:
         folder = root.joinpath(*[part for part in name.split("/") if part])
         return folder if any((folder / file_name).is_file() for file_name in _METADATA[:2]) else root
 
-    def between(self, plan: PartsPlan, array: int) -> Path:
+    def intermediate_path(self, plan: PartsPlan, array: int) -> Path:
         """Return the path of the intermediate array of an array."""
-        return self.inside(plan) / "between" / f"{array}.zarr"
+        return self.plan_folder(plan) / "between" / f"{array}.zarr"
 
-    def recorded(self, plan: PartsPlan) -> set[int]:
+    def recorded_parts(self, plan: PartsPlan) -> set[int]:
         """Return the numbers of the parts that have been copied, without reading their records."""
         with contextlib.suppress(FileNotFoundError):
-            names = [entry.name.partition(".") for entry in os.scandir(self.inside(plan) / "done")]
+            names = [entry.name.partition(".") for entry in os.scandir(self.plan_folder(plan) / "done")]
             numbers = {int(number) for number, _, ending in names if ending == "json" and number.isdecimal()}
             return numbers.intersection(range(1, plan.parts + 1))
         return set()
@@ -185,7 +185,7 @@ class PartsFolder:
 
         errors  ArgumentError: a record is that of another plan
         """
-        records = {number: self.record(plan, number) for number in self.recorded(plan)}
+        records = {number: self.record(plan, number) for number in self.recorded_parts(plan)}
         return {number: record for number, record in records.items() if record is not None}
 
     def record(self, plan: PartsPlan, number: int) -> PartRecord | None:
@@ -193,7 +193,7 @@ class PartsFolder:
 
         errors  ArgumentError: the record is that of another plan
         """
-        path = self.inside(plan) / "done" / f"{number}.json"
+        path = self.plan_folder(plan) / "done" / f"{number}.json"
         try:
             record = PartRecord(**json.loads(path.read_text(encoding="utf-8")))
         except FileNotFoundError:
@@ -227,13 +227,13 @@ class PartsFolder:
         Folders of killed processes that copied the same part on this host are removed first. A lock on a folder shows
         that its process still runs. Only folders of this host are examined, as other hosts may not see the lock.
         """
-        above = self.inside(plan) / "work"
+        work = self.plan_folder(plan) / "work"
         prefix = f"{part}-{socket.gethostname()}-"
         pattern = re.compile(rf"{re.escape(prefix)}\d+-[0-9a-f]+")
-        for entry in os.scandir(above):
+        for entry in os.scandir(work):
             if pattern.fullmatch(entry.name):
                 remove_unlocked(Path(entry.path))
-        folder = above / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}"
+        folder = work / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}"
         folder.mkdir()
         try:
             with _locked(folder):
@@ -243,7 +243,7 @@ class PartsFolder:
 
     def remove(self) -> None:
         """Remove the folder; it is renamed first, so that no process finds it incomplete."""
-        removed = self._temporary()
+        removed = self._make_temporary_path()
         with contextlib.suppress(FileNotFoundError):
             self.path.rename(removed)
             shutil.rmtree(removed, ignore_errors=True)
@@ -262,7 +262,7 @@ class PartsFolder:
         verb = "is" if len(missing) == 1 else "are"
         return f"{len(missing)} of {len(plan.numbers(phase))} parts{suffix} {verb} missing: {join_ranges(missing)}"
 
-    def _temporary(self) -> Path:
+    def _make_temporary_path(self) -> Path:
         return self.root.with_name(f"{temporary_prefix(self.root.name)}{os.getpid()}-{next(_counter)}")
 
 
@@ -285,7 +285,7 @@ def move_chunks(written: Path, array: Path) -> None:
     errors  OSError
     """
     changed: dict[Path, None] = {}
-    for folder, _, names in os.walk(written, onerror=_fail):
+    for folder, _, names in os.walk(written, onerror=_raise):
         relative = Path(folder).relative_to(written)
         chunks = [name for name in names if name not in _METADATA or relative.parts]
         target_folder = array
@@ -300,7 +300,7 @@ def move_chunks(written: Path, array: Path) -> None:
     sync_folders(changed)
 
 
-def _fail(error: OSError) -> None:
+def _raise(error: OSError) -> None:
     raise error  # a folder that cannot be listed may hold chunks
 
 

@@ -26,7 +26,7 @@ from ..names import OverlapCheck, TargetName
 from ..planned import DryRunFactory
 from ..scratch import Scratch
 from ..shaping import ShapedSource
-from ..steps import Reads, Region, Source, SourceStep, StepArray, Writes
+from ..steps import ArrayReader, ArrayWriter, Region, Source, SourceStep, StepArray
 from ..targets import FileTarget
 from .arguments import Values, make_job
 from .dividing import Box
@@ -73,15 +73,15 @@ def open_copy(values: Values, target: str, progress: Progress | None = None, *, 
             steps = source.steps()
             step = next(steps)
         factory = DryRunFactory(None, staging, job.storage, None, False)
-        with FileTarget(TargetName(target), factory, OverlapCheck(job.sources)) as dry:
-            checker = Checks(job.chosen, job.skip, source.name, target)
-            arrays = checker.arrays(step, source, dry)
+        with FileTarget(TargetName(target), factory, OverlapCheck(job.sources)) as dry_target:
+            checker = Checks(job.selection, job.skip, source.name, target)
+            arrays = checker.check_arrays(step, source, dry_target)
             if isinstance(source, ShapedSource):
                 source.check(arrays)
-            dry.check(step, arrays)
+            dry_target.check(step, arrays)
             if warns:
                 checker.warn()
-            yield OpenedCopy(job, mover, scratch, source, step, arrays, dry, staging)
+            yield OpenedCopy(job, mover, scratch, source, step, arrays, dry_target, staging)
 
 
 @contextlib.contextmanager
@@ -120,11 +120,11 @@ def make_intermediate(path: Path, array: PlannedArray, memory: int = 0) -> File:
 class BoxSource:
     """A source of which a box of one array is copied."""
 
-    whole = False
+    in_one_piece = False
 
-    def __init__(self, source: Reads, array: StepArray, box: Box, *, serial: bool) -> None:
+    def __init__(self, source: ArrayReader, array: StepArray, box: Box, *, is_serial: bool) -> None:
         """Store a source and one of its arrays."""
-        self._source, self._array, self._box, self.serial = source, array, box, serial
+        self._source, self._array, self._box, self.is_serial = source, array, box, is_serial
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read a window of the box."""
@@ -134,10 +134,10 @@ class BoxSource:
 class BoxTarget:
     """A target of which a box of one array is written."""
 
-    whole = False
-    serial = False
+    in_one_piece = False
+    is_serial = False
 
-    def __init__(self, target: Writes, array: StepArray, box: Box) -> None:
+    def __init__(self, target: ArrayWriter, array: StepArray, box: Box) -> None:
         """Store a target and one of its arrays."""
         self._target, self._array, self._box = target, array, box
 

@@ -58,7 +58,7 @@ class PartsPlan:
     phases: tuple[Phase, ...]
     """One phase, or two if the first one writes intermediate arrays."""
     fewer: tuple[int, float] | None = None
-    """A smaller number of parts, and the reads with it; None if there is no reason for one."""
+    """A smaller number of parts that is proposed to the user, and `Phase.reads` with it; None if there is none."""
 
     @property
     def parts(self) -> int:

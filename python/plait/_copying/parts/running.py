@@ -1,4 +1,4 @@
-"""Copies a part: its boxes by windows, into a folder of this process, whose chunks then become those of the target."""
+"""Copies a part: writes its boxes window by window to a folder of this process, and moves the chunks to the target."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..._file.open import open as open_file
 from ..boxes import Storage, make_storage
 from ..moving import Progress
 from ..scratch import IntermediateFile
-from ..steps import Reads, StepArray
+from ..steps import ArrayReader, StepArray
 from ..targets import TargetFactory
 from .arguments import Values
 from .beginning import check_sources
@@ -87,25 +87,26 @@ def copy_part(
     recorded = folder.record(plan, request.part)
     if recorded is not None:
         return PartResult(request.part, plan.parts, recorded.bytes, recorded.seconds, recorded.windows, repeated=True)
-    if phase > 0 and (missing := folder.describe_missing(plan, phase - 1, folder.recorded(plan))):
+    if phase > 0 and (missing := folder.describe_missing(plan, phase - 1, folder.recorded_parts(plan))):
         raise ArgumentError(
             f"part {request.part} reads the intermediate arrays of phase {phase}, but {missing}; copy these first"
         )
     check_sources(plan)
-    with _explained(folder, plan, request.part), folder.working(plan, request.part) as work:
-        counts = (0, 0)
+    with _reporting_lost_plan(folder, plan, request.part), folder.working(plan, request.part) as work:
+        byte_count, window_count = 0, 0
         if blocks:
-            counts = _copy_blocks(PartWriter(folder, plan, phase, work), blocks, request, progress)
+            writer = PartWriter(folder, plan, phase, work)
+            byte_count, window_count = _copy_blocks(writer, blocks, request, progress)
         check_sources(plan)
         seconds = time.perf_counter() - begin
-        record = PartRecord(plan.identifier, request.part, counts[0], seconds, counts[1], socket.gethostname())
+        record = PartRecord(plan.identifier, request.part, byte_count, seconds, window_count, socket.gethostname())
         folder.write_record(record)
     return PartResult(request.part, plan.parts, record.bytes, seconds, record.windows)
 
 
 @contextlib.contextmanager
-def _explained(folder: PartsFolder, plan: PartsPlan, part: int) -> Iterator[None]:
-    """Report that the copy was finished or discarded meanwhile, instead of errors about files that are gone then."""
+def _reporting_lost_plan(folder: PartsFolder, plan: PartsPlan, part: int) -> Iterator[None]:
+    """Convert errors about missing files: report that another process has finished or discarded the copy meanwhile."""
     try:
         yield
     except OSError as error:
@@ -164,32 +165,34 @@ class PartWriter:
         planned = self.plan.arrays[number]
         written = self.work / f"{number}.zarr"
         with make_intermediate(written, planned, copy.staging) as file:
-            _move(copy, array, (copy.source, None), (file, make_storage(array.order, planned.between)), blocks)
-        move_chunks(written, self.folder.between(self.plan, number))
+            _copy_to_file(copy, array, (copy.source, None), (file, make_storage(array.order, planned.between)), blocks)
+        move_chunks(written, self.folder.intermediate_path(self.plan, number))
 
     def write_target(self, copy: OpenedCopy, array: StepArray, blocks: list[Block]) -> None:
         """Copy blocks of an array to the unfinished target, from the source or from the intermediate array."""
         number = blocks[0].array
-        between = self.plan.arrays[number].between
+        intermediate_chunks = self.plan.arrays[number].between
         factory = TargetFactory(None, copy.staging, copy.job.storage, None, False)
-        bare = replace(array, content=array.content_with(attributes=[]))
+        without_attributes = replace(array, content=array.content_with(attributes=[]))
         written = self.work / str(number)
         written.mkdir()
         name = self.folder.name_in(written)
         with contextlib.ExitStack() as opened:
-            source: Reads = copy.source
-            if between is not None:
-                path = os.fspath(self.folder.between(self.plan, number))
+            source: ArrayReader = copy.source
+            if intermediate_chunks is not None:
+                path = os.fspath(self.folder.intermediate_path(self.plan, number))
                 source = IntermediateFile(opened.enter_context(open_file(path, memory=copy.staging)))
-            with factory.open(name, factory.options(name, bare, ())) as file:
-                _move(copy, array, (source, between), (file, factory.stored(file, bare)), blocks)
+            with factory.open(name, factory.options(name, without_attributes, ())) as file:
+                _copy_to_file(
+                    copy, array, (source, intermediate_chunks), (file, factory.stored(file, without_attributes)), blocks
+                )
         move_chunks(written / self.folder.root.name, self.folder.array_folder(self.plan, array.name))
 
 
-def _move(
+def _copy_to_file(
     copy: OpenedCopy,
     array: StepArray,
-    source: tuple[Reads, tuple[int, ...] | None],
+    source: tuple[ArrayReader, tuple[int, ...] | None],
     target: tuple[File, Storage],
     blocks: list[Block],
 ) -> None:
@@ -199,11 +202,14 @@ def _move(
     """
     reads, chunks = source
     file, stored = target
-    serial = copy.source.serial and chunks is None
+    is_serial = copy.source.is_serial and chunks is None
     for block in blocks:
         part = restrict(array, block.box, chunks)
-        ends = (BoxSource(reads, array, block.box, serial=serial), BoxTarget(IntermediateFile(file), array, block.box))
+        ends = (
+            BoxSource(reads, array, block.box, is_serial=is_serial),
+            BoxTarget(IntermediateFile(file), array, block.box),
+        )
         copy.mover.move(part, ends, stored, copy.scratch, "")
         if copy.job.verify:
-            written = BoxSource(IntermediateFile(file), array, block.box, serial=False)
+            written = BoxSource(IntermediateFile(file), array, block.box, is_serial=False)
             copy.mover.verify(part, ends[0], written, stored)

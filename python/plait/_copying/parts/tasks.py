@@ -110,8 +110,8 @@ def copy_tasks(
     if "format" in options:
         target = with_format(target, options.pop("format"))
     values = to_values(source, options)
-    two = check_flag(intermediate, "intermediate")
-    plan, _ = begin_copy(PartsFolder(target), values, whole(parts, "parts"), intermediate=two)
+    uses_intermediate = check_flag(intermediate, "intermediate")
+    plan, _ = begin_copy(PartsFolder(target), values, whole(parts, "parts"), intermediate=uses_intermediate)
     return to_tasks(plan)
 
 

@@ -26,26 +26,26 @@ from ..boxes import Boxes, Storage, make_storage
 from ..plans import Route
 from .journal_lines import (
     boot_id,
-    busy,
-    cannot_open,
+    describe_change,
     lock,
+    make_busy_error,
     make_durable,
+    make_open_error,
     parse_route,
+    parse_whole_lines,
+    select_valid,
     to_fields,
-    valid,
-    was,
-    whole_lines,
 )
 from .units import Units
 
 _VERSION = 1
-_SYNCED_EVERY = 5.0  # seconds
-_SYNCING_SHARE = 0.1  # maximum share of the time that is spent on syncing
+_MIN_SYNC_INTERVAL = 5.0  # seconds
+_MAX_SYNC_SHARE = 0.1  # of the time of the copy
 
 
 @dataclass
 class _ArrayRecord:
-    """The entries of the journal for one array."""
+    """What the journal states about one array."""
 
     file: list[int] | None = None
     """The inode of the unfinished file."""
@@ -65,26 +65,26 @@ class Journal:
         errors  ArgumentError: the journal is of another copy.  StoreError: EBUSY, another program has it open
         """
         self._comm, self._fail, self._path = comm, fail, path
-        self._first = comm.rank == 0
+        self._is_first_rank = comm.rank == 0
         self._file = -1
         self._records: dict[str, _ArrayRecord] = {}
-        self._opened: dict[str, tuple[File, bool]] = {}
-        self._names: list[str] = []
+        self._opened_files: dict[str, tuple[File, bool]] = {}
+        self._file_names: list[str] = []
         self._job: dict[str, Any] = job
-        self._next_sync = time.monotonic() + _SYNCED_EVERY
-        self._unsynced = False  # True if there are notes since the last sync
-        self._lost = False  # True if some host may have lost what an earlier copy wrote
+        self._next_sync = time.monotonic() + _MIN_SYNC_INTERVAL
+        self._has_unsynced = False  # True if there are notes since the last sync
+        self._may_be_lost = False  # True if some host may have lost what an earlier copy wrote
         hosts = set(comm.allgather(socket.gethostname().encode()))
         self._boot = boot_id() if len(hosts) == 1 else ""
         text = ""
         try:
             with checks(fail):
-                if self._first:
+                if self._is_first_rank:
                     text = self._open(job)
-            self._take(self._broadcast(text))
-            self._lost = self._broadcast("lost" if self._lost else "") != ""
+            self._parse_records(self._broadcast(text))
+            self._may_be_lost = self._broadcast("lost" if self._may_be_lost else "") != ""
             with checks(fail):
-                if self._first and self._lost:
+                if self._is_first_rank and self._may_be_lost:
                     # The lines that follow are of another start of the host, or of another host.
                     self._rewrite()
                     self._write({"synced": True})
@@ -96,13 +96,13 @@ class Journal:
         try:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         except OSError as error:
-            raise cannot_open(self._path, error) from error
+            raise make_open_error(self._path, error) from error
         lock(self._file, self._path)
         if os.fstat(self._file).st_nlink == 0:  # another copy has removed it between open() and lock()
-            raise busy(self._path)
+            raise make_busy_error(self._path)
         with os.fdopen(os.dup(self._file), encoding="utf-8", errors="replace") as lines:
             text = lines.read()
-        recorded = whole_lines(text)
+        recorded = parse_whole_lines(text)
         if not recorded:
             return self._begin(job)
         if recorded[0].get("version") != _VERSION:
@@ -113,7 +113,7 @@ class Journal:
         recorded_job = recorded[0]["job"]
         for name, value in job.items():
             if recorded_job.get(name) != value:
-                change = was(recorded_job.get(name), value)
+                change = describe_change(recorded_job.get(name), value)
                 raise ArgumentError(
                     f"{self._path} records a copy that was interrupted, whose {name} {change}; "
                     "resume it with the same, or leave resume out once, which begins anew"
@@ -122,19 +122,19 @@ class Journal:
         os.ftruncate(self._file, len(text[: text.rfind("\n") + 1].encode()))
         os.lseek(self._file, 0, os.SEEK_END)
         booted = recorded[0].get("boot", "")
-        self._lost = booted == "" or booted != self._boot
-        self._names = [line["name"] for line in recorded if "name" in line]
-        return json.dumps([line for line in valid(recorded, self._boot) if "name" not in line])
+        self._may_be_lost = booted == "" or booted != self._boot
+        self._file_names = [line["name"] for line in recorded if "name" in line]
+        return json.dumps([line for line in select_valid(recorded, self._boot) if "name" not in line])
 
     def _begin(self, job: dict[str, Any]) -> str:
         os.ftruncate(self._file, 0)
         os.lseek(self._file, 0, os.SEEK_SET)
-        self._names = []
+        self._file_names = []
         self._write({"version": _VERSION, "job": job, "boot": self._boot})
         os.fsync(self._file)
         return "[]"
 
-    def _take(self, text: str) -> None:
+    def _parse_records(self, text: str) -> None:
         for line in json.loads(text):
             if "key" not in line:
                 continue
@@ -163,15 +163,15 @@ class Journal:
         make  opens the file: "keep" begins a new one, "continue" continues an unfinished one
         """
         with checks(self._fail):
-            if self._first and name not in self._names:
-                self._names.append(name)
+            if self._is_first_rank and name not in self._file_names:
+                self._file_names.append(name)
                 self._write({"name": name})
         records = [self._records[key] for key in keys if key in self._records and not self._records[key].finished]
         file: File | None = None
         if records:
             file = make("continue")
             is_same = False
-            if self._first:
+            if self._is_first_rank:
                 number = _file_identity(file._core.unfinished_path)
                 is_same = bool(file._core.continued) and all(record.file == number for record in records)
             if not self._broadcast("same" if is_same else ""):
@@ -182,7 +182,7 @@ class Journal:
                 self._records.pop(key, None)
             file = make("keep")
         for key in keys:
-            self._opened[key] = (file, key in self._records)
+            self._opened_files[key] = (file, key in self._records)
         return file
 
     def enter(self, key: str, route: Route, stored: Storage | None) -> Entry | None:
@@ -190,14 +190,14 @@ class Journal:
 
         route  the route of an array that has none in the journal
         """
-        if key not in self._opened:
+        if key not in self._opened_files:
             return None
-        file, _ = self._opened[key]
+        file, _ = self._opened_files[key]
         record = self._records.get(key)
         if record is None or record.route is None:
             record = self._begin_array(key, file, to_fields(route))
             with checks(self._fail):
-                if self._first:
+                if self._is_first_rank:
                     self._write({"key": key, "file": record.file, "route": record.route})
         assert record.route is not None
         return Entry(self, key, parse_route(record.route), stored)
@@ -210,14 +210,14 @@ class Journal:
             self._begin_array(scratch, file, None)
             self._records[key].done.clear()
             with checks(self._fail):
-                if self._first:
+                if self._is_first_rank:
                     self._rewrite()
         return file
 
     def _begin_array(self, key: str, file: File, route: dict[str, Any] | None) -> _ArrayRecord:
         number = ""
         with checks(self._fail):
-            if self._first:
+            if self._is_first_rank:
                 number = json.dumps(_file_identity(file._core.unfinished_path))
         record = self._records[key] = _ArrayRecord(json.loads(self._broadcast(number)), route)
         return record
@@ -228,15 +228,15 @@ class Journal:
         file_key  the key of the file that the pass writes
         ends      the windows, and the storage of the array in that file
         """
-        parts, stored = ends
+        windows_of_pass, stored = ends
         done = self._records[key].done.setdefault(number, set())
-        file, continued = self._opened[file_key]
-        units = Units.from_file(file, stored, lost=self._lost) if continued else None
+        file, continued = self._opened_files[file_key]
+        units = Units.from_file(file, stored, lost=self._may_be_lost) if continued else None
         if units is not None:
-            repeated, broken = units.unfinished(parts, done)
+            repeated, broken = units.find_unfinished(windows_of_pass, done)
             done -= repeated
             with checks(self._fail):
-                if self._first:
+                if self._is_first_rank:
                     if repeated:
                         self._rewrite()
                     units.remove(broken)
@@ -250,52 +250,52 @@ class Journal:
         self._records[key].done.setdefault(number, set()).add(window)
         due = False
         with checks(self._fail):
-            if self._first:
+            if self._is_first_rank:
                 self._write({"key": key, "pass": number, "window": window})
                 due = last or time.monotonic() >= self._next_sync
-        self._unsynced = True
+        self._has_unsynced = True
         if self._broadcast("sync" if due else ""):
             self.sync()
 
     def sync(self) -> None:
         """Make all recorded windows durable."""
         begin = time.monotonic()
-        self._unsynced = False
-        for file in dict.fromkeys(file for file, _ in self._opened.values() if not file.closed):
+        self._has_unsynced = False
+        for file in dict.fromkeys(file for file, _ in self._opened_files.values() if not file.closed):
             file._core.sync()
         seconds = time.monotonic() - begin
         with checks(self._fail):
-            if self._first:
+            if self._is_first_rank:
                 self._write({"synced": True})
                 os.fsync(self._file)
-        self._next_sync = time.monotonic() + max(_SYNCED_EVERY, seconds / _SYNCING_SHARE)
+        self._next_sync = time.monotonic() + max(_MIN_SYNC_INTERVAL, seconds / _MAX_SYNC_SHARE)
 
     def finish(self, keys: list[str]) -> None:
         """Record that arrays are complete and visible."""
         with checks(self._fail):
             for key in keys:
-                self._opened.pop(key, None)
+                self._opened_files.pop(key, None)
                 self._records.setdefault(key, _ArrayRecord()).finished = True
-                if self._first:
+                if self._is_first_rank:
                     self._write({"key": key, "finished": True})
 
     def discard(self, key: str) -> None:
         """Discard the intermediate array of two passes."""
-        file, _ = self._opened.pop(key)
+        file, _ = self._opened_files.pop(key)
         self._records.pop(key, None)
         with contextlib.suppress(Error):  # it has failed on another rank
             file._core.abandon("it was no longer needed")
         with checks(self._fail):
-            if self._first:
+            if self._is_first_rank:
                 _core.remove_unfinished(file.url)
 
     def leave(self) -> None:
         """Close the journal for a later copy, after making all work durable if the ranks are on one host.  Not
         collective.
         """
-        if self._file >= 0 and self._boot and self._unsynced:
+        if self._file >= 0 and self._boot and self._has_unsynced:
             with contextlib.suppress(OSError):
-                make_durable(self._path.parent, everywhere=any(name.startswith("stripe:") for name in self._names))
+                make_durable(self._path.parent, everywhere=any(name.startswith("stripe:") for name in self._file_names))
                 self._write({"synced": True})
                 os.fsync(self._file)
         self.close()
@@ -309,7 +309,7 @@ class Journal:
     def remove(self) -> None:
         """Remove the journal and all unfinished files.  Not collective: rank 0 does it, other ranks only close."""
         if self._file >= 0:
-            for name in self._names:
+            for name in self._file_names:
                 with contextlib.suppress(Error, OSError):
                     _core.remove_unfinished(name)
             with contextlib.suppress(OSError):
@@ -321,7 +321,7 @@ class Journal:
         os.ftruncate(self._file, 0)
         os.lseek(self._file, 0, os.SEEK_SET)
         lines: list[dict[str, Any]] = [{"version": _VERSION, "job": self._job, "boot": self._boot}]
-        lines += [{"name": name} for name in self._names]
+        lines += [{"name": name} for name in self._file_names]
         for key, record in self._records.items():
             lines.append({"key": key, "file": record.file, "route": record.route})
             lines += [
@@ -352,8 +352,8 @@ class Entry:
     def windows(self, number: int) -> Windows:
         """Return the windows of a pass, after the file that it writes has been opened."""
         last = number == len(self.route.passes) - 1
-        key = self.key if last else scratch_key(self.key)
-        stored = self._stored if last else make_storage("C", self.route.between)
+        key = self.key if last else scratch_key(self.key)  # the first of two passes writes the intermediate array
+        stored = self._stored if last else make_storage("C", self.route.intermediate_chunks)
         return Windows(self, number, self.journal.windows(self.key, key, number, (self.route.passes[number], stored)))
 
 

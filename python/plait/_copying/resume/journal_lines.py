@@ -15,14 +15,14 @@ from typing import Any
 from ... import _core
 from ..._base.errors import Error, store_error
 from ..boxes import Boxes
-from ..hierarchy.folders import advise
+from ..hierarchy.folders import make_advice
 from ..plans import Route
 
 _BOOT = "/proc/sys/kernel/random/boot_id"
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 
 
-def busy(path: Path) -> Exception:
+def make_busy_error(path: Path) -> Exception:
     """Return the error for a copy whose target another running copy has locked."""
     return store_error(
         f"another copy to the same target is running, and keeps {path}; wait until it has ended, or stop it",
@@ -30,9 +30,9 @@ def busy(path: Path) -> Exception:
     )
 
 
-def cannot_open(path: Path, error: OSError) -> Exception:
+def make_open_error(path: Path, error: OSError) -> Exception:
     """Return the error of a journal that cannot be opened or created."""
-    advice = "remove it, or give another target" if os.path.lexists(path) else advise(path, error)
+    advice = "remove it, or give another target" if os.path.lexists(path) else make_advice(path, error)
     return store_error(
         f"cannot open {path}, where a copy with resume records what it has done: {error.strerror}; {advice}",
         error.errno,
@@ -47,7 +47,7 @@ def lock(file: int, path: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise busy(path) from None
+        raise make_busy_error(path) from None
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise store_error(f"cannot lock {path}: {error.strerror}", error.errno or errno.EIO) from error
@@ -85,7 +85,7 @@ def boot_id() -> str:
         return ""
 
 
-def whole_lines(text: str) -> list[dict[str, Any]]:
+def parse_whole_lines(text: str) -> list[dict[str, Any]]:
     """Return the lines that were written completely."""
     lines = []
     for line in text.split("\n")[:-1]:
@@ -96,25 +96,28 @@ def whole_lines(text: str) -> list[dict[str, Any]]:
     return lines if lines and "job" in lines[0] else []
 
 
-def valid(lines: list[dict[str, Any]], boot: str) -> list[dict[str, Any]]:
-    """Return the lines without the windows of which the host may have lost a part."""
+def select_valid(lines: list[dict[str, Any]], boot: str) -> list[dict[str, Any]]:
+    """Return the lines without those windows whose data the host may have lost, because it has restarted since.
+
+    boot  the identifier of this start of the host; empty if the ranks are on several hosts
+    """
     if boot and lines[0].get("boot") == boot:
         return lines
-    last = max((at for at, line in enumerate(lines) if "synced" in line), default=0)
-    return [line for at, line in enumerate(lines) if at < last or "window" not in line]
+    last_sync = max((index for index, line in enumerate(lines) if "synced" in line), default=0)
+    return [line for index, line in enumerate(lines) if index < last_sync or "window" not in line]
 
 
 def to_fields(route: Route) -> dict[str, Any]:
-    """Return a route as plain values."""
+    """Return a route as values of JSON."""
     return {
         "passes": [[boxes.shape, boxes.window, boxes.order, boxes.seconds] for boxes in route.passes],
-        "between": route.between,
+        "between": route.intermediate_chunks,
         "dimension": route.dimension,
     }
 
 
 def parse_route(encoded: dict[str, Any]) -> Route:
-    """Return the route of plain values."""
+    """Return the route that to_fields() has encoded."""
     passes = tuple(
         Boxes(tuple(shape), tuple(window), order, seconds) for shape, window, order, seconds in encoded["passes"]
     )
@@ -122,12 +125,12 @@ def parse_route(encoded: dict[str, Any]) -> Route:
     return Route(passes, None if between is None else tuple(between), encoded["dimension"])
 
 
-def was(before: object, now: object) -> str:
+def describe_change(before: object, now: object) -> str:
     """Return a clause that states the old and the new value of an argument."""
     return f"was {before}, not {now}" if before is not None else f"was not given, and now is {now}"
 
 
-def clear(path: Path) -> None:
+def remove_journal(path: Path) -> None:
     """Remove the journal of an earlier copy to the same target, and its unfinished files.
 
     errors  StoreError: EBUSY, that copy is running; the journal cannot be opened
@@ -137,10 +140,10 @@ def clear(path: Path) -> None:
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
-        raise cannot_open(path, error) from error
+        raise make_open_error(path, error) from error
     with os.fdopen(file, "r+", encoding="utf-8", errors="replace") as journal:
         lock(file, path)
-        for line in whole_lines(journal.read()):
+        for line in parse_whole_lines(journal.read()):
             if "name" in line:
                 with contextlib.suppress(Error, OSError):
                     _core.remove_unfinished(line["name"])
@@ -153,7 +156,7 @@ def make_work_durable(path: Path) -> None:
     with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8", errors="replace") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
         text = journal.read()
-        lines = whole_lines(text)
+        lines = parse_whole_lines(text)
         if not lines or not text.endswith("\n") or not lines[0].get("boot") or lines[0]["boot"] != boot_id():
             return
         striped = any(line.get("name", "").startswith("stripe:") for line in lines)

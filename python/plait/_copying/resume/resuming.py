@@ -15,13 +15,13 @@ from ..._file.arrays_in import BETWEEN, arrays_in
 from ..._file.location import local_path, locate, locate_new
 from ..names import array_part
 from .journal import Journal
-from .journal_lines import clear, make_work_durable
+from .journal_lines import make_work_durable, remove_journal
 
 if TYPE_CHECKING:
     from ..job import Job
 
-_MARK = ".plait-copy"
-_LONGEST = 200  # maximum number of bytes of a name before the mark
+_SUFFIX = ".plait-copy"
+_MAX_NAME_BYTES = 200  # maximum number of bytes of a name before the mark
 
 
 def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
@@ -41,9 +41,9 @@ def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
             and locate_new(job.name.expand(0, "data") if "{" in job.name.text else job.name.text).supports_unfinished
         )
         if resumes and comm.rank == 0:
-            described = _described(job)
+            described = _describe_job(job)
         if not job.resume and comm.rank == 0:
-            clear(path)
+            remove_journal(path)
     return Journal(comm, fail, path, described) if resumes else None
 
 
@@ -65,44 +65,44 @@ def _journal_path(target: str) -> Path | None:
         path = local_path(resolved.file if resolved.adds_arrays else target)
         if path is not None and path.name:  # the root of all folders has nothing next to it
             array = array_part(target) if resolved.adds_arrays else ""
-            return path.with_name(f".{_short(path.name + (BETWEEN + array if array else ''))}{_MARK}")
+            return path.with_name(f".{_shorten(path.name + (BETWEEN + array if array else ''))}{_SUFFIX}")
     return None
 
 
-def _short(name: str) -> str:
-    """Return a name, or a shortened one with a hash if it leaves no space for a suffix."""
+def _shorten(name: str) -> str:
+    """Return a name; if it is too long for a suffix, its beginning and a hash."""
     raw = os.fsencode(name)
-    if len(raw) <= _LONGEST:
+    if len(raw) <= _MAX_NAME_BYTES:
         return name
-    return os.fsdecode(raw[: _LONGEST // 2]) + hashlib.sha256(raw).hexdigest()[:32]
+    return os.fsdecode(raw[: _MAX_NAME_BYTES // 2]) + hashlib.sha256(raw).hexdigest()[:32]
 
 
-def _described(job: Job) -> dict[str, Any]:
+def _describe_job(job: Job) -> dict[str, Any]:
     """Return all properties that must be equal for a copy to be resumed, as text."""
     shaping = job.shaping
     return {
         "source": [source_identity(source, ("resume", "leave it out")) for source in job.sources],
         "target": os.path.abspath(job.name.text) if job.name else "",
-        "type of the source": _text(job.options.shape, job.options.dtype, job.options.order, job.options.offset),
-        "choice of arrays": _text(
-            job.chosen.variables,
-            job.chosen.steps,
+        "type of the source": _join_values(job.options.shape, job.options.dtype, job.options.order, job.options.offset),
+        "choice of arrays": _join_values(
+            job.selection.variables,
+            job.selection.steps,
             None if job.join is None else job.join.axis,
             *(["possible ones"] if job.skip else []),
             *(["sorted"] if job.join is not None and job.join.sort else []),
             *(["shared arrays of the first"] if job.join is not None and job.join.first else []),
         ),
-        "region": _text(shaping.region),
-        "axes": _text(shaping.axes),
-        "type": _text(shaping.dtype, *(["unpacked"] if job.unpack else [])),
-        "order": _text(job.storage.order),
-        "chunks": _text(job.storage.chunks, job.storage.shards),
-        "codec": _text(job.storage.codec),
-        "metadata": _text(job.storage.consolidated),
+        "region": _join_values(shaping.region),
+        "axes": _join_values(shaping.axes),
+        "type": _join_values(shaping.dtype, *(["unpacked"] if job.unpack else [])),
+        "order": _join_values(job.storage.order),
+        "chunks": _join_values(job.storage.chunks, job.storage.shards),
+        "codec": _join_values(job.storage.codec),
+        "metadata": _join_values(job.storage.consolidated),
     }
 
 
-def _text(*values: object) -> str:
+def _join_values(*values: object) -> str:
     texts = ["nothing" if value is None else str(value) for value in values]
     return ", ".join(texts)
 

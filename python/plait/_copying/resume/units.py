@@ -34,7 +34,7 @@ class Units:
     def from_file(cls, file: File, stored: Storage | None, *, lost: bool) -> Units | None:
         """Return the units of a new file; None if its elements are stored in one piece, which has no incomplete parts.
 
-        lost  True if the host may have lost parts of written files
+        lost  True if the host may have lost parts of written files, in a crash
         """
         if stored is None or stored.chunks is None:
             return None
@@ -42,7 +42,7 @@ class Units:
         files = stored.shards or (stored.chunks if lost else None)
         return cls(file.shape, files, Path(path).parent if path else None)
 
-    def unfinished(self, parts: Boxes, done: set[int]) -> tuple[set[int], list[tuple[int, ...]]]:
+    def find_unfinished(self, parts: Boxes, done: set[int]) -> tuple[set[int], list[tuple[int, ...]]]:
         """Return the completed windows that must be moved again, and the files that may be incomplete.
 
         Example: windows 0 and 1 both touch shard 0, and only window 0 is done. Shard 0 may be incomplete, so it is
@@ -62,7 +62,7 @@ class Units:
             else:
                 broken[shards] = True
         repeated = {number for number, shards in touched.items() if broken[shards].any()}
-        return repeated, [tuple(int(at) for at in index) for index in np.argwhere(broken)]
+        return repeated, [tuple(map(int, index)) for index in np.argwhere(broken)]
 
     def remove(self, shards: list[tuple[int, ...]]) -> None:
         """Remove these files, and chunks that were not renamed.  On rank 0."""

@@ -35,8 +35,8 @@ from dataclasses import dataclass
 from ..._arguments.auto_chunks import CHUNK_BYTES, AutoChunks
 from ..steps import StepArray
 
-_TIME = ("time", "valid_time")
-_MIN_UNLIMITED = 1024
+_TIME_NAMES = ("time", "valid_time")
+_MIN_UNLIMITED_ELEMENTS = 1024
 """Minimum number of elements in a chunk of a coordinate that may be extended."""
 
 
@@ -81,13 +81,13 @@ def choose_chunks(auto: AutoChunks, array: StepArray, unlimited: Sequence[int], 
         chunks[time] = 1
         remaining = elements
         for d in others:
-            chunks[d] = _cut(d, shape[d], remaining, units)
+            chunks[d] = _align_size(d, shape[d], remaining, units)
             remaining //= chunks[d]
         return tuple(chunks)
     pieces = 1.0
     if auto.access == "balanced":
         pieces = math.sqrt(max(math.prod(shape) / elements, 1.0))
-    chunks[time] = _cut(time, shape[time], min(max(math.floor(shape[time] / pieces), 1), elements), units)
+    chunks[time] = _align_size(time, shape[time], min(max(math.floor(shape[time] / pieces), 1), elements), units)
     _spread(chunks, others, elements // chunks[time], units)
     return tuple(chunks)
 
@@ -98,17 +98,17 @@ def choose_coordinate(array: StepArray, unlimited: Sequence[int], max_bytes: int
     If the dimension is unlimited, a chunk has at least 1024 elements: appends would make many small chunks otherwise.
     """
     elements = max(max_bytes // max(array.dtype.itemsize, 1), 1)
-    sizes = [max(size, _MIN_UNLIMITED if d in unlimited else 1) for d, size in enumerate(array.shape)]
+    sizes = [max(size, _MIN_UNLIMITED_ELEMENTS if d in unlimited else 1) for d, size in enumerate(array.shape)]
     return tuple(min(size, elements) for size in sizes)
 
 
 def _find_time(array: StepArray, unlimited: Sequence[int]) -> int:
     names = [name.lower() for name in array.content.dimension_names]
-    named = [d for d, name in enumerate(names) if name in _TIME]
+    named = [d for d, name in enumerate(names) if name in _TIME_NAMES]
     return next(iter((*named, *unlimited)), array.fastest_first(len(array.shape))[-1])
 
 
-def _cut(dimension: int, whole: int, size: int, units: ChunkUnits) -> int:
+def _align_size(dimension: int, whole: int, size: int, units: ChunkUnits) -> int:
     """Return an aligned size, or the whole dimension."""
     return whole if size >= whole and not units.must_divide else units.align(dimension, size, whole)
 
@@ -123,5 +123,5 @@ def _spread(chunks: list[int], dimensions: Sequence[int], elements: int, units: 
         pieces = max(math.prod(chunks[d] for d in remaining) / max(elements, 1), 1.0) ** (1 / len(remaining))
         dimension = remaining.pop(0)
         size = max(math.floor(chunks[dimension] / pieces + 1e-9), 1)
-        chunks[dimension] = _cut(dimension, chunks[dimension], size, units)
+        chunks[dimension] = _align_size(dimension, chunks[dimension], size, units)
         elements //= chunks[dimension]

@@ -118,7 +118,7 @@ def _begin(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> 
     from plait._copying.parts.beginning import begin_copy
 
     plan, has_begun = begin_copy(folder, values, job["parts"], intermediate=job.get("intermediate", False))
-    recorded = len(folder.recorded(plan))
+    recorded = len(folder.recorded_parts(plan))
     state = (
         f"has begun before, {recorded} of {count(plan.parts, 'part')} {'is' if recorded == 1 else 'are'} copied"
         if has_begun
@@ -170,10 +170,12 @@ def _discard(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -
 
 def _check_plan(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> PartsPlan:
     """Return the plan, after checking that the given options agree with it; other options are those of the plan."""
-    from plait._copying.parts.arguments import check_same
+    from plait._copying.parts.arguments import check_equal_arguments
 
     plan = folder.require_plan()
-    check_same(plan.values, values, whole=False, advice="repeat the options of --begin, or leave them out")
+    check_equal_arguments(
+        plan.values, values, require_all=False, advice="repeat the options of --begin, or leave them out"
+    )
     if job.get("parts") not in (None, plan.count):
         raise UserError(
             f"the copy in parts was begun with --parts {plan.count}, but this command has --parts {job['parts']}; "
@@ -240,14 +242,14 @@ def _ends(job: dict[str, Any]) -> str:
 def _script(ctx: click.Context, folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> str:
     """Return a script that begins the copy, and submits an array of jobs for each phase and a job that finishes it."""
     from plait._arguments.memory import MEMORY
-    from plait._copying.parts.arguments import check_same
+    from plait._copying.parts.arguments import check_equal_arguments
     from plait._copying.parts.beginning import plan_copy
 
     plan = folder.read_plan()
     if plan is None:
         plan = plan_copy(folder, values, job["parts"], intermediate=job.get("intermediate", False))
     else:
-        check_same(plan.values, values, whole=True, advice="repeat the options of --begin")
+        check_equal_arguments(plan.values, values, require_all=True, advice="repeat the options of --begin")
     command = shlex.join(["plait", "copy", *_command_line(ctx)])
     name = shlex.quote(f"plait-{folder.root.stem}")
     memory = (values.get("memory", MEMORY) >> 20) + _LIBRARIES
