@@ -51,17 +51,17 @@ void bind_hdf5(nb::module_& module) {
       .library =
           [] {
             const nb::gil_scoped_acquire locked;
-            return nb::cast<std::string>(call("library"));
+            return nb::cast<std::string>(call("find_library"));
           },
       .plugins =
           [] {
             const nb::gil_scoped_acquire locked;
-            return nb::cast<std::string>(call("plugins"));
+            return nb::cast<std::string>(call("find_plugins"));
           },
       .enter =
           [] {
             const nb::gil_scoped_acquire locked;
-            held_locks().push_back(call("acquired"));
+            held_locks().push_back(call("acquire_h5py_lock"));
           },
       .leave =
           [] {

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments.buffers import whole
+from ._arguments.buffers import to_whole_number
+from ._arguments.flags import check_flag
 from ._arguments.words import kind
-from ._base.errors import ArgumentError, naming
+from ._base.errors import ArgumentError, naming_file
 from ._calls.comm import CommLike, to_core_comm
-from ._calls.guard import alone, call, checks, fail_here
+from ._calls.guard import call, collective_errors, fail_here, plait_errors
 from ._calls.request import Request
 from ._file.byte_file import ByteFile, Out
-from ._redistribution.held import check_flag
 
 __all__ = ["DistantFile", "find", "offer", "open", "wait_all"]
 
@@ -42,16 +42,16 @@ class DistantFile(ByteFile[_core.DistantFile]):
         """The rank that owns an offered or found file; None for files that were opened together."""
         return None if self._core.home < 0 else self._core.home
 
-    @alone
+    @plait_errors
     def direct(self, rank: int) -> bool:
         """Return True if this process accesses the file of a rank without sending a message."""
-        return call(fail_here, self._core.direct, whole(rank, "rank"))
+        return call(fail_here, self._core.direct, to_whole_number(rank, "rank"))
 
     @overload
     def read(self, offset: int, out: int, rank: int | None = ...) -> npt.NDArray[np.uint8]: ...
     @overload
     def read(self, offset: int, out: Out, rank: int | None = ...) -> Out: ...
-    @alone
+    @plait_errors
     def read(self, offset: int, out: Any, rank: int | None = None) -> Any:
         """Read bytes from the file of a rank.
 
@@ -61,7 +61,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
         """
         return self._read(offset, out, self._resolve_rank(rank))
 
-    @alone
+    @plait_errors
     def write(self, offset: int, data: Any, rank: int | None = None) -> None:
         """Write the bytes of an object with a contiguous buffer to the file of a rank, which grows if needed.
 
@@ -73,36 +73,36 @@ class DistantFile(ByteFile[_core.DistantFile]):
     def iread(self, offset: int, out: int, rank: int | None = ...) -> Request[npt.NDArray[np.uint8]]: ...
     @overload
     def iread(self, offset: int, out: Out, rank: int | None = ...) -> Request[Out]: ...
-    @alone
+    @plait_errors
     def iread(self, offset: int, out: Any, rank: int | None = None) -> Request[Any]:
         """Start a :meth:`read`; ``wait()`` of the Request returns its result. Do not use the memory before."""
         return self._iread(offset, out, self._resolve_rank(rank))
 
-    @alone
+    @plait_errors
     def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request[None]:
         """Start a :meth:`write`; do not change the data before ``wait()`` has returned."""
         return self._iwrite(offset, data, self._resolve_rank(rank))
 
-    @alone
+    @plait_errors
     def sync(self, rank: int | None = None) -> None:
         """Make all completed writes durable on the disk of a rank."""
         call(fail_here, self._core.sync, self._resolve_rank(rank))
 
-    @alone
+    @plait_errors
     def isync(self, rank: int | None = None) -> Request[None]:
         """Start a :meth:`sync`."""
         server = self._resolve_rank(rank)
         return Request(lambda: call(fail_here, self._core.start_sync, server), self, [], None)
 
-    @alone
+    @plait_errors
     def size(self, rank: int | None = None) -> int:
         """Return the size in bytes of the file of a rank."""
         return call(fail_here, self._core.size, self._resolve_rank(rank))
 
-    @alone
+    @plait_errors
     def resize(self, size: int, rank: int | None = None) -> None:
         """Set the size in bytes of the file of a rank; new bytes are zero."""
-        call(fail_here, self._core.resize, whole(size, "size"), self._resolve_rank(rank))
+        call(fail_here, self._core.resize, to_whole_number(size, "size"), self._resolve_rank(rank))
 
     def close(self) -> None:
         """Wait for this rank's requests and close the handle. Collective if :func:`open` made it."""
@@ -116,7 +116,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
 
     def _resolve_rank(self, rank: int | None) -> int:
         if rank is not None:
-            return whole(rank, "rank")
+            return to_whole_number(rank, "rank")
         if self.home is not None:
             return self.home
         if self._comm.size == 1:
@@ -153,10 +153,10 @@ def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, tempo
     """
     core_comm = to_core_comm(comm)
     fail = partial(_core.DistantFile.fail_open, comm=core_comm)
-    with checks(fail):
+    with collective_errors(fail):
         name = "" if path is None else path_to_text(path)
         file_mode, is_temporary = path_to_text(mode, "mode"), check_flag(temporary, "temporary")
-    with naming(name):
+    with naming_file(name):
         return DistantFile(call(fail, _core.DistantFile.open, name, file_mode, is_temporary, core_comm), core_comm)
 
 
@@ -167,14 +167,14 @@ def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, 
     name is taken.
     """
     core_comm = to_core_comm(comm)
-    with checks(fail_here):
+    with collective_errors(fail_here):
         arguments = (
             path_to_text(name, "name"),
             path_to_text(path),
             path_to_text(mode, "mode"),
             check_flag(temporary, "temporary"),
         )
-    with naming(arguments[1]):
+    with naming_file(arguments[1]):
         return DistantFile(call(fail_here, _core.DistantFile.offer, *arguments, core_comm), core_comm)
 
 
@@ -184,7 +184,7 @@ def find(name: str, *, comm: CommLike = None) -> DistantFile:
     Raises plait.ArgumentError if no rank offers that name.
     """
     core_comm = to_core_comm(comm)
-    with checks(fail_here):
+    with collective_errors(fail_here):
         text = path_to_text(name, "name")
     return DistantFile(call(fail_here, _core.DistantFile.find, text, core_comm), core_comm)
 

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments.buffers import whole
-from ._base.errors import naming
+from ._arguments.buffers import to_whole_number
+from ._arguments.flags import check_flag
+from ._base.errors import naming_file
 from ._calls.comm import CommLike, to_core_comm
-from ._calls.guard import alone, call, checks, fail_here
+from ._calls.guard import call, collective_errors, fail_here, plait_errors
 from ._calls.request import Request
 from ._file.byte_file import ByteFile, Out
-from ._redistribution.held import check_flag
 from .distant import PathLike, path_to_text, wait_all
 
 __all__ = ["SharedFile", "open", "wait_all"]
@@ -50,16 +50,16 @@ class SharedFile(ByteFile[_core.SharedFile]):
         """The bytes of a stripe; 0 for one file that all ranks see."""
         return self._core.unit
 
-    @alone
+    @plait_errors
     def home(self, component: int) -> int:
         """Return the rank that has a component on its disk."""
-        return call(fail_here, self._core.home, whole(component, "component"))
+        return call(fail_here, self._core.home, to_whole_number(component, "component"))
 
     @overload
     def read(self, offset: int, out: int) -> npt.NDArray[np.uint8]: ...
     @overload
     def read(self, offset: int, out: Out) -> Out: ...
-    @alone
+    @plait_errors
     def read(self, offset: int, out: Any) -> Any:
         """Read bytes.
 
@@ -70,7 +70,7 @@ class SharedFile(ByteFile[_core.SharedFile]):
         """
         return self._read(offset, out)
 
-    @alone
+    @plait_errors
     def write(self, offset: int, data: Any) -> None:
         """Write the bytes of an object with a contiguous buffer; the file grows if needed.
 
@@ -82,12 +82,12 @@ class SharedFile(ByteFile[_core.SharedFile]):
     def iread(self, offset: int, out: int) -> Request[npt.NDArray[np.uint8]]: ...
     @overload
     def iread(self, offset: int, out: Out) -> Request[Out]: ...
-    @alone
+    @plait_errors
     def iread(self, offset: int, out: Any) -> Request[Any]:
         """Start a :meth:`read`; ``wait()`` of the Request returns its result. Do not use the memory before."""
         return self._iread(offset, out)
 
-    @alone
+    @plait_errors
     def iwrite(self, offset: int, data: Any) -> Request[None]:
         """Start a :meth:`write`; do not change the data before ``wait()`` has returned."""
         return self._iwrite(offset, data)
@@ -98,8 +98,8 @@ class SharedFile(ByteFile[_core.SharedFile]):
 
     def resize(self, size: int) -> None:
         """Set the size in bytes; new bytes are zero. Collective."""
-        with checks(self._core.fail):
-            wanted = whole(size, "size")
+        with collective_errors(self._core.fail):
+            wanted = to_whole_number(size, "size")
         call(self._core.fail, self._core.resize, wanted)
 
     def sync(self) -> None:
@@ -158,15 +158,15 @@ def open(
     """
     core_comm = to_core_comm(comm)
     fail = partial(_core.SharedFile.fail_open, comm=core_comm)
-    with checks(fail):
+    with collective_errors(fail):
         name = path_to_text(path)
         numbers = {
-            what: 0 if value is None else whole(value, what)
+            what: 0 if value is None else to_whole_number(value, what)
             for what, value in (("request", request), ("unit", unit), ("limit", limit), ("expected", expected))
         }
         texts = path_to_text(mode, "mode"), path_to_text(place, "place")
         flags = check_flag(persistent, "persistent"), check_flag(atomic, "atomic")
-    with naming(name):
+    with naming_file(name):
         core = call(
             fail,
             _core.SharedFile.open,

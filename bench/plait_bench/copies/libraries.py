@@ -21,13 +21,15 @@ def by_plait(row: Row, source: str, target: str, memory: int) -> None:
 
 def _windows(row: Row, memory: int) -> Iterator[tuple[slice, ...]]:
     """Yield the windows that Plait would choose for one pass, for libraries without windows of their own."""
-    from plait._copying.boxes import boxes, make_storage
+    from plait._copying.boxes import choose_boxes, make_storage
     from plait._core import Content
 
     target = row.target
     whole_chunks = target.codec != "none" or target.shards is not None
     storage = make_storage(target.order, target.shards or target.chunks, whole_chunks)
-    for window in boxes(Content(row.shape, element_bytes=ITEMSIZE), row.source.storage, storage, memory).windows():
+    for window in choose_boxes(
+        Content(row.shape, element_bytes=ITEMSIZE), row.source.storage, storage, memory
+    ).windows():
         yield window.region
 
 

@@ -1,4 +1,7 @@
-"""Shapes and types of arrays as callers give them, and as files spell them."""
+"""Converts shapes and element types between the forms of callers, of files and of the compiled core.
+
+A *descr* is the text by which .npy headers spell a dtype: ``<f8``, or a list of fields.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from .words import shown
 
 
 def array_type(shape: Sequence[int] | int, dtype: npt.DTypeLike, order: str = "C") -> ArrayType:
-    """Return the shape and dtype of an array as the library takes them.
+    """Return the shape and dtype of an array in the form that the compiled core takes.
 
     errors  ArgumentError
     """
@@ -77,16 +80,16 @@ def to_extents(shape: Sequence[int] | int) -> list[int]:
 
 def to_descr(dtype: npt.DTypeLike) -> tuple[str, int]:
     """Return a dtype as .npy headers spell it, and its bytes."""
-    wanted = to_dtype(dtype)
-    if is_text(wanted):
+    numpy_type = to_dtype(dtype)
+    if is_text(numpy_type):
         return TEXT, REFERENCE.itemsize
-    if wanted.hasobject:
-        raise ArgumentError(f"dtype {wanted} holds Python objects, which have no bytes of their own")
+    if numpy_type.hasobject:
+        raise ArgumentError(f"dtype {numpy_type} holds Python objects, which have no bytes of their own")
     try:
-        descr = np.lib.format.dtype_to_descr(wanted)
+        descr = np.lib.format.dtype_to_descr(numpy_type)
     except ValueError as error:
         raise ArgumentError(
-            f"dtype {wanted} cannot be spelled in a file ({error}); give fields in the order of their offsets that do "
-            "not overlap"
+            f"dtype {numpy_type} cannot be spelled in a file ({error}); give fields in the order of their offsets that "
+            "do not overlap"
         ) from None
-    return (descr if isinstance(descr, str) else repr(descr)), wanted.itemsize
+    return (descr if isinstance(descr, str) else repr(descr)), numpy_type.itemsize

@@ -1,4 +1,4 @@
-"""Local arrays: checks the arrays of callers, describes them to the core, and makes the results."""
+"""Local arrays, the parts of a distributed array in this process: checks those of callers, and makes new ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from .._base.errors import ArgumentError
 from .._core import Comm, Layout
 from .recycled import new_array
-from .values import Array, plain_array, to_array, to_value
+from .values import Array, to_array, to_plain_array, to_value
 from .words import array_kind, shape_text
 
 #: One local array, or those of all ranks of a layout in one process; nested lists of numbers are accepted as an array.
@@ -23,26 +23,29 @@ Parts = list[Array | tuple[int, tuple[int, ...]]]
 
 @dataclass(frozen=True)
 class LocalArrays:
-    """The local arrays of a process: those of some ranks of a layout, ascending."""
+    """The local arrays that a process needs: those of some ranks of a layout, ascending, with their dtype."""
 
     layout: Layout
     ranks: Sequence[int]
     dtype: np.dtype[Any]
 
 
-def ranks_held(layout: Layout, comm: Comm, alone: bool) -> list[int]:
-    """Return the ranks of a layout whose arrays this process holds, ascending: all, only its own, or none."""
-    if alone:
+def list_local_ranks(layout: Layout, comm: Comm, is_alone: bool) -> list[int]:
+    """Return the ranks of a layout whose arrays this process holds, ascending.
+
+    is_alone  True if the caller has passed no communicator: this process then holds the arrays of all ranks
+    """
+    if is_alone:
         return [int(rank) for rank in layout.rank_numbers]
     return [comm.rank] if layout.has_rank(comm.rank) else []
 
 
-def in_order(memory: Array, shape: tuple[int, ...], order: tuple[int, ...]) -> Array:
+def view_in_order(memory: Array, shape: tuple[int, ...], order: tuple[int, ...]) -> Array:
     """View dense memory as an array whose dimensions are stored in this order, slowest first."""
     return memory.reshape([shape[d] for d in order]).transpose(np.argsort(order))
 
 
-def plain_order(layout: Layout) -> str:
+def find_order_letter(layout: Layout) -> str:
     """Return the order of local arrays, C or F; empty for an order that NumPy has no letter for."""
     order = layout.dimension_order
     ascending = tuple(range(len(order)))
@@ -52,10 +55,10 @@ def plain_order(layout: Layout) -> str:
 def new_arrays(needed: LocalArrays) -> list[Array]:
     """Make uninitialised local arrays, halos included."""
     shapes = [needed.layout.padded_shape(rank) for rank in needed.ranks]
-    if plain := plain_order(needed.layout):
-        return [new_array(shape, needed.dtype, plain) for shape in shapes]
+    if letter := find_order_letter(needed.layout):
+        return [new_array(shape, needed.dtype, letter) for shape in shapes]
     order = needed.layout.dimension_order
-    return [in_order(new_array([math.prod(shape)], needed.dtype), shape, order) for shape in shapes]
+    return [view_in_order(new_array([math.prod(shape)], needed.dtype), shape, order) for shape in shapes]
 
 
 def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable: bool = False) -> list[Array]:
@@ -66,31 +69,31 @@ def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable
             raise ArgumentError(f"{what} is given on a rank that is not in {layout}; pass None there")
         return []
     if len(ranks) == 1 and not writable:
-        arrays = _one_array(arrays, layout.padded_shape(ranks[0]), dtype, what)
-    several = isinstance(arrays, (list, tuple))
-    passed = list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
-    if several and len(passed) != len(ranks):
+        arrays = _list_to_array(arrays, layout.padded_shape(ranks[0]), dtype, what)
+    is_list = isinstance(arrays, (list, tuple))
+    arguments = list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
+    if is_list and len(arguments) != len(ranks):
         instead = "pass one NumPy array, such as numpy.asarray returns for the list"
         if len(ranks) > 1:
             instead = f"pass {len(ranks)} arrays, one for each rank"
         raise ArgumentError(
-            f"{what} is a {type(arrays).__name__}, which stands for {len(passed)} local arrays, but {layout} needs "
+            f"{what} is a {type(arrays).__name__}, which stands for {len(arguments)} local arrays, but {layout} needs "
             f"{len(ranks)} here; {instead}"
         )
-    if not several and len(ranks) > 1:
+    if not is_list and len(ranks) > 1:
         raise ArgumentError(
             f"{what} is {'one array' if isinstance(arrays, np.ndarray) else array_kind(arrays)}, but this process "
             f"holds all {len(ranks)} ranks of {layout}; pass a list of local arrays"
         )
     checked = []
-    for rank, argument in zip(ranks, passed, strict=True):
+    for rank, argument in zip(ranks, arguments, strict=True):
         name = what if layout.size == 1 else f"{what} of rank {rank}"
         if writable and argument is not None and not isinstance(argument, np.ndarray):
             raise ArgumentError(
                 f"{name} is {array_kind(argument)}; pass a NumPy array, because only an array can be filled in place"
             )
         # A conversion would fill a copy of the caller's array.
-        array = plain_array(argument, name, dtype) if writable else to_array(argument, name, dtype)
+        array = to_plain_array(argument, name, dtype) if writable else to_array(argument, name, dtype)
         shape = layout.padded_shape(rank)
         if array.shape != shape:
             subject = "one" if layout.size == 1 else f"{layout} needs one"
@@ -106,8 +109,8 @@ def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable
     return checked
 
 
-def _one_array(argument: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Any:
-    """Return an array for a list of numbers; a list of arrays is returned as it is."""
+def _list_to_array(argument: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Any:
+    """Return a list of numbers as one array; return other arguments, such as a list of arrays, unchanged."""
     if not isinstance(argument, (list, tuple)) or any(isinstance(item, np.ndarray) for item in argument):
         return argument
     array = to_value(argument, dtype, what)

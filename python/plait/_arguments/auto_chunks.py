@@ -32,15 +32,15 @@ class AutoChunks:
 
         errors  ArgumentError
         """
-        found = _AUTO.fullmatch(text.strip())
-        size = parse_bytes(found[2] or CHUNK_BYTES, "chunks") if found else 0
-        if found is None or size < 1:
+        match = _AUTO.fullmatch(text.strip())
+        size = parse_bytes(match[2] or CHUNK_BYTES, "chunks") if match else 0
+        if match is None or size < 1:
             raise ArgumentError(
                 f"chunks={shown(text)} are no sizes; give one for each dimension, a mapping of their names, or "
                 f'"auto", with {", ".join(ACCESSES[:-1])} or {ACCESSES[-1]} and a number of bytes if needed, as in '
                 '"auto:series:64M"'
             )
-        return cls(found[1] or ACCESSES[0], size)
+        return cls(match[1] or ACCESSES[0], size)
 
 
 def is_auto(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Buffers of callers, as addresses and bytes."""
+"""Checks the buffers, whole numbers and file names that callers pass."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .._base.errors import ArgumentError
-from .values import plain_array
+from .values import to_plain_array
 from .words import kind, shown
 
 
-def whole(value: Any, name: str) -> int:
+def to_whole_number(value: Any, name: str) -> int:
     """Return a whole number that its C++ type holds; ``name`` is for errors."""
     if type(value) is int and 0 <= value < 2**31:
         return value
@@ -61,7 +61,7 @@ def trace_name(path: Any) -> str:
 def _view_bytes(data: Any, name: str) -> npt.NDArray[Any]:
     """View a buffer as an array, without copying it."""
     if isinstance(data, np.ndarray):
-        array = plain_array(data, name)
+        array = to_plain_array(data, name)
     else:
         try:
             view = memoryview(data)
@@ -75,10 +75,13 @@ def _view_bytes(data: Any, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def to_fill(out: Any) -> tuple[npt.NDArray[Any], Any]:
-    """Return the array to fill, and the value to return to the caller."""
+def view_out(out: Any) -> tuple[npt.NDArray[Any], Any]:
+    """Return the array to fill, and the value to return to the caller.
+
+    out  a buffer, or a number of bytes for a new array
+    """
     if hasattr(out, "__index__") and not isinstance(out, (bool, np.bool_)) and not isinstance(out, np.ndarray):
-        count = whole(out, "out")
+        count = to_whole_number(out, "out")
         if count < 0:
             raise ArgumentError(f"{count} bytes were asked for; pass 0 or more")
         array = np.empty(count, np.uint8)
@@ -89,7 +92,7 @@ def to_fill(out: Any) -> tuple[npt.NDArray[Any], Any]:
     return array, out
 
 
-def to_write(data: Any) -> npt.NDArray[Any]:
+def view_data(data: Any) -> npt.NDArray[Any]:
     """View the data to write as an array."""
     return _view_bytes(data, "data")
 

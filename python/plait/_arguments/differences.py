@@ -8,7 +8,9 @@ import numpy as np
 
 from .values import Array
 
-_PIECE = 1 << 15  # elements compared at once, so that the comparison needs little memory in addition to the arrays
+_PIECE_ELEMENTS = (
+    1 << 15
+)  # elements compared at once, so that the comparison needs little memory in addition to the arrays
 
 
 def find_difference(first: Array, second: Array) -> tuple[int, ...] | None:
@@ -16,12 +18,12 @@ def find_difference(first: Array, second: Array) -> tuple[int, ...] | None:
     # The order of memory is dense and the same in both.
     order: Literal["C", "F"] = "F" if first.flags.f_contiguous and not first.flags.c_contiguous else "C"
     elements, others = first.ravel(order=order), second.ravel(order=order)
-    for begin in range(0, elements.size, _PIECE):
-        a, b = elements[begin : begin + _PIECE], others[begin : begin + _PIECE]
-        differs = _differ(a, b)
+    for begin in range(0, elements.size, _PIECE_ELEMENTS):
+        a, b = elements[begin : begin + _PIECE_ELEMENTS], others[begin : begin + _PIECE_ELEMENTS]
+        differs = _find_differing(a, b)
         if differs.any():
-            at = begin + int(np.argmax(differs))
-            return tuple(int(part) for part in np.unravel_index(at, first.shape, order=order))
+            position = begin + int(np.argmax(differs))
+            return tuple(int(part) for part in np.unravel_index(position, first.shape, order=order))
     return None
 
 
@@ -30,7 +32,7 @@ def element_text(element: object) -> str:
     return str(element.item()) if isinstance(element, np.generic) and element.dtype.kind != "V" else repr(element)
 
 
-def _differ(first: Array, second: Array) -> Array:
+def _find_differing(first: Array, second: Array) -> Array:
     if first.dtype.kind not in "biufcmMSUTO":
         width = first.dtype.itemsize
         parts = [part.view(np.uint8).reshape(part.size, width) for part in (first, second)]

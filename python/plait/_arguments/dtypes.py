@@ -23,8 +23,8 @@ def to_dtype(dtype: npt.DTypeLike, what: str = "dtype") -> np.dtype[Any]:
         if dtype is not None:
             return np.dtype(dtype)
     except Exception as error:
-        near = difflib.get_close_matches(dtype, _NAMES, 1) if isinstance(dtype, str) else []
+        similar = difflib.get_close_matches(dtype, _NAMES, 1) if isinstance(dtype, str) else []
         reason = "" if isinstance(dtype, str) else f" ({' '.join(str(error).split())})"
-        instead = f"did you mean {near[0]!r}?" if near else "give one of NumPy's, such as 'float64'"
+        instead = f"did you mean {similar[0]!r}?" if similar else "give one of NumPy's, such as 'float64'"
         raise ArgumentError(f"{what}={shown(dtype)} is not a type of elements{reason}; {instead}") from None
     raise ArgumentError(f"{what}=None is not a type of elements; give one of NumPy's, such as 'float64'")

@@ -1,4 +1,4 @@
-"""Makes arrays for results, in recycled memory of results that were dropped, and limits that memory."""
+"""Makes arrays for results in recycled memory, that of earlier results without references, and limits that memory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .values import Array
 from .words import shown
 
 _MAX_BYTES = 1 << 62
-_MAX_RECYCLED = 1 << 60  # no machine has more; the error of NumPy is more specific
+_MAX_RECYCLED_BYTES = 1 << 60  # no machine has more: np.empty raises a more specific error
 
 
 def new_array(shape: Sequence[int], dtype: np.dtype[Any], order: str = "C") -> Array:
     """Make an uninitialised array for a result, in Fortran's order for "F": large ones in recycled memory."""
     size = math.prod(shape) * dtype.itemsize
-    if _core.min_recycled <= size <= _MAX_RECYCLED and not dtype.hasobject and dtype.subdtype is None:
+    if _core.min_recycled <= size <= _MAX_RECYCLED_BYTES and not dtype.hasobject and dtype.subdtype is None:
         with contextlib.suppress(MemoryError):  # the error of NumPy is more specific
             return np.ndarray(tuple(shape), dtype, _core.recycled_bytes(size), order="F" if order == "F" else "C")
     return np.empty(tuple(shape), dtype, "F" if order == "F" else "C")
@@ -40,10 +40,12 @@ def set_recycled_memory(limit: int | str) -> int:
     addresses: if these are limited (``RLIMIT_AS``, ``RLIMIT_DATA``), nothing is cached. The default is
     ``PLAIT_RECYCLED_MEMORY``, or a quarter of the machine's memory divided by its cores. Not collective; any thread.
     """
-    given = parse_bytes(limit, "limit")
-    if isinstance(given, (bool, np.bool_)) or not hasattr(given, "__index__"):
-        raise ArgumentError(f"limit={shown(given)} is not a number of bytes; use one such as 268435456, or 0 for none")
-    number = operator.index(given)
+    byte_count = parse_bytes(limit, "limit")
+    if isinstance(byte_count, (bool, np.bool_)) or not hasattr(byte_count, "__index__"):
+        raise ArgumentError(
+            f"limit={shown(byte_count)} is not a number of bytes; use one such as 268435456, or 0 for none"
+        )
+    number = operator.index(byte_count)
     if not 0 <= number <= _MAX_BYTES:
         raise ArgumentError(
             f"limit={number} bytes are too {'few' if number < 0 else 'many'}; use a number such as 268435456, or 0 for "

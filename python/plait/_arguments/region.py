@@ -14,7 +14,7 @@ from .words import shown
 
 #: One index or slice for each dimension; Ellipsis selects the whole of the dimensions that are left out.
 Region = tuple["SupportsIndex | slice | EllipsisType", ...] | SupportsIndex | slice
-#: (start, count, step, single) for each dimension.
+#: (start, count, step, single) for each dimension; single is True for an integer, which drops the dimension.
 Slices = list[tuple[int, int, int, bool]]
 
 
@@ -27,13 +27,13 @@ def to_slices(region: Region | None, shape: tuple[int, ...]) -> Slices:
     if ellipses > 1:
         raise ArgumentError(f"the region has the ellipsis (...) {ellipses} times; use it once at most")
     if len(items) - ellipses > len(shape):
-        given = len(items) - ellipses
+        index_count = len(items) - ellipses
         raise ArgumentError(
-            f"the region has {given} indices for an array of {len(shape)} dimensions; give at most one for each"
+            f"the region has {index_count} indices for an array of {len(shape)} dimensions; give at most one for each"
         )
-    at = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
+    ellipsis_position = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
     missing = len(shape) - (len(items) - ellipses)
-    items[at : at + ellipses] = [slice(None)] * missing
+    items[ellipsis_position : ellipsis_position + ellipses] = [slice(None)] * missing
     return [_to_slice(item, size, d) for d, (item, size) in enumerate(zip(items, shape, strict=True))]
 
 
@@ -45,13 +45,13 @@ def _to_slice(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool
                 f"region, dimension {dimension}: the step is {step}; use a step of 1 or more and reverse the result"
             )
         return start, count, step, False
-    index = whole_number(item)
+    index = to_index_number(item)
     if index is None:
         raise ArgumentError(
             f"region, dimension {dimension}: {shown(item)} is neither an integer nor a slice; give integers, slices or "
             "the ellipsis"
         )
-    return wrapped(index, size, "region", dimension), 1, 1, True
+    return wrap_index(index, size, "region", dimension), 1, 1, True
 
 
 def slice_bounds(item: slice, size: int, what: str, dimension: int) -> tuple[int, int, int]:
@@ -71,7 +71,7 @@ def slice_bounds(item: slice, size: int, what: str, dimension: int) -> tuple[int
     return start if count > 0 else 0, count, step if count > 1 or step < 0 else 1
 
 
-def whole_number(item: Any) -> int | None:
+def to_index_number(item: Any) -> int | None:
     """Return the index of a dimension if it is one whole number, else None."""
     if not isinstance(item, (bool, np.bool_)) and hasattr(item, "__index__"):
         with contextlib.suppress(TypeError):  # an array with more than one number
@@ -79,7 +79,7 @@ def whole_number(item: Any) -> int | None:
     return None
 
 
-def wrapped(index: int, size: int, what: str, dimension: int) -> int:
+def wrap_index(index: int, size: int, what: str, dimension: int) -> int:
     """Return an index counted from the beginning of its dimension."""
     if not -size <= index < size:
         inside = f"use {-size} to {size - 1}" if size > 0 else "use an empty slice"

@@ -9,7 +9,7 @@ from .._base.errors import ArgumentError
 from .words import shown
 
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_TEXT = re.compile(r"\s*([0-9]+)\s*([KMGT]?)(?:iB)?\s*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*([0-9]+)\s*([KMGT]?)(?:iB)?\s*", re.IGNORECASE)
 
 
 def parse_bytes(given: Any, name: str) -> Any:
@@ -19,9 +19,9 @@ def parse_bytes(given: Any, name: str) -> Any:
     """
     if not isinstance(given, str):
         return given
-    found = _TEXT.fullmatch(given)
-    if found is None:
+    match = _SIZE.fullmatch(given)
+    if match is None:
         raise ArgumentError(
             f'{name}={shown(given)} is not a number of bytes; give one such as 33554432, "32M" or "32 MiB"'
         )
-    return int(found[1]) * _FACTORS[found[2].upper()]
+    return int(match[1]) * _FACTORS[match[2].upper()]

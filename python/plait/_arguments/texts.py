@@ -1,4 +1,4 @@
-"""Arrays of texts of any length."""
+"""Arrays of texts of any length: their dtype, and conversion to and from the core's blocks of texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that elements are set to, and lists in place of arrays."""
+"""Converts the values that callers assign to elements, and lists that they pass instead of arrays, to arrays."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .words import array_kind, shown
 
 Array = npt.NDArray[Any]
 
-_RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+_KIND_RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}  # a kind of dtype can hold the kinds of lower and equal rank
 
 
-def plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Array:
+def to_plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Array:
     """Return a value as an array, itself if it is one, or raise ArgumentError if it cannot be converted."""
     if isinstance(value, np.ma.MaskedArray):
         raise ArgumentError(
@@ -24,21 +24,21 @@ def plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Ar
         )
     if isinstance(value, np.ndarray):
         return value
-    wanted = f"a NumPy array{'' if dtype is None else f' of {dtype}'}"
+    expected = f"a NumPy array{'' if dtype is None else f' of {dtype}'}"
     if value is None:
-        raise ArgumentError(f"{what} is missing; pass {wanted}")
+        raise ArgumentError(f"{what} is missing; pass {expected}")
     if isinstance(value, bytes):
-        raise ArgumentError(f"{what} is bytes; pass {wanted}, such as numpy.frombuffer returns")
+        raise ArgumentError(f"{what} is bytes; pass {expected}, such as numpy.frombuffer returns")
     try:
         array = np.asarray(value)
     except MemoryError:
         raise
     except Exception as error:
         raise ArgumentError(
-            f"{what} is {array_kind(value)}, which cannot be converted to an array ({error}); pass {wanted}"
+            f"{what} is {array_kind(value)}, which cannot be converted to an array ({error}); pass {expected}"
         ) from None
     if array.dtype.hasobject or array.dtype.kind == "U":
-        raise ArgumentError(f"{what} is {array_kind(value)}; pass {wanted}")
+        raise ArgumentError(f"{what} is {array_kind(value)}; pass {expected}")
     return array
 
 
@@ -46,7 +46,7 @@ def to_array(value: Any, what: str, dtype: np.dtype[Any]) -> Array:
     """Return an array: a given one as it is, a list of numbers as one of this dtype."""
     if is_text(dtype):
         return to_text_array(value, what)
-    return to_value(value, dtype, what) if isinstance(value, (list, tuple)) else plain_array(value, what, dtype)
+    return to_value(value, dtype, what) if isinstance(value, (list, tuple)) else to_plain_array(value, what, dtype)
 
 
 def to_value(value: Any, dtype: np.dtype[Any], what: str) -> Array:
@@ -59,7 +59,7 @@ def to_value(value: Any, dtype: np.dtype[Any], what: str) -> Array:
         return to_text_array(value, what)
     if isinstance(value, (int, float, complex, list, tuple, str, bytes)) and not isinstance(value, np.generic):
         return _from_python(value, dtype, what)
-    array = plain_array(value, what, dtype)
+    array = to_plain_array(value, what, dtype)
     if array.dtype == dtype:
         return array
     if not np.can_cast(array.dtype, dtype, "same_kind"):
@@ -71,7 +71,7 @@ def to_value(value: Any, dtype: np.dtype[Any], what: str) -> Array:
 
 
 def _from_python(value: Any, dtype: np.dtype[Any], what: str) -> Array:
-    if dtype.kind not in _RANKS:
+    if dtype.kind not in _KIND_RANKS:
         try:
             return np.asarray(value, dtype)
         except MemoryError:
@@ -80,11 +80,11 @@ def _from_python(value: Any, dtype: np.dtype[Any], what: str) -> Array:
             raise ArgumentError(
                 f"{what} is {shown(value)}, which is no value of {dtype} ({error}); give one that is"
             ) from None
-    given = value if isinstance(value, (list, tuple)) else np.array(value)
-    array = plain_array(given, what, dtype)
+    value_or_array = value if isinstance(value, (list, tuple)) else np.array(value)
+    array = to_plain_array(value_or_array, what, dtype)
     if array.size == 0:
         return array.astype(dtype)
-    if _RANKS.get(array.dtype.kind, len(_RANKS)) > _RANKS[dtype.kind]:
+    if _KIND_RANKS.get(array.dtype.kind, len(_KIND_RANKS)) > _KIND_RANKS[dtype.kind]:
         raise ArgumentError(
             f"{what} is {shown(value)}, which {dtype} cannot hold without changing its kind; round it or convert it "
             "first"

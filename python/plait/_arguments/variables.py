@@ -13,10 +13,10 @@ def to_names(variable: str | Sequence[str] | None) -> tuple[str, ...] | None:
     names = (variable,) if isinstance(variable, str) else variable
     if names is None:
         return None
-    several = isinstance(names, (list, tuple)) and len(names) > 0
-    wrong = [name for name in names if not isinstance(name, str) or not name] if several else [variable]
-    if wrong:
+    is_list = isinstance(names, (list, tuple)) and len(names) > 0
+    invalid = [name for name in names if not isinstance(name, str) or not name] if is_list else [variable]
+    if invalid:
         raise ArgumentError(
-            f"variable={shown(wrong[0])} is not the name of an array; pass a name, or several in a list"
+            f"variable={shown(invalid[0])} is not the name of an array; pass a name, or several in a list"
         )
     return tuple(dict.fromkeys(names))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-_LONGEST = 60
+_MAX_TEXT_LENGTH = 60
 
 
 def shape_text(shape: Iterable[int]) -> str:
@@ -19,7 +19,7 @@ def shown(value: Any) -> str:
         text = " ".join(repr(value).split())
     except Exception:
         return kind(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if len(text) <= _MAX_TEXT_LENGTH else f"{text[:_MAX_TEXT_LENGTH]}..."
 
 
 def kind(value: Any) -> str:

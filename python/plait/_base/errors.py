@@ -54,27 +54,32 @@ class StoreError(Error, OSError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle also the code and the file name, which are not in `args`."""
-        return _with_name, (str(self), self.errno, self.filename)
+        return _make_named_error, (str(self), self.errno, self.filename)
 
 
 # Tracebacks show the names that programs catch.
 for _public in (Error, ArgumentError, StoreError):
     _public.__module__ = "plait"
-_kinds: dict[type[Exception], type[StoreError]] = {OSError: StoreError}
+_class_by_kind: dict[type[Exception], type[StoreError]] = {OSError: StoreError}
 
 
 def store_error(message: str, code: int | None = None) -> StoreError:
-    """Return the error for a code of the system; it is also of the class that Python has for that code."""
+    """Return the error for a code of the system.
+
+    It is also of the class that Python has for the code: that for ENOENT is a FileNotFoundError, too.
+    """
     kind: type[Exception] = MemoryError if code == errno.ENOMEM else type(OSError(code or 0, ""))
-    if kind not in _kinds:
-        _kinds[kind] = type("StoreError", (StoreError, kind), {"__module__": "plait", "__doc__": StoreError.__doc__})
-    error = _kinds[kind](message)
+    if kind not in _class_by_kind:
+        _class_by_kind[kind] = type(
+            "StoreError", (StoreError, kind), {"__module__": "plait", "__doc__": StoreError.__doc__}
+        )
+    error = _class_by_kind[kind](message)
     if code:
         error.errno, error.strerror = code, os.strerror(code)
     return error
 
 
-def _with_name(message: str, code: int | None, name: Any) -> StoreError:
+def _make_named_error(message: str, code: int | None, name: Any) -> StoreError:
     error = store_error(message, code)
     error.filename = without_secrets(name)
     return error
@@ -86,8 +91,8 @@ def name_file(error: BaseException, name: Any) -> None:
         error.filename = without_secrets(name)
 
 
-class naming:  # noqa: N801
-    """A block that sets the file name of store errors that have none."""
+class naming_file:  # noqa: N801
+    """A context manager that sets the file name of store errors that are raised in its block without one."""
 
     __slots__ = ("_name",)
 

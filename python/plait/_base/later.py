@@ -21,9 +21,9 @@ def later(
 
     Any number of threads may access it at once.  Exceptions of an import are passed on.
     """
-    group_of = {name: group for group in groups for names in group.values() for name in names}
+    groups_by_name = {name: group for group in groups for names in group.values() for name in names}
 
-    def attribute(name: str) -> Any:
+    def find_attribute(name: str) -> Any:
         from importlib import import_module  # not at the top: importing the package needs it only here
 
         missing = AttributeError(f"module {package!r} has no attribute {name!r}")
@@ -34,17 +34,17 @@ def later(
                 if error.name != f"{package}.{name}":
                     raise
                 raise missing from None  # left out when Plait was built
-        if name not in group_of:
+        if name not in groups_by_name:
             raise missing
         members = vars(sys.modules[package])
-        for module, names in group_of[name].items():
-            found = import_module(f"{package}.{module}")
-            for each in names:
-                members.setdefault(each, getattr(found, each))
+        for module, names in groups_by_name[name].items():
+            imported = import_module(f"{package}.{module}")
+            for name_in_module in names:
+                members.setdefault(name_in_module, getattr(imported, name_in_module))
         return members[name]
 
-    def listed() -> list[str]:
+    def list_names() -> list[str]:
         members = vars(sys.modules[package])
         return sorted({*(name for name in members if name.startswith("__")), *members["__all__"], *submodules})
 
-    return attribute, listed
+    return find_attribute, list_names

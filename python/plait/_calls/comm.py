@@ -13,7 +13,7 @@ from .. import _core
 from .._arguments.words import kind, shown
 from .._base import forks
 from .._base.errors import ArgumentError, ArgumentTypeError
-from .guard import alone
+from .guard import plait_errors
 
 #: Valid arguments ``comm``: a Comm, an mpi4py communicator, or None for one process alone.
 CommLike = Any
@@ -80,7 +80,7 @@ class Comm:
         return f"<plait.Comm rank {self.rank} of {self.size}>"
 
 
-@alone
+@plait_errors
 def world(timeout: float = 60.0) -> CommLike:
     """Return the communicator of all ranks of this program, for ``comm=``. Collective.
 
@@ -112,20 +112,20 @@ def world(timeout: float = 60.0) -> CommLike:
                 ) from error
             if MPI.COMM_WORLD.size > 1:
                 return MPI.COMM_WORLD
-    made = Comm(_core.Comm.world(min(timeout, _LONGEST)))
-    _report_end()
-    return made
+    comm = Comm(_core.Comm.world(min(timeout, _MAX_TIMEOUT)))
+    _report_end_at_exit()
+    return comm
 
 
-_LONGEST = 1e9  # seconds, some thirty years
+_MAX_TIMEOUT = 1e9  # seconds, some thirty years
 
-_registered = False
+_is_registered = False
 
 
-def _report_end() -> None:
-    global _registered
-    if not _registered:
-        _registered = True
+def _report_end_at_exit() -> None:
+    global _is_registered
+    if not _is_registered:
+        _is_registered = True
         atexit.register(_leave)
 
 
@@ -148,7 +148,7 @@ def to_core_comm(comm: CommLike) -> _core.Comm:
     from .._base.libraries.families import mpi_module
 
     module = mpi_module()
-    _report_end()
+    _report_end_at_exit()
     return module.make_comm(comm.py2f())  # type: ignore[no-any-return]
 
 

@@ -32,7 +32,7 @@ class Reporter(Protocol):
         """Raise the error."""
 
 
-_SHOWN = 60  # characters of an argument
+_MAX_ARGUMENT_LENGTH = 60  # characters of an argument
 
 
 class AgreedError(Exception):
@@ -44,7 +44,7 @@ class AgreedError(Exception):
 
 
 class agreed_errors:  # noqa: N801
-    """Marks errors of a collective call within :class:`checks` as errors that all ranks raise already."""
+    """A context manager for a collective call within :class:`collective_errors`: all ranks raise its errors already."""
 
     def __enter__(self) -> None:
         """Begin the block."""
@@ -57,10 +57,13 @@ class agreed_errors:  # noqa: N801
             raise AgreedError(error) from error
 
 
-class checks:  # noqa: N801
-    """A block before a collective call: an error in it is raised on all ranks, so that no rank waits for this one."""
+class collective_errors:  # noqa: N801
+    """A context manager for checks before a collective call: an error in its block is raised on all ranks, so that no
+    rank waits for this one.
+    """
 
     def __init__(self, fail: Reporter) -> None:
+        """Store the function that reports an error of this rank to the others and raises it."""
         self._fail = fail
 
     def __enter__(self) -> None:
@@ -92,31 +95,33 @@ def call(
     except Error:
         raise
     except TypeError:
-        given = ", ".join([*map(_shown, args), *(f"{name}={_shown(value)}" for name, value in kwargs.items())])
+        given_text = ", ".join(
+            [*map(_show_argument, args), *(f"{name}={_show_argument(value)}" for name, value in kwargs.items())]
+        )
         name = getattr(function, "__name__", "the call")
-        message = f"{name}({given}) has an argument of a wrong type, or a number or text that is out of range"
+        message = f"{name}({given_text}) has an argument of a wrong type, or a number or text that is out of range"
     except Exception as error:
         message, code = error_text(error), _error_code(error)
-    return fail(_plain(message), code=code)
+    return fail(_escape(message), code=code)
 
 
-def alone(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+def plait_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Convert any exception of a call that is not collective to a plait.Error."""
 
     @functools.wraps(function)
     def guarded(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        wrong: Error
+        converted: Error
         try:
             return function(*args, **kwargs)
         except Error:
             raise
         except TypeError as error:
-            wrong = ArgumentTypeError(error_text(error))
+            converted = ArgumentTypeError(error_text(error))
         except MemoryError as error:
-            wrong = store_error(error_text(error), errno.ENOMEM)
+            converted = store_error(error_text(error), errno.ENOMEM)
         except Exception as error:
-            wrong = ArgumentError(error_text(error))
-        raise wrong
+            converted = ArgumentError(error_text(error))
+        raise converted
 
     return guarded
 
@@ -130,28 +135,30 @@ def entry(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
 
     @functools.wraps(function)
     def guarded(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        wrong: ArgumentError
+        converted: ArgumentError
         try:
-            given: Any = (to_layout(args[0]), *args[1:]) if takes_layout and args else args
-            return function(*given, **kwargs)
+            given_text: Any = (to_layout(args[0]), *args[1:]) if takes_layout and args else args
+            return function(*given_text, **kwargs)
         except Error:
             raise
         except MemoryError as error:
             raise store_error(error_text(error), errno.ENOMEM) from error
         except ImportError as error:
-            wrong = ArgumentError(f"{function.__name__} needs the package {error.name}; install it")
+            converted = ArgumentError(f"{function.__name__} needs the package {error.name}; install it")
         except Exception as error:
             if kwargs.get("progress") is not None:
                 raise
             kind = ArgumentTypeError if isinstance(error, (TypeError, AttributeError)) else ArgumentError
-            given = ", ".join([*map(_shown, args), *(f"{name}={_shown(value)}" for name, value in kwargs.items())])
-            wrong = kind(
-                _plain(
-                    f"{function.__name__}({given}) has an argument that cannot be used; pass "
+            given_text = ", ".join(
+                [*map(_show_argument, args), *(f"{name}={_show_argument(value)}" for name, value in kwargs.items())]
+            )
+            converted = kind(
+                _escape(
+                    f"{function.__name__}({given_text}) has an argument that cannot be used; pass "
                     f"{function.__name__}{_signature(function)}"
                 )
             )
-        raise wrong
+        raise converted
 
     return guarded
 
@@ -180,18 +187,18 @@ def error_text(error: Exception) -> str:
     except Exception:
         text = ""
     if isinstance(error, MemoryError):
-        return _plain(f"there is not enough memory: {text or 'allocating failed'}; use smaller arrays")
-    return _plain(text or f"an argument raised {type(error).__name__} when it was looked at")
+        return _escape(f"there is not enough memory: {text or 'allocating failed'}; use smaller arrays")
+    return _escape(text or f"an argument raised {type(error).__name__} when it was looked at")
 
 
-def _plain(text: str) -> str:
+def _escape(text: str) -> str:
     """Escape bytes that are not UTF-8, which a file name may contain."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _shown(value: object) -> str:
+def _show_argument(value: object) -> str:
     try:
         text = repr(value)
     except Exception:
         text = type(value).__name__
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return text if len(text) <= _MAX_ARGUMENT_LENGTH else text[: _MAX_ARGUMENT_LENGTH - 3] + "..."

@@ -1,4 +1,4 @@
-"""Nonblocking accesses."""
+"""Requests: nonblocking reads, writes and redistributions, whose arrays stay referenced until they are complete."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Request(Generic[_Result]):
         result: _Result,
     ) -> None:
         """Objects are made by :meth:`File.iread`, :meth:`Stream.iread`, :func:`iredistribute` and similar calls."""
-        self._request: _Started | None = None  # not yet
+        self._request: _Started | None = None  # the access has not been started yet
         self._used = (user, arrays)  # kept alive until the access is done, even if the caller drops the Request
         self._result = result
-        with _changing:
+        with _running_lock:
             _running.difference_update([old for old in _running if old._request is not None and old.test()])
             _running.add(self)  # before the access has the arrays
         # A signal's handler may raise between the start of the access and this assignment. Only errors of the call
@@ -46,7 +46,7 @@ class Request(Generic[_Result]):
         try:
             self._request = start()
         except Exception:
-            _forget(self)
+            _forget_request(self)
             raise
 
     def wait(self) -> _Result:
@@ -60,8 +60,8 @@ class Request(Generic[_Result]):
         finally:
             # After an interrupted wait the access may still run; it uses the arrays until it ends.
             if self._ended():
-                _forget(self)
-        return self._finished(elements)
+                _forget_request(self)
+        return self._to_result(elements)
 
     def test(self) -> bool:
         """Return True if :meth:`wait` would return at once."""
@@ -77,18 +77,18 @@ class Request(Generic[_Result]):
         assert self._request is not None
         return self._request
 
-    def _finished(self, elements: Any) -> _Result:
+    def _to_result(self, elements: Any) -> _Result:
         return self._result
 
 
 #: Accesses that may still use their arrays, of all threads.
 _running: set[Request[Any]] = set()
 #: Protects `_running`. It is reentrant, because a signal handler of the thread that has locked it may start an access.
-_changing = threading.RLock()
+_running_lock = threading.RLock()
 
 
-def _forget(request: Request[Any]) -> None:
-    with _changing:
+def _forget_request(request: Request[Any]) -> None:
+    with _running_lock:
         _running.discard(request)
 
 
@@ -96,9 +96,9 @@ def _forget_parent() -> None:
     """Discard the accesses of the parent in a forked child, and replace the lock, which a thread of the parent may
     hold.
     """
-    global _changing
+    global _running_lock
     _running.clear()
-    _changing = threading.RLock()
+    _running_lock = threading.RLock()
 
 
 os.register_at_fork(after_in_child=_forget_parent)
@@ -106,10 +106,10 @@ os.register_at_fork(after_in_child=_forget_parent)
 
 @atexit.register
 def _finish_running() -> None:
-    with _changing:
-        left = [request for request in _running if request._request is not None]
+    with _running_lock:
+        unfinished = [request for request in _running if request._request is not None]
     interruption: BaseException | None = None
-    for request in left:
+    for request in unfinished:
         try:
             request.wait()
         except Error:

@@ -12,16 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arguments.buffers import whole
+from .._arguments.buffers import to_whole_number
+from .._arguments.flags import check_flag
 from .._arguments.memory import MEMORY, parse_memory
 from .._arguments.presence import is_given
 from .._arguments.variables import to_names
 from .._arguments.words import kind
 from .._base.errors import ArgumentError
 from .._calls.comm import CommLike, to_core_comm
-from .._calls.guard import agreed_errors, checks
+from .._calls.guard import agreed_errors, collective_errors
 from .._file.location import comes_in_steps, with_format
-from .._redistribution.held import check_flag
 from .._views.joined import names_of_parts
 from .ends import check_names, check_streams, without_streams
 from .hierarchy.appending import append_arrays
@@ -206,7 +206,7 @@ def copy(
     arguments = dict(locals())
     core_comm = to_core_comm(comm)
     fail = partial(_core.fail, comm=core_comm)
-    with checks(fail):
+    with collective_errors(fail):
         memory_bytes = parse_memory(memory)
         _check_types(layout, progress)
         storage = StorageRequest(target_order, chunks, shards, codec, unlimited, consolidated)
@@ -257,7 +257,7 @@ def _list_sources(source: Any, concat: int | str | None, comm: _core.Comm) -> li
 
 
 def _to_step_count(steps: int | None) -> int | None:
-    count = None if steps is None else whole(steps, "steps")
+    count = None if steps is None else to_whole_number(steps, "steps")
     if count is not None and count < 1:
         raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
     return count

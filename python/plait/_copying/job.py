@@ -12,7 +12,7 @@ from typing import Any
 from .. import _core
 from .._base.errors import ArgumentError
 from .._calls.comm import to_core_comm
-from .._calls.guard import Reporter, checks
+from .._calls.guard import Reporter, collective_errors
 from .._file.location import comes_in_steps
 from .._views.joined_files import JoinRequest
 from .checking import Checks
@@ -172,7 +172,7 @@ class Run:
             with self._make_target(opened, options) as target:
                 checker.copies_objects = isinstance(target, FileTarget) and target.copies_objects
                 for step in source.steps():
-                    with checks(self._fail):
+                    with collective_errors(self._fail):
                         arrays = checker.check_arrays(step, source, target)
                         if isinstance(source, ShapedSource):
                             source.check(arrays)

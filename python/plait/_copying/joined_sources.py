@@ -8,11 +8,11 @@ from types import TracebackType
 from typing import Any
 
 from .._arguments.array_types import array_type
+from .._arguments.flags import check_flag
 from .._base.errors import ArgumentError
-from .._calls.guard import Reporter, checks
+from .._calls.guard import Reporter, collective_errors
 from .._core import Content, Layout, Member
 from .._file.arrays_in import members_in, split_name
-from .._redistribution.held import check_flag
 from .._views.joined import Concatenation, concat
 from .._views.joined_files import JoinedFiles, JoinRequest
 from .._views.joined_files.joining import join_files
@@ -88,7 +88,7 @@ class JoinedFilesSource(WrappedSource):
             "order": options.order,
             "offset": options.offset or None,
         }
-        with checks(fail):
+        with collective_errors(fail):
             for name, value in described.items():
                 if value is not None:
                     raise ArgumentError(f"{name}={value} was given, but {names[0]} states it itself; leave it out")
@@ -151,7 +151,7 @@ def make_joined_source(names: Sequence[str], request: JoinRequest, options: Sour
 
     Files with named arrays are joined as a whole, unless a name is that of one array.
     """
-    with checks(fail):
+    with collective_errors(fail):
         has_names = holds_arrays(names[0])
         members = members_in(names[0]) if has_names else []
         is_whole = not split_name(names[0])[1] and has_names and [array.name for array in members] != [""]

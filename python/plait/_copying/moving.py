@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._arguments.arrays import LocalArrays, new_arrays, ranks_held
+from .._arguments.arrays import LocalArrays, list_local_ranks, new_arrays
 from .._arguments.values import Array
 from .._base.errors import ArgumentError, Error
-from .._calls.guard import Reporter, checks
+from .._calls.guard import Reporter, collective_errors
 from .._core import Layout
 from .boxes import Boxes, Storage, make_storage, predict_seconds
 from .passes import choose_passes, count_buffers
@@ -138,7 +138,7 @@ class Mover:
         """
         from .verifying import compare
 
-        with checks(self._ranks.fail):
+        with collective_errors(self._ranks.fail):
             ends = (array, stored or make_storage(array.order))
             # Memory holds two windows at once: one of the source and one of the target.
             parts = choose_passes(array.in_memory(2), *ends, self._window_bytes(array, ends), False).passes[0]
@@ -150,8 +150,8 @@ class Mover:
                 arrays = window_arrays[name] = self._find_window_arrays(name, layout, array.dtype)
                 end.read(array, layout, self._to_argument(arrays), window.region)
             self.differs = True  # reset below: if another rank finds a difference, checks() raises here, too
-            with checks(self._ranks.fail):
-                ranks = ranks_held(layout, self._ranks.comm, self._ranks.is_alone)
+            with collective_errors(self._ranks.fail):
+                ranks = list_local_ranks(layout, self._ranks.comm, self._ranks.is_alone)
                 for rank, source_part, target_part in zip(
                     ranks, window_arrays["source"], window_arrays["target"], strict=True
                 ):
@@ -170,7 +170,7 @@ class Mover:
         )
         if source.is_serial or target.is_serial or has_same_order or stored is None or self._layout is not None:
             return self._choose_stretches(array, stored or make_storage(array.order))
-        with checks(self._ranks.fail):
+        with collective_errors(self._ranks.fail):
             memory = self._window_bytes(array, (array, stored))
             plan = choose_passes(array.in_memory(), array, stored, memory, scratch.can_serve(array))
         return Route(plan.passes, plan.intermediate_chunks)
@@ -178,7 +178,7 @@ class Mover:
     def _choose_stretches(self, array: StepArray, stored: Storage) -> Route:
         moved = array.in_memory()
         moved.chunks = array.chunks
-        with checks(self._ranks.fail):
+        with collective_errors(self._ranks.fail):
             parts = choose_cut(
                 moved,
                 self._ranks.count,
@@ -215,7 +215,7 @@ class Mover:
         """
         max_elements = max(int(np.prod(parts.window, dtype=np.int64)) for parts in route.passes)
         window_bytes = max_elements * (array.dtype.itemsize + array.extra_bytes)
-        with checks(self._ranks.fail):
+        with collective_errors(self._ranks.fail):
             if 2 * window_bytes > self._memory:
                 raise ArgumentError(
                     f"memory={self._memory} bytes are less than the copy that is resumed was begun with, which has "
@@ -279,7 +279,7 @@ class Mover:
         if cached is None or cached[:2] != (layout, dtype):
             self._cached_arrays.pop(use, None)  # free the old arrays before new ones are made
             cached = None
-            ranks = ranks_held(layout, self._ranks.comm, self._ranks.is_alone)
+            ranks = list_local_ranks(layout, self._ranks.comm, self._ranks.is_alone)
             cached = self._cached_arrays[use] = (layout, dtype, new_arrays(LocalArrays(layout, ranks, dtype)))
         return cached[2]
 

@@ -15,7 +15,7 @@ from .._arguments.dtypes import to_dtype
 from .._arguments.texts import is_text
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
-from .._calls.guard import Reporter, checks
+from .._calls.guard import Reporter, collective_errors
 from .._core import Content, Layout
 from .attributes import cast_fill_value
 from .boxes import choose_boxes
@@ -245,7 +245,7 @@ class ShapedSource(WrappedSource):
             self._source.read(array, layout, out, region)
             return
         targets = [] if out is None else out if isinstance(out, list) else [out]
-        with checks(self._fail):
+        with collective_errors(self._fail):
             if [(target.shape, target.strides, target.dtype) for target in self._read] != [
                 (*_dense_shape_and_strides(target, array.dtype), array.dtype) for target in targets
             ]:
@@ -254,7 +254,7 @@ class ShapedSource(WrappedSource):
         read_into: Any = None if out is None else self._read if isinstance(out, list) else self._read[0]
         self._source.read(array, layout, read_into, region)
         # A text that does not spell a number raises an error here.
-        with checks(self._fail), np.errstate(all="ignore"):
+        with collective_errors(self._fail), np.errstate(all="ignore"):
             for target, elements in zip(targets, self._read, strict=True):
                 # NumPy would warn about complex numbers that become real ones.
                 real = elements.dtype.kind == "c" and target.dtype.kind not in "cb"
@@ -309,7 +309,7 @@ class ShapedSource(WrappedSource):
             return np.dtype(f"U{longest}")
         shape = [len(range(part.start, part.stop, part.step)) for part in slices]
         copied = Content(shape, array.order, array.in_memory().type.element_bytes)
-        with checks(self._fail):
+        with collective_errors(self._fail):
             windows = list(choose_boxes(copied, array, array, _MEASURED_BYTES).windows())
         for window in windows:
             out = np.empty(window.shape, array.dtype)

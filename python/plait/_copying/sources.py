@@ -17,9 +17,9 @@ from .. import _core
 from .._arguments.array_types import array_type, element_dtype
 from .._base.errors import ArgumentError, Error, store_error
 from .._calls.comm import CommLike
-from .._calls.guard import Reporter, checks
+from .._calls.guard import Reporter, collective_errors
 from .._core import ArrayType, Content, Layout
-from .._file.arrays_in import BETWEEN, decode_fill_value, element_type, groups_in, members_in
+from .._file.arrays_in import SEPARATOR, decode_fill_value, element_type, groups_in, members_in
 from .._file.file import File
 from .._file.location import format_at, locate, object_state
 from .._file.open import open
@@ -117,7 +117,7 @@ class NamedSource:
         self._options, self._fail = options, fail
         self._file: File | None = None
         self._opened = ""
-        with checks(fail):
+        with collective_errors(fail):
             resolved = locate(self.name)
             self._path, self._disk_path = resolved.file, resolved.path
             source_format = format_at(self._path)
@@ -155,7 +155,7 @@ class NamedSource:
             name, (dtype, reason) = array.name or VARIABLE, element_type(array)
             if dtype is None or reason:
                 reason = reason or f"elements of type {array.element} cannot be read"
-                reason = f"{self._path}{BETWEEN if array.name else ''}{array.name}: {reason}"
+                reason = f"{self._path}{SEPARATOR if array.name else ''}{array.name}: {reason}"
                 stored = array.stored or 0
                 unreadable.append(
                     UnreadableArray(name, reason, array.has_elements, array.copy_reason, described=array, stored=stored)
@@ -182,9 +182,9 @@ class NamedSource:
             if self._file is not None:
                 self._file.close()
             root = len(self._arrays) == 1 and not self._arrays[0].name
-            self._file = self._options.open(f"{self._path}{BETWEEN}{'' if root else array.name}")
+            self._file = self._options.open(f"{self._path}{SEPARATOR}{'' if root else array.name}")
             self._opened = array.name
-            with checks(self._fail):
+            with collective_errors(self._fail):
                 self._check_file()
         assert self._file is not None
         self._file.read(layout, out, region=region)

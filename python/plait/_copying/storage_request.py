@@ -16,8 +16,8 @@ from .._arguments.words import kind, shown
 from .._base.amounts import count
 from .._base.errors import ArgumentError
 from .._core import ArrayDescription, ArrayType, ResolvedName
-from .._file.keeping import fill_text, set_properties
 from .._file.location import locate_new
+from .._file.properties import encode_fill_value, set_properties
 from .steps import StepArray
 from .storage.chunk_shapes import ChunkUnits, choose_chunks, choose_coordinate
 from .storage.patterns import PatternValues, is_name, matches
@@ -153,7 +153,7 @@ class StorageRequest:
         # xarray interprets a fill value of Zarr's version 2 as that of missing elements.
         if fill and not (array.has_default_fill and resolved.format == "zarr2"):
             is_raw = array.dtype.kind in "SUVMm"  # types whose fill value is written as bytes
-            described.fill_value = fill_text(fill if is_raw else np.frombuffer(fill, array.dtype)[0])
+            described.fill_value = encode_fill_value(fill if is_raw else np.frombuffer(fill, array.dtype)[0])
         return described
 
     def check_target(self, target: str | os.PathLike[str]) -> None:

@@ -14,9 +14,9 @@ from .. import _core
 from .._arguments.buffers import to_path_text
 from .._base.errors import ArgumentError, Error
 from .._calls.comm import CommLike, to_core_comm
-from .._calls.guard import checks, fail_here
+from .._calls.guard import collective_errors, fail_here
 from .._core import ArrayDescription, Content, FileOptions, Layout
-from .._file.arrays_in import BETWEEN, GroupInfo, split_name
+from .._file.arrays_in import SEPARATOR, GroupInfo, split_name
 from .._file.file import File
 from .._file.location import local_path, locate_new
 from .._file.open import UnfinishedPolicy, open_as
@@ -225,7 +225,7 @@ class FileTarget:
         """Check whether an array can be written."""
         name = self._name.expand(step.number, array.name)
         if self._holds_arrays and not self._name.has_variable and array.name != VARIABLE:
-            name += BETWEEN + array.name
+            name += SEPARATOR + array.name
         self._factory.check(name, array)
 
     def begin(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
@@ -274,9 +274,9 @@ class FileTarget:
                 self._stage.begin_array(array.name)
                 name = self._stage.path
             elif self._object_additions is not None and to_core_comm(self._factory.comm).rank == 0:
-                with checks(partial(_core.fail, comm=to_core_comm(self._factory.comm))):
+                with collective_errors(partial(_core.fail, comm=to_core_comm(self._factory.comm))):
                     self._object_additions.record(array.name)
-            name += BETWEEN + array.name
+            name += SEPARATOR + array.name
         key = journal_key(self._step_number, array)
         with self._restoring_names():
             options = self._factory.options(name, array, self._selected_groups)

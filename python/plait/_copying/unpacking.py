@@ -10,10 +10,10 @@ import numpy as np
 
 from .._arguments.array_types import array_type
 from .._arguments.values import Array
-from .._calls.guard import Reporter, checks
+from .._calls.guard import Reporter, collective_errors
 from .._core import Layout
 from .._file.arrays_in import decode_fill_value
-from .._file.attributes import Attributes, given_attributes
+from .._file.attributes import Attributes, encode_attributes
 from .._views.decoding import Packing, has_fill_of_zarr_2
 from .steps import Region, Source, SourceStep, StepArray, WrappedSource
 
@@ -30,7 +30,7 @@ class UnpackedSource(WrappedSource):
         """Yield the steps; their arrays have the type and attributes of the decoded elements."""
         for step in self._source.steps():
             self._packed = {}
-            with checks(self._fail):
+            with collective_errors(self._fail):
                 arrays = tuple(self._describe_decoded(array) for array in step.arrays)
             yield replace(step, arrays=arrays)
 
@@ -41,11 +41,11 @@ class UnpackedSource(WrappedSource):
             return
         stored, packing = self._packed[array.name]
         targets = [] if out is None else out if isinstance(out, list) else [out]
-        with checks(self._fail):
+        with collective_errors(self._fail):
             arrays = [np.empty_like(target, dtype=stored.dtype) for target in targets]
         output: Any = None if out is None else arrays if isinstance(out, list) else arrays[0]
         self._source.read(stored, layout, output, region)
-        with checks(self._fail), np.errstate(all="ignore"):
+        with collective_errors(self._fail), np.errstate(all="ignore"):
             for encoded, target in zip(arrays, targets, strict=True):
                 packing.decode(encoded, target)
 
@@ -63,7 +63,10 @@ class UnpackedSource(WrappedSource):
         content = array.content_with(
             type=array_type(array.shape, packing.dtype, array.order),
             fill=b"" if value is None else _decode_fill(np.asarray(value, array.dtype), packing),
-            attributes=[*given_attributes(decoded), *(attribute for attribute in attributes.stored if attribute.error)],
+            attributes=[
+                *encode_attributes(decoded),
+                *(attribute for attribute in attributes.stored if attribute.error),
+            ],
         )
         return replace(array, content=content, extra_bytes=array.extra_bytes + array.dtype.itemsize)
 

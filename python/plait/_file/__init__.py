@@ -1,1 +1,1 @@
-"""Files: opening them, access to their arrays, attributes, steps and streams, and where their names lead."""
+"""Files: opens them, accesses their arrays, attributes, steps and streams, and resolves their names to stores."""

@@ -12,12 +12,12 @@ import numpy as np
 from .. import _core
 from .._arguments.array_types import element_dtype
 from .._arguments.buffers import to_path_text
-from .._base.errors import ArgumentError, naming
-from .._redistribution.held import check_flag
+from .._arguments.flags import check_flag
+from .._base.errors import ArgumentError, naming_file
 from .attributes import Attributes
 from .location import locate
 
-BETWEEN = "::"
+SEPARATOR = "::"
 """The text between the path of a file and the name of an array in it."""
 
 _URL = re.compile(r"(?:\w+:)?[A-Za-z][A-Za-z0-9+.-]*://")
@@ -32,12 +32,12 @@ def split_name(name: str) -> tuple[str, str, str]:
     """
     url = _URL.match(name)
     if url is None:
-        return name.partition(BETWEEN)
+        return name.partition(SEPARATOR)
     name = _core.canonical_name(name)
     key = name.find("/", url.end())  # a host such as [::1] and the options before the key may contain colons
     if key < 0:
         return name, "", ""
-    file, between, array = name[key:].partition(BETWEEN)
+    file, between, array = name[key:].partition(SEPARATOR)
     return name[:key] + file, between, array
 
 
@@ -127,7 +127,7 @@ def arrays_in(url: str | os.PathLike[str], *, sizes: bool = False) -> tuple[Arra
 def members_in(url: str | os.PathLike[str], *, sizes: bool = False) -> list[_core.Member]:
     """Return the arrays as the library describes them; the errors are those of :func:`arrays_in`."""
     path = to_path_text(url)
-    with naming(path):
+    with naming_file(path):
         members = _core.arrays_in(path, sizes)
     if not members and not (location := locate(path)).names_arrays:
         raise ArgumentError(
@@ -146,7 +146,7 @@ def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
     the file cannot be read or is damaged.
     """
     path = to_path_text(url)
-    with naming(path):
+    with naming_file(path):
         return tuple(
             GroupInfo(
                 group.group,

@@ -1,4 +1,4 @@
-"""Attributes of arrays and groups in files."""
+"""Attributes of arrays and groups in files: the mappings that users see, and their conversion to the core's form."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 from .._arguments.array_types import to_descr, to_record_dtype
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
-from .._calls.guard import call, checks
+from .._calls.guard import call, collective_errors
 from .._core import ArrayAttribute, File, GroupAttributes
 
-_TEXTS = "text"
-_JSON = "json"
+_TEXT_TYPE = "text"
+_JSON_TYPE = "json"
 
 
 class Attributes(Mapping[str, Any]):
@@ -56,7 +56,7 @@ class Attributes(Mapping[str, Any]):
 
     @property
     def stored(self) -> list[ArrayAttribute]:
-        """All attributes in the form of the library; not public."""
+        """All attributes in the form of the compiled core; not public."""
         return list(self._stored.values())
 
 
@@ -74,7 +74,7 @@ class FileAttributes(Attributes, MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Set an attribute of the array, a new one or an existing one."""
-        with checks(self._core.fail):
+        with collective_errors(self._core.fail):
             stored = encode_attribute(name, value)
         call(self._core.fail, self._core.set_attribute, stored)
         self._stored[name] = stored
@@ -91,8 +91,8 @@ class FileAttributes(Attributes, MutableMapping[str, Any]):
         return f"FileAttributes({dict(self)})"
 
 
-def given_attributes(values: Mapping[str, Any] | None, what: str = "attributes") -> list[ArrayAttribute]:
-    """Return the attributes that a caller gives in the form of the library.
+def encode_attributes(values: Mapping[str, Any] | None, what: str = "attributes") -> list[ArrayAttribute]:
+    """Return the attributes that a caller gives, in the form of the compiled core.
 
     errors  ArgumentError
     """
@@ -105,8 +105,8 @@ def given_attributes(values: Mapping[str, Any] | None, what: str = "attributes")
     return [encode_attribute(name, value) for name, value in values.items()]
 
 
-def given_groups(groups: Mapping[str, Mapping[str, Any]] | None) -> list[GroupAttributes]:
-    """Return the attributes of groups that a caller gives in the form of the library.
+def encode_groups(groups: Mapping[str, Mapping[str, Any]] | None) -> list[GroupAttributes]:
+    """Return the attributes of groups that a caller gives, in the form of the compiled core.
 
     errors  ArgumentError
     """
@@ -118,27 +118,27 @@ def given_groups(groups: Mapping[str, Mapping[str, Any]] | None) -> list[GroupAt
             "{'': {'title': 'a model'}}"
         )
     return [
-        GroupAttributes(name.strip("/"), given_attributes(values, f"group_attributes[{name!r}]"))
+        GroupAttributes(name.strip("/"), encode_attributes(values, f"group_attributes[{name!r}]"))
         for name, values in groups.items()
     ]
 
 
 def _decode_value(attribute: ArrayAttribute) -> Any:
-    if attribute.dtype == _JSON:
+    if attribute.dtype == _JSON_TYPE:
         return json.loads(attribute.texts[0])
-    if attribute.dtype == _TEXTS:
-        return _nested(iter(attribute.texts), attribute.shape)
+    if attribute.dtype == _TEXT_TYPE:
+        return _nest_texts(iter(attribute.texts), attribute.shape)
     dtype = to_record_dtype(attribute.dtype) if attribute.dtype.startswith("[") else np.dtype(attribute.dtype)
     array = np.frombuffer(attribute.values, dtype).reshape(attribute.shape)
     return array if attribute.shape else array[()]
 
 
-def _nested(texts: Iterator[str], shape: tuple[int, ...]) -> Any:
-    return [_nested(texts, shape[1:]) for _ in range(shape[0])] if shape else next(texts)
+def _nest_texts(texts: Iterator[str], shape: tuple[int, ...]) -> Any:
+    return [_nest_texts(texts, shape[1:]) for _ in range(shape[0])] if shape else next(texts)
 
 
 def encode_attribute(name: Any, value: Any) -> ArrayAttribute:
-    """Return an attribute in the form of the library.
+    """Return an attribute in the form of the compiled core.
 
     errors  ArgumentError
     """
@@ -154,27 +154,27 @@ def _encode_value(name: Any, value: Any) -> ArrayAttribute:
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"the attribute {shown(name)} is not a name; give a text that is not empty")
     if isinstance(value, str):
-        return ArrayAttribute(name, _TEXTS, [], texts=[str(value)])
+        return ArrayAttribute(name, _TEXT_TYPE, [], texts=[str(value)])
     if isinstance(value, (list, tuple)) and value and all(isinstance(item, str) for item in value):
-        return ArrayAttribute(name, _TEXTS, [len(value)], texts=[str(item) for item in value])
-    array = _as_array(value)
+        return ArrayAttribute(name, _TEXT_TYPE, [len(value)], texts=[str(item) for item in value])
+    array = _to_array(value)
     if array is None:
-        return ArrayAttribute(name, _JSON, [], texts=[_encode_json(name, value)])
+        return ArrayAttribute(name, _JSON_TYPE, [], texts=[_encode_json(name, value)])
     if array.dtype.kind in "US":
         texts = [
             text if isinstance(text, str) else text.decode("utf-8", "surrogateescape")
             for text in array.ravel().tolist()
         ]
-        return ArrayAttribute(name, _TEXTS, array.shape, texts=texts)
+        return ArrayAttribute(name, _TEXT_TYPE, array.shape, texts=texts)
     descr, _ = to_descr(array.dtype)
     return ArrayAttribute(name, descr, array.shape, values=np.ascontiguousarray(array).tobytes())
 
 
-def _as_array(value: Any) -> np.ndarray[Any, Any] | None:
+def _to_array(value: Any) -> np.ndarray[Any, Any] | None:
     """Return a value that consists of numbers or texts of one kind as an array; None for all other values."""
     if value is None or isinstance(value, Mapping):
         return None
-    mixed = isinstance(value, (list, tuple)) and _mixes(value)
+    mixed = isinstance(value, (list, tuple)) and _is_mixed(value)
     try:
         array = np.asarray(value)
     except ValueError:  # the value has lists of different lengths
@@ -182,15 +182,15 @@ def _as_array(value: Any) -> np.ndarray[Any, Any] | None:
     return None if mixed or array.dtype.kind not in "biufcUSV" else array
 
 
-def _mixes(value: Any) -> bool:
+def _is_mixed(value: Any) -> bool:
     """Return True if a list has texts, truth values or None among numbers."""
     if isinstance(value, (list, tuple)):
-        kinds = {_kind(item) for item in value}
-        return len(kinds) > 1 or any(_mixes(item) for item in value)
+        kinds = {_kind_name(item) for item in value}
+        return len(kinds) > 1 or any(_is_mixed(item) for item in value)
     return value is None
 
 
-def _kind(value: Any) -> str:
+def _kind_name(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "list"
     if isinstance(value, (bool, np.bool_)):
@@ -210,19 +210,19 @@ def _encode_json(name: str, value: Any) -> str:
         ) from None
 
 
-def json_value(value: Any) -> Any:
-    """Return the value of an attribute as lists, numbers and texts."""
+def to_json_value(value: Any) -> Any:
+    """Return the value of an attribute as lists, numbers and texts, which :mod:`json` can write."""
     if isinstance(value, (np.ndarray, np.generic)):
         plain = value.tolist()
-        return _without_complex(plain)
+        return _to_json_types(plain)
     return value
 
 
-def _without_complex(value: Any) -> Any:
+def _to_json_types(value: Any) -> Any:
     if isinstance(value, np.ndarray):  # an array in a record, which tolist() of the record leaves as it is
         value = value.tolist()
     if isinstance(value, (list, tuple)):  # a tuple is a record
-        return [_without_complex(item) for item in value]
+        return [_to_json_types(item) for item in value]
     if isinstance(value, complex):
         return [value.real, value.imag]
     if isinstance(value, bytes):

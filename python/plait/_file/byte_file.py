@@ -1,4 +1,4 @@
-"""The common parts of handles of files at byte offsets: distant files and shared ones."""
+"""The common base of handles that read and write bytes at offsets: those of distant files and of shared files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy.typing as npt
 
-from .._arguments.buffers import address, to_fill, to_write, whole
+from .._arguments.buffers import address, to_whole_number, view_data, view_out
 from .._calls.abandon import abandon
 from .._calls.guard import call, fail_here
 from .._calls.request import Request
@@ -20,7 +20,7 @@ __all__ = ["ByteFile", "Out"]
 
 
 class ByteCore(Protocol):
-    """The compiled side: takes an offset, an address and a number of bytes, and perhaps the rank that owns the file."""
+    """The compiled handle. Accesses take an offset, an address and a number of bytes, and perhaps the owning rank."""
 
     @property
     def is_open(self) -> bool:
@@ -56,7 +56,7 @@ Self = TypeVar("Self", bound="ByteFile[Any]")
 
 
 class ByteFile(Generic[Core]):
-    """A handle for reading and writing at byte offsets; ``where`` names the owner of the file to the compiled side."""
+    """A handle for reading and writing at byte offsets; ``owner`` is the owning rank, if the core needs it."""
 
     def __init__(self, core: Core) -> None:
         """Wrap a handle of the compiled side."""
@@ -78,7 +78,7 @@ class ByteFile(Generic[Core]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file; a block that ends with an exception abandons it: the others' close says so."""
+        """Close the file; if the block ends with an exception, abandon it, so that close() fails on the other ranks."""
         if kind is not None:
             abandon(self._core.abandon, self, error)
             return
@@ -88,23 +88,23 @@ class ByteFile(Generic[Core]):
             abandon(self._core.abandon, self, failure)
             raise
 
-    def _read(self, offset: int, out: Any, *where: int) -> Any:
-        array, result = to_fill(out)
-        call(fail_here, self._core.read, whole(offset, "offset"), address(array), array.nbytes, *where)
+    def _read(self, offset: int, out: Any, *owner: int) -> Any:
+        array, result = view_out(out)
+        call(fail_here, self._core.read, to_whole_number(offset, "offset"), address(array), array.nbytes, *owner)
         return result
 
-    def _write(self, offset: int, data: Any, *where: int) -> None:
-        array = to_write(data)
-        call(fail_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes, *where)
+    def _write(self, offset: int, data: Any, *owner: int) -> None:
+        array = view_data(data)
+        call(fail_here, self._core.write, to_whole_number(offset, "offset"), address(array), array.nbytes, *owner)
 
-    def _iread(self, offset: int, out: Any, *where: int) -> Request[Any]:
-        array, result = to_fill(out)
-        begin = whole(offset, "offset")
-        start = partial(call, fail_here, self._core.start_read, begin, address(array), array.nbytes, *where)
+    def _iread(self, offset: int, out: Any, *owner: int) -> Request[Any]:
+        array, result = view_out(out)
+        begin = to_whole_number(offset, "offset")
+        start = partial(call, fail_here, self._core.start_read, begin, address(array), array.nbytes, *owner)
         return Request(start, self, [array], result)
 
-    def _iwrite(self, offset: int, data: Any, *where: int) -> Request[None]:
-        array = to_write(data)
-        begin = whole(offset, "offset")
-        start = partial(call, fail_here, self._core.start_write, begin, address(array), array.nbytes, *where)
+    def _iwrite(self, offset: int, data: Any, *owner: int) -> Request[None]:
+        array = view_data(data)
+        begin = to_whole_number(offset, "offset")
+        start = partial(call, fail_here, self._core.start_write, begin, address(array), array.nbytes, *owner)
         return Request(start, self, [array], None)

@@ -1,4 +1,4 @@
-"""Files: distributed arrays in a store."""
+"""The class File: a distributed array in a store, which ranks read and write collectively."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from .. import _core
 from .._arguments.array_types import array_type, element_dtype
 from .._arguments.arrays import Arrays, to_parts
 from .._arguments.collective_array import CollectiveArray
+from .._arguments.flags import check_flag
 from .._arguments.layouts import LayoutLike, single_rank_layout
 from .._arguments.region import Region, Slices, to_slices
 from .._arguments.texts import is_text
@@ -25,14 +26,13 @@ from .._arguments.values import Array
 from .._arguments.words import shape_text
 from .._base.errors import ArgumentError, ArgumentTypeError, name_file, without_secrets
 from .._calls.abandon import abandon
-from .._calls.guard import Reporter, call, checks, fail_here
+from .._calls.guard import Reporter, call, collective_errors, fail_here
 from .._calls.request import Request
 from .._core import ArrayType, Layout
-from .._redistribution.held import check_flag
 from .growth import GrowthMethods
 from .indexing.array_like import ArrayLike
 from .known_layouts import KnownLayouts
-from .steps import VARIABLE, StepMethods, variable_name
+from .steps import VARIABLE, StepMethods, check_variable_name
 from .stream import Stream, open_stream
 from .texts import read_texts, reject_texts, write_texts
 
@@ -40,7 +40,7 @@ from .texts import read_texts, reject_texts, write_texts
 Out = TypeVar("Out", bound=Arrays)
 
 
-def _opened_dtype(core: _core.File, array: ArrayType) -> np.dtype[Any]:
+def _find_dtype(core: _core.File, array: ArrayType) -> np.dtype[Any]:
     """Return the type of the elements; if NumPy does not have it, close the file on all ranks.
 
     errors  ArgumentError
@@ -60,22 +60,22 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
     A process that has the file for itself may also index it like an array of NumPy, and from several threads at once.
     """
 
-    def __init__(self, core: _core.File, mode: str, comm: _core.Comm, alone: bool) -> None:
+    def __init__(self, core: _core.File, mode: str, comm: _core.Comm, is_alone: bool) -> None:
         """Objects are made by :func:`plait.open`."""
-        self._alone = alone
+        self._is_alone = is_alone
         opened = core.type
-        self._take_dtype(_opened_dtype(core, opened))
+        self._update_dtype(_find_dtype(core, opened))
         self._core = core
         self._mode = mode
         self._comm = comm
-        self._known = KnownLayouts(core, comm, alone)
+        self._known_layouts = KnownLayouts(core, comm, is_alone)
         self._step = None
         self._variable = VARIABLE
         self._types = {VARIABLE: opened}
-        #: The function and its arguments that open the file again in another process; None if that is not possible.
-        self._again: tuple[Callable[..., File], tuple[Any, ...]] | None = None
-        self._stays_unclosed = False  # True if the file is intentionally never closed
-        self._opened = time.monotonic_ns()
+        #: The function, and its arguments, that open the file again in another process; None if that is not possible.
+        self._reopen_call: tuple[Callable[..., File], tuple[Any, ...]] | None = None
+        self._may_stay_open = False  # True if the file is intentionally never closed
+        self._opened_at = time.monotonic_ns()
         self._text_writes = threading.Lock()
 
     @property
@@ -158,14 +158,15 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         cannot be read; the content of ``out`` is then undefined.
         """
         self._select(variable)
-        if layout is out is region is None and fill_halo is False and (small := self._read_small()) is not None:
+        reads_all = layout is out is region is None and fill_halo is False
+        if reads_all and (small := self._read_small()) is not None:
             return small
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
         if is_text(self._dtype):
             read_texts(self._core, layout, arrays, slices, fill_halo=fill)
         else:
             call(self._core.fail, self._core.read, layout, to_parts(arrays), slices, fill)
-        return self._as_given(arrays, out)
+        return self._to_result(arrays, out)
 
     def write(
         self,
@@ -223,7 +224,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         reject_texts(self._core, self._dtype, "started accesses")
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
         start = partial(call, self._core.fail, self._core.start_read, layout, to_parts(arrays), slices, fill)
-        return Request(start, self, arrays, self._as_given(arrays, out))
+        return Request(start, self, arrays, self._to_result(arrays, out))
 
     def iwrite(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> Request[None]:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
@@ -246,7 +247,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
 
         The time, in seconds, is predicted. Small reads of one process (at most 1 MiB) have no plan. Not collective.
         """
-        with checks(fail_here):
+        with collective_errors(fail_here):
             slices = to_slices(region, self.shape)
             read_layout = self._layout_for(layout, slices)
             flags = check_flag(write, "write"), check_flag(fill_halo, "fill_halo")
@@ -295,12 +296,12 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
     ) -> None:
         """Close the file; a block that ends with an exception discards a new file instead."""
         if kind is not None:
-            abandon(partial(self._core.abandon, _reason(error)), self, error)
+            abandon(partial(self._core.abandon, _describe_exception(error)), self, error)
             return
         try:
             self.close()
         except BaseException as failure:
-            abandon(partial(self._core.abandon, _reason(failure)), self, failure)
+            abandon(partial(self._core.abandon, _describe_exception(failure)), self, failure)
             raise
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -308,20 +309,20 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
 
         A file that workers open in this way is closed when no reference to it exists any more.
         """
-        if self._again is None or _core.comes_in_steps(self.url):
+        if self._reopen_call is None or _core.comes_in_steps(self.url):
             raise ArgumentTypeError(
                 f"{self!r} cannot be pickled: only a file that one process reads, opened without comm, is opened again "
                 "elsewhere by its name; pass the name instead, and open it there"
             )
-        return self._again
+        return self._reopen_call
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         """Return a token that is unique to this File; another one of the same name may have another content."""
-        return type(self).__name__, self.url, os.getpid(), self._opened
+        return type(self).__name__, self.url, os.getpid(), self._opened_at
 
     def __del__(self) -> None:
         """Warn of a file that was not closed, as Python's own files do; a new file (mode w) is discarded."""
-        if (core := getattr(self, "_core", None)) is not None and core.is_open and not self._stays_unclosed:
+        if (core := getattr(self, "_core", None)) is not None and core.is_open and not self._may_stay_open:
             # The text omits the dtype, whose name is not available while Python ends.
             text = f"unclosed plait.File {without_secrets(core.path)!r}, mode {self._mode}"
             warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
@@ -342,8 +343,8 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         """Select the array of a pipe's step for the next access."""
         if isinstance(variable, str) and variable == self._variable:
             return
-        with checks(fail or self._core.fail):
-            variable_name(variable)
+        with collective_errors(fail or self._core.fail):
+            check_variable_name(variable)
             known = self._types.get(variable)
             if self._mode == "w" and known is None:
                 first = array[0] if isinstance(array, (list, tuple)) and array else array
@@ -356,9 +357,9 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
                 known = self._types[variable] = array_type(shape, first.dtype)
             call(fail_here, self._core.select_variable, variable, known if self._mode == "w" else None)
             self._variable = variable
-            self._take_type()
+            self._update_type()
 
-    def _name_arrays(self, types: dict[str, _core.ArrayType]) -> None:
+    def _set_array_types(self, types: dict[str, _core.ArrayType]) -> None:
         """Store the types of a new file's named arrays; the first one is selected."""
         self._types = types
         self._variable = next(iter(types))
@@ -366,31 +367,36 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
     def _select_data(self) -> None:
         self._select(VARIABLE, fail=fail_here)
 
-    def _loses_steps(self) -> bool:
+    def _makes_steps(self) -> bool:
         return not self.in_step and _core.comes_in_steps(self.url)
 
-    def _take_type(self) -> None:
-        self._take_dtype(element_dtype(self._core.type))
-        self._known.clear()
+    def _update_type(self) -> None:
+        """Read the shape and dtype of the selected array from the core, after a change or a selection."""
+        self._update_dtype(element_dtype(self._core.type))
+        self._known_layouts.clear()
 
     def _prepare(
         self, layout: LayoutLike | None, local: Arrays | None, region: Region | None, what: str, fill_halo: bool = False
     ) -> tuple[Layout, Slices, list[Array], bool]:
-        """Check the arguments of an access. An error on one rank is raised on all of them."""
+        """Check the arguments of an access, and return the layout, the slices, the local arrays, and `fill_halo`.
+
+        An error on one rank is raised on all of them. Accesses of the whole array with a layout that has been checked
+        before take a short path.
+        """
         writable = what == "out"
-        with checks(self._core.fail):
+        with collective_errors(self._core.fail):
             if region is None and fill_halo is False:
-                if layout is None and self._alone:
+                if layout is None and self._is_alone:
                     layout = single_rank_layout(self._core.shape, self._core.order)
-                if (known := self._known.find(layout, local, self._dtype, writable)) is not None:
+                if (known := self._known_layouts.find(layout, local, self._dtype, writable)) is not None:
                     return known[0], [], [known[1]], False
             fill = check_flag(fill_halo, "fill_halo")
-            prepared = self._checked(layout, local, region, what, writable)
+            prepared = self._check_access(layout, local, region, what, writable)
             if region is None and len(prepared[2]) == 1:
-                self._known.add(prepared[0], prepared[2][0], self._dtype)
+                self._known_layouts.add(prepared[0], prepared[2][0], self._dtype)
             return *prepared, fill
 
 
-def _reason(error: BaseException | None) -> str:
+def _describe_exception(error: BaseException | None) -> str:
     """Return the text of an exception for the other end of a pipe."""
     return "" if error is None else "".join(traceback.format_exception_only(error)).strip()[:2000]

@@ -1,4 +1,4 @@
-"""Files whose array grows."""
+"""The methods of File that extend its array or change its shape."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._arguments.array_types import to_extents
-from .._arguments.arrays import Arrays, LocalArrays, check_arrays, ranks_held, to_parts
-from .._arguments.buffers import whole
+from .._arguments.arrays import Arrays, LocalArrays, check_arrays, list_local_ranks, to_parts
+from .._arguments.buffers import to_whole_number
 from .._arguments.layouts import LayoutLike, has_shape, to_layout
 from .._base.errors import ArgumentError
-from .._calls.guard import call, checks
+from .._calls.guard import call, collective_errors
 from .._core import Comm, Layout
 from .._core import File as CoreFile
 
@@ -23,7 +23,7 @@ class GrowthMethods(ABC):
 
     _core: CoreFile
     _comm: Comm
-    _alone: bool
+    _is_alone: bool
 
     @property
     @abstractmethod
@@ -44,15 +44,15 @@ class GrowthMethods(ABC):
         Chunks that the end of the array crosses are read and written as a whole. Raises plait.ArgumentError if the
         block does not fit the array, and plait.StoreError if it cannot be written; the array then has its former shape.
         """
-        with checks(self._core.fail):
-            along = whole(axis, "axis")
+        with collective_errors(self._core.fail):
+            along = to_whole_number(axis, "axis")
             block = self._block_layout(array, layout)
-            ranks = ranks_held(block, self._comm, self._alone)
+            ranks = list_local_ranks(block, self._comm, self._is_alone)
             arrays = check_arrays(array, LocalArrays(block, ranks, self.dtype), "array")
         try:
             call(self._core.fail, self._core.append, block, to_parts(arrays), along)
         finally:
-            self._take_type()
+            self._update_type()
 
     def resize(self, shape: Sequence[int] | int) -> None:
         """Change the shape of the array. Mode "a"; for new Zarr arrays also "w".
@@ -64,12 +64,12 @@ class GrowthMethods(ABC):
 
         The names of all chunks are listed, and chunks that cross the end of the array are read if it becomes larger.
         """
-        with checks(self._core.fail):
+        with collective_errors(self._core.fail):
             sizes = to_extents(shape)
         try:
             call(self._core.fail, self._core.resize, sizes)
         finally:
-            self._take_type()
+            self._update_type()
 
     def _block_layout(self, array: Arrays, layout: LayoutLike | None) -> Layout:
         """Return the layout of a block to append."""
@@ -84,5 +84,5 @@ class GrowthMethods(ABC):
         return Layout(shape, ["*"] * len(shape), order=self._core.order) if layout is None else to_layout(layout, shape)
 
     @abstractmethod
-    def _take_type(self) -> None:
-        """Take the shape and dtype of the array from the core."""
+    def _update_type(self) -> None:
+        """Read the shape and dtype of the array from the core."""

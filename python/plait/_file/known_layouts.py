@@ -1,4 +1,4 @@
-"""Caches the layouts with which a file has been accessed, because programs repeat their accesses."""
+"""Caches the layouts that have been checked for a file, because programs repeat their accesses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._arguments.arrays import plain_order
+from .._arguments.arrays import find_order_letter
 from .._arguments.recycled import new_array
 from .._arguments.values import Array
 from .._core import Comm, File, Layout
@@ -31,58 +31,58 @@ class KnownLayout:
 
 
 #: Layouts by their id and the file's properties that determine whether they fit.
-_recent: dict[tuple[int, Any], KnownLayout] = {}
+_shared_layouts: dict[tuple[int, Any], KnownLayout] = {}
 
 
 class KnownLayouts:
-    """Layouts of the whole array that have been checked for a file, or for another file with an equal array."""
+    """The layouts that have been checked for a file, or for another file whose array has the same shape and dtype."""
 
-    __slots__ = ("_alone", "_comm", "_core", "_known")
+    __slots__ = ("_checked_layouts", "_comm", "_core", "_is_alone")
 
-    def __init__(self, core: File, comm: Comm, alone: bool) -> None:
-        """Begin without layouts of a file."""
-        self._core, self._comm, self._alone = core, comm, alone
-        self._known: dict[int, KnownLayout] = {}
+    def __init__(self, core: File, comm: Comm, is_alone: bool) -> None:
+        """Begin with no layouts of the file `core`."""
+        self._core, self._comm, self._is_alone = core, comm, is_alone
+        self._checked_layouts: dict[int, KnownLayout] = {}
 
     def find(self, layout: object, given: object, dtype: np.dtype[Any], writable: bool) -> tuple[Layout, Array] | None:
         """Return a known layout with the local array of an access: the caller's, or a new one for a read.
 
         It is None for layouts that are not known, and for arrays that must be checked.
         """
-        known = self._known.get(id(layout))
-        if known is None:
-            known = _recent.get((id(layout), self._scope(dtype)))
-            if known is None:
+        cached = self._checked_layouts.get(id(layout))
+        if cached is None:
+            cached = _shared_layouts.get((id(layout), self._layout_conditions(dtype)))
+            if cached is None:
                 return None
-            self._add(known)
+            self._add(cached)
         if given is None:
-            if not writable or not known.order:
+            if not writable or not cached.order:
                 return None
-            if known.is_small:
-                return known.layout, np.empty(known.shape, dtype, "F" if known.order == "F" else "C")
-            return known.layout, new_array(known.shape, dtype, known.order)
-        if type(given) is not np.ndarray or given.shape != known.shape or given.dtype != dtype:
+            if cached.is_small:
+                return cached.layout, np.empty(cached.shape, dtype, "F" if cached.order == "F" else "C")
+            return cached.layout, new_array(cached.shape, dtype, cached.order)
+        if type(given) is not np.ndarray or given.shape != cached.shape or given.dtype != dtype:
             return None
-        return None if writable and not given.flags.writeable else (known.layout, given)
+        return None if writable and not given.flags.writeable else (cached.layout, given)
 
     def add(self, layout: Layout, local: Array, dtype: np.dtype[Any]) -> None:
         """Add a layout with a local array that fits."""
-        known = KnownLayout(layout, local.shape, plain_order(layout), local.nbytes < _core.min_recycled)
-        self._add(known)
+        cached = KnownLayout(layout, local.shape, find_order_letter(layout), local.nbytes < _core.min_recycled)
+        self._add(cached)
         if local.nbytes <= _MAX_RECENT_BYTES:
-            if len(_recent) >= _MAX_LAYOUTS:
-                _recent.clear()
-            _recent[id(layout), self._scope(dtype)] = known
+            if len(_shared_layouts) >= _MAX_LAYOUTS:
+                _shared_layouts.clear()
+            _shared_layouts[id(layout), self._layout_conditions(dtype)] = cached
 
-    def _scope(self, dtype: np.dtype[Any]) -> Hashable:
+    def _layout_conditions(self, dtype: np.dtype[Any]) -> Hashable:
         """Return what determines whether a layout fits the file."""
-        return self._core.shape, dtype, self._comm.size, self._comm.rank, self._alone
+        return self._core.shape, dtype, self._comm.size, self._comm.rank, self._is_alone
 
-    def _add(self, known: KnownLayout) -> None:
-        if len(self._known) == _MAX_LAYOUTS:
-            self._known.clear()
-        self._known[id(known.layout)] = known
+    def _add(self, cached: KnownLayout) -> None:
+        if len(self._checked_layouts) == _MAX_LAYOUTS:
+            self._checked_layouts.clear()
+        self._checked_layouts[id(cached.layout)] = cached
 
     def clear(self) -> None:
         """Discard all layouts of this file."""
-        self._known.clear()
+        self._checked_layouts.clear()

@@ -1,4 +1,4 @@
-"""Resolves the name of a store to its location, with the drivers of the library."""
+"""Resolves the name of a store to its location, by the drivers of the compiled core."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def comes_in_steps(url: str | os.PathLike[str]) -> bool:
 
 
 def local_path(url: str | os.PathLike[str]) -> Path | None:
-    """Return the path of the file of a name, or of the text file that lists its components; None if it has neither."""
+    """Return the path of the local file of a name, for a striped file that of the file that lists its components; None
+    for names without a local file.
+    """
     location = _locate_or_none(url)
     return Path(location.path) if location is not None and location.path else None
 
@@ -88,10 +90,10 @@ def find_files(url: str | os.PathLike[str]) -> tuple[str | None, set[FileNumber]
     if location is None:
         return None, set(), set()
     parts = _core.sibling_files(location) if location.path else []
-    return location.path or location.id, _numbers([location.path] if location.path else []), _numbers(parts)
+    return location.path or location.id, _find_numbers([location.path] if location.path else []), _find_numbers(parts)
 
 
-def _numbers(paths: Iterable[str]) -> set[FileNumber]:
+def _find_numbers(paths: Iterable[str]) -> set[FileNumber]:
     result = set()
     for path in paths:
         with contextlib.suppress(OSError, ValueError):  # it does not exist, is on another host, or the name is invalid
@@ -106,7 +108,7 @@ def same_location(url: str | os.PathLike[str], other_url: str | os.PathLike[str]
     if first is None or second is None:
         return False
     if first.path and second.path:
-        return _same(first.path, second.path)
+        return _is_same_file(first.path, second.path)
     return not first.path and not second.path and first.id == second.id
 
 
@@ -115,8 +117,8 @@ def same_components(url: str | os.PathLike[str], other_url: str | os.PathLike[st
     first, second = _locate_or_none(url), _locate_or_none(other_url)
     if first is None or second is None or not first.path or not second.path:
         return False
-    return any(_same(path, second.path) for path in _core.sibling_files(first)) or any(
-        _same(first.path, path) for path in _core.sibling_files(second)
+    return any(_is_same_file(path, second.path) for path in _core.sibling_files(first)) or any(
+        _is_same_file(first.path, path) for path in _core.sibling_files(second)
     )
 
 
@@ -128,7 +130,7 @@ def _locate_or_none(url: str | os.PathLike[str]) -> ResolvedName | None:
         return None
 
 
-def _same(path: str, other_path: str) -> bool:
+def _is_same_file(path: str, other_path: str) -> bool:
     try:
         return path == other_path or os.path.samefile(path, other_path)
     except (OSError, ValueError):  # a file does not exist, is on another host, or its name is invalid

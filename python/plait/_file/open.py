@@ -1,4 +1,4 @@
-"""Opening files."""
+"""Opens files: checks the arguments of plait.open(), and describes them to the compiled core."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arguments.array_types import array_type, to_descr, to_extents
-from .._arguments.buffers import to_path_text, whole
+from .._arguments.buffers import to_path_text, to_whole_number
+from .._arguments.flags import check_flag
 from .._arguments.sizes import parse_bytes
 from .._arguments.words import shown
 from .._base.errors import ArgumentError, name_file
 from .._calls.comm import CommLike, to_core_comm
-from .._calls.guard import call, checks
-from .._redistribution.held import check_flag
-from .attributes import given_groups
+from .._calls.guard import call, collective_errors
+from .attributes import encode_groups
 from .file import File
-from .keeping import PROPERTIES, assign, set_properties
 from .location import with_format
-from .steps import variable_name
+from .properties import PROPERTIES, set_core_value, set_properties
+from .steps import check_variable_name
 
 UnfinishedPolicy = Literal["remove", "keep", "continue"]
 ArrayLike = tuple[Any, ...] | list[Any] | Mapping[str, Any]
@@ -123,10 +123,10 @@ def open(
     """
     core_comm = to_core_comm(comm)
     fail = partial(_core.fail, comm=core_comm)
-    with checks(fail):
+    with collective_errors(fail):
         path = with_format(to_path_text(url), format)
-        offset, readers = whole(offset, "offset"), whole(readers, "readers")
-        memory_limit = whole(parse_bytes(memory, "memory"), "memory")
+        offset, readers = to_whole_number(offset, "offset"), to_whole_number(readers, "readers")
+        memory_limit = to_whole_number(parse_bytes(memory, "memory"), "memory")
         if strategy not in (None, "automatic", "direct", "two-phase"):
             raise ArgumentError(f'strategy={shown(strategy)} is not known; use "direct", "two-phase" or "automatic"')
         if order not in (None, "C", "F"):
@@ -138,10 +138,11 @@ def open(
         options = _core.FileOptions()
         if arrays is not None:
             options.arrays = [
-                _described(name, array, order) for name, array in _checked(arrays, mode, shape, dtype).items()
+                _describe_new_array(name, array, order)
+                for name, array in _check_arrays(arrays, mode, shape, dtype).items()
             ]
         if shape is not None:
-            assign(options, "shape", to_extents(shape))
+            set_core_value(options, "shape", to_extents(shape))
         if dtype is not None:
             options.dtype, options.element_bytes = to_descr(dtype)
         options.order, options.offset, options.memory, options.readers = order, offset, memory_limit, readers
@@ -149,7 +150,7 @@ def open(
         if unfinished != "remove":
             options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
         if group_attributes is not None:
-            options.groups = given_groups(group_attributes)
+            options.groups = encode_groups(group_attributes)
         if durable is not None:
             options.durable = check_flag(durable, "durable")
         properties = {
@@ -164,7 +165,7 @@ def open(
         set_properties(options, properties, options.dtype or "")
     file = _open_with(path, mode, core_comm, options, comm is None)
     if comm is None and mode == "r":
-        file._again = _open_again, (path, shape, dtype, order, offset, memory_limit, strategy, readers)
+        file._reopen_call = _reopen, (path, shape, dtype, order, offset, memory_limit, strategy, readers)
     return file
 
 
@@ -173,27 +174,27 @@ def open_as(path: str, mode: str, comm: CommLike, options: _core.FileOptions) ->
     return _open_with(path, mode, to_core_comm(comm), options, comm is None)
 
 
-def _open_with(path: str, mode: str, comm: _core.Comm, options: _core.FileOptions, alone: bool) -> File:
+def _open_with(path: str, mode: str, comm: _core.Comm, options: _core.FileOptions, is_alone: bool) -> File:
     try:
         core = call(partial(_core.fail, comm=comm), _core.open, path, mode, comm, options)
     except Exception as error:
         name_file(error, path)
         raise
-    file = File(core, mode, comm, alone)
+    file = File(core, mode, comm, is_alone)
     if options.arrays:
-        file._name_arrays({description.name: description.type for description in options.arrays})
+        file._set_array_types({description.name: description.type for description in options.arrays})
     return file
 
 
-def _open_again(path: str, *stated: Any) -> File:
+def _reopen(path: str, *stated: Any) -> File:
     """Open the file of a pickled object, which is never closed explicitly."""
     names = "shape", "dtype", "order", "offset", "memory", "strategy", "readers"
     file = open(path, **dict(zip(names, stated, strict=True)))
-    file._stays_unclosed = True
+    file._may_stay_open = True
     return file
 
 
-def _checked(arrays: Mapping[str, ArrayLike], mode: str, shape: object, dtype: object) -> Mapping[str, ArrayLike]:
+def _check_arrays(arrays: Mapping[str, ArrayLike], mode: str, shape: object, dtype: object) -> Mapping[str, ArrayLike]:
     if not isinstance(arrays, Mapping) or not arrays:
         raise ArgumentError(f"arrays={shown(arrays)} names no array; give a mapping of names to (shape, dtype)")
     if mode != "w":
@@ -203,7 +204,7 @@ def _checked(arrays: Mapping[str, ArrayLike], mode: str, shape: object, dtype: o
     return arrays
 
 
-def _described(name: str, array: ArrayLike, order: str | None) -> _core.ArrayDescription:
+def _describe_new_array(name: str, array: ArrayLike, order: str | None) -> _core.ArrayDescription:
     properties: Mapping[str, Any] = {}
     if isinstance(array, Mapping):
         unknown = set(array) - {"shape", "dtype", "order", *PROPERTIES}
@@ -216,11 +217,11 @@ def _described(name: str, array: ArrayLike, order: str | None) -> _core.ArrayDes
         array = (array["shape"], array["dtype"], *([array["order"]] if array.get("order") else []))
     if not isinstance(array, (tuple, list)) or not 2 <= len(array) <= 3:
         raise ArgumentError(f"arrays[{name!r}] is {shown(array)}; give (shape, dtype) or (shape, dtype, order)")
-    its = array[2] if len(array) == 3 else order or "C"
-    if its not in ("C", "F"):
-        raise ArgumentError(f'arrays[{name!r}] has the order {shown(its)}; use "C" or "F"')
+    array_order = array[2] if len(array) == 3 else order or "C"
+    if array_order not in ("C", "F"):
+        raise ArgumentError(f'arrays[{name!r}] has the order {shown(array_order)}; use "C" or "F"')
     described = _core.ArrayDescription()
-    described.name = variable_name(name)
-    described.type = array_type(array[0], array[1], its)
+    described.name = check_variable_name(name)
+    described.type = array_type(array[0], array[1], array_order)
     set_properties(described, properties, described.type.dtype)
     return described

@@ -11,8 +11,8 @@ import numpy as np
 from .. import _core
 from .._arguments.array_types import element_dtype
 from .._arguments.buffers import to_path_text
-from .._base.errors import naming
-from .._calls.guard import call, checks, fail_here
+from .._base.errors import naming_file
+from .._calls.guard import call, collective_errors, fail_here
 from .steps import Attribute
 
 
@@ -86,17 +86,17 @@ def pipe_status(url: str | os.PathLike[str]) -> PipeStatus:
     the pipe. Raises plait.StoreError that is also a FileNotFoundError if no program writes to the pipe, another
     StoreError if the writer does not answer, and plait.ArgumentError if the name is not that of a pipe.
     """
-    with checks(fail_here):
+    with collective_errors(fail_here):
         path = to_path_text(url)
-    with naming(path):
+    with naming_file(path):
         status = call(fail_here, _core.pipe_status, path)
     return PipeStatus(
         status.name,
         status.folder,
-        _program(status.writer),
+        _to_program(status.writer),
         status.type.shape,
         element_dtype(status.type),
-        tuple(PipeReader(_program(reader.program), reader.next_step) for reader in status.readers),
+        tuple(PipeReader(_to_program(reader.program), reader.next_step) for reader in status.readers),
         status.steps,
         status.queued,
         status.queue,
@@ -119,5 +119,5 @@ def pipe_names() -> list[str]:
     return list(call(fail_here, _core.pipe_names))
 
 
-def _program(program: _core.PipeProgram) -> PipeProgram:
+def _to_program(program: _core.PipeProgram) -> PipeProgram:
     return PipeProgram(program.name, program.process, program.host, program.processes)

@@ -1,4 +1,4 @@
-"""Steps of a pipe: the rounds of arrays that one program passes to another."""
+"""The steps of a pipe: sets of arrays, one set for each time step, that one program passes to another."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import numpy.typing as npt
 from .._arguments.array_types import array_type
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
-from .._calls.guard import Reporter, call, checks, fail_here
+from .._calls.guard import Reporter, call, collective_errors, fail_here
 from .._core import ArrayType
 from .._core import File as CoreFile
 
 VARIABLE = "data"
-"""The array of a file, and the first one of a pipe's step."""
+"""The default name: of the array of a file that does not name it, and of the first array of a pipe's step."""
 
 #: The type of an attribute of a step.
 Attribute = int | float | str
@@ -92,14 +92,14 @@ class StepMethods(ABC):
         later writes replace it, and attributes are not stored.
         Raises plait.StoreError if the program at the other end has failed or cannot be reached.
         """
-        with checks(self._core.fail):
+        with collective_errors(self._core.fail):
             values = check_attributes(attributes)
-        found = call(self._core.fail, self._core.begin_step, values)
-        if found is None:
+        begun = call(self._core.fail, self._core.begin_step, values)
+        if begun is None:
             return None
-        number, known, variables = found
-        self._step = Step(number, dict(known), tuple(variables))
-        self._take_type()
+        number, sent_attributes, variables = begun
+        self._step = Step(number, dict(sent_attributes), tuple(variables))
+        self._update_type()
         return self._step
 
     def end_step(self) -> None:
@@ -127,8 +127,8 @@ class StepMethods(ABC):
 
         All ranks call it, also those that have no part of the array.
         """
-        with checks(self._core.fail):
-            self._types[variable_name(variable)] = array_type(shape, dtype)
+        with collective_errors(self._core.fail):
+            self._types[check_variable_name(variable)] = array_type(shape, dtype)
             if variable == self._variable:
                 self._variable = ""  # so that the next access uses the new definition
 
@@ -152,11 +152,11 @@ class StepMethods(ABC):
         """Select the array of a pipe's step for the next access."""
 
     @abstractmethod
-    def _take_type(self) -> None:
-        """Take the shape and dtype of the selected array from the core."""
+    def _update_type(self) -> None:
+        """Read the shape and dtype of the selected array from the core."""
 
 
-def variable_name(name: str) -> str:
+def check_variable_name(name: str) -> str:
     """Check the name of an array."""
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"variable={shown(name)} is not the name of an array; give a text")

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arguments.buffers import whole
+from .._arguments.buffers import to_whole_number
 from .._arguments.recycled import new_array
-from .._arguments.values import Array, plain_array, to_array
+from .._arguments.values import Array, to_array, to_plain_array
 from .._arguments.words import array_kind
 from .._base.errors import ArgumentError
-from .._calls.guard import call, checks
+from .._calls.guard import call, collective_errors
 from .._calls.request import Request
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ class Stream:
         for invalid arguments (modes 3 and 4: unequal counts), and plait.StoreError if the file cannot be read. In modes
         2 to 4 all ranks raise the same error, and the position does not move.
         """
-        number, target = self._checked_read(count, out)
-        return target[: call(self._core.fail, self._core.read, _address(target), number)]
+        number, target = self._check_read(count, out)
+        return target[: call(self._core.fail, self._core.read, _find_address(target), number)]
 
     def write(self, array: npt.ArrayLike) -> None:
         """Write all elements of an array, in C order.
@@ -76,22 +76,22 @@ class Stream:
         Mode 4 writes the elements of rank 0; the other ranks pass as many. If the elements reach past the end of the
         file's array, nothing is written, the position does not move, and plait.ArgumentError is raised.
         """
-        source = self._checked_write(array)
-        call(self._core.fail, self._core.write, _address(source), source.size)
+        source = self._check_write(array)
+        call(self._core.fail, self._core.write, _find_address(source), source.size)
 
     def iread(self, count: int, out: Array | None = None) -> Request[Array]:
         """Start a :meth:`read`, and return a Request whose ``wait()`` returns the result.
 
         Requests that were started on a stream are carried out in order.
         """
-        number, target = self._checked_read(count, out)
-        start = partial(call, self._core.fail, self._core.start_read, _address(target), number)
+        number, target = self._check_read(count, out)
+        start = partial(call, self._core.fail, self._core.start_read, _find_address(target), number)
         return _StreamRequest(start, self, [target], target)
 
     def iwrite(self, array: npt.ArrayLike) -> Request[None]:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
-        source = self._checked_write(array)
-        start = partial(call, self._core.fail, self._core.start_write, _address(source), source.size)
+        source = self._check_write(array)
+        start = partial(call, self._core.fail, self._core.start_write, _find_address(source), source.size)
         return Request(start, self, [source], None)
 
     def tell(self) -> int:
@@ -104,8 +104,8 @@ class Stream:
         Mode 0 moves this rank's own position, mode 1 that of all ranks at once; otherwise the call is collective, with
         equal arguments.
         """
-        with checks(self._core.fail):
-            number = whole(element, "element")
+        with collective_errors(self._core.fail):
+            number = to_whole_number(element, "element")
         call(self._core.fail, self._core.seek, number)
 
     def close(self) -> None:
@@ -129,15 +129,15 @@ class Stream:
         """Return a description with the mode and the file."""
         return f"<{'closed ' if self.closed else ''}plait.Stream mode={self.mode} of {self._file.url!r}>"
 
-    def _checked_read(self, count: int, out: Array | None) -> tuple[int, Array]:
+    def _check_read(self, count: int, out: Array | None) -> tuple[int, Array]:
         """Return the number of elements, and memory for those that the file can contain."""
-        with checks(self._core.fail):
-            number = whole(count, "count")
+        with collective_errors(self._core.fail):
+            number = to_whole_number(count, "count")
             if out is None:
                 return number, new_array([max(min(number, self._elements), 0)], self._dtype)
             if not isinstance(out, np.ndarray):
                 raise ArgumentError(f"out is {array_kind(out)}; pass a NumPy array to be filled")
-            plain_array(out, "out")
+            to_plain_array(out, "out")
             self._check_dtype(out, "out")
             if not out.flags.writeable or not out.flags.c_contiguous:
                 raise ArgumentError("out is read-only or not contiguous in C order; pass an array that can be filled")
@@ -145,8 +145,8 @@ class Stream:
                 raise ArgumentError(f"out has {out.size} elements, but count is {number}; pass a larger array")
             return number, out.reshape(-1)
 
-    def _checked_write(self, array: npt.ArrayLike) -> Array:
-        with checks(self._core.fail):
+    def _check_write(self, array: npt.ArrayLike) -> Array:
+        with collective_errors(self._core.fail):
             source: Array = np.ascontiguousarray(to_array(array, "array", self._dtype))
             self._check_dtype(source, "array")
             return source.reshape(-1)
@@ -159,18 +159,18 @@ class Stream:
 
 
 class _StreamRequest(Request[Array]):
-    def _finished(self, elements: Any) -> Array:
+    def _to_result(self, elements: Any) -> Array:
         return self._result[:elements]
 
 
 def open_stream(file: File, core: _core.File, mode: int, dtype: np.dtype[Any]) -> Stream:
     """Open a stream on a file. Collective, even if one rank has an invalid mode."""
-    with checks(core.fail):
-        number = whole(mode, "mode")
+    with collective_errors(core.fail):
+        number = to_whole_number(mode, "mode")
         if not 0 <= number <= 4:
             raise ArgumentError(f"streams have the modes 0 to 4, but mode={number} was given; use one of these")
     return Stream(file, call(core.fail, _core.Stream, core, number), dtype)
 
 
-def _address(array: Array) -> int:
+def _find_address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])

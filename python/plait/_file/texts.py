@@ -21,19 +21,19 @@ from .._arguments.region import Slices
 from .._arguments.texts import REFERENCE, is_text, store_texts, to_block
 from .._arguments.values import Array
 from .._base.errors import ArgumentError
-from .._calls.guard import call, checks
+from .._calls.guard import call, collective_errors
 from .._core import File, Layout, Texts
 
-_NONE = (1 << 64) - 1
+_UNFILLED = (1 << 64) - 1
 """Both halves of a reference that no file has: no heap of HDF5 and no chunk of Zarr has this address."""
 
 
 def read_texts(core: File, layout: Layout, arrays: list[Array], slices: Slices, *, fill_halo: bool) -> None:
     """Read texts into the local arrays of this process. Collective, with the errors of a read."""
-    halves = [np.full((*array.shape, 2), _NONE, "u8") for array in arrays]
+    halves = [np.full((*array.shape, 2), _UNFILLED, "u8") for array in arrays]
     references: list[Array] = [array.view(REFERENCE)[..., 0] for array in halves]
     call(core.fail, core.read, layout, to_parts(references), slices, fill_halo)
-    filled = [_filled(array) for array in halves]
+    filled = [_find_filled(array) for array in halves]
     parts = [
         array.ravel() if filled_part is None else array[filled_part]
         for array, filled_part in zip(references, filled, strict=True)
@@ -47,15 +47,15 @@ def read_texts(core: File, layout: Layout, arrays: list[Array], slices: Slices, 
         begin += store_texts(block, begin, array, filled_part)
 
 
-def _filled(halves: Array) -> Array | None:
+def _find_filled(halves: Array) -> Array | None:
     """Return True for each reference that a read has filled; None if it has filled all."""
-    is_filled = (halves[..., 0] != _NONE) | (halves[..., 1] != _NONE)
+    is_filled = (halves[..., 0] != _UNFILLED) | (halves[..., 1] != _UNFILLED)
     return None if is_filled.all() else is_filled
 
 
 def write_texts(core: File, layout: Layout, arrays: list[Array], slices: Slices) -> None:
     """Write the texts of the local arrays of this process. Collective, with the errors of a write."""
-    with checks(core.fail):
+    with collective_errors(core.fail):
         block = to_block(arrays)
     dense: Array = np.frombuffer(call(core.fail, Texts(core).add, block), REFERENCE)
     references, begin = [], 0
@@ -67,7 +67,7 @@ def write_texts(core: File, layout: Layout, arrays: list[Array], slices: Slices)
 
 def reject_texts(core: File, dtype: np.dtype[Any], what: str) -> None:
     """Raise an error on all ranks if an array has texts.  what: the operations that do not support texts"""
-    with checks(core.fail):
+    with collective_errors(core.fail):
         if is_text(dtype):
             raise ArgumentError(
                 f"{core.path} holds texts of any length, which {what} do not move; use read() and write()"

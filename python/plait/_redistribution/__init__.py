@@ -1,1 +1,1 @@
-"""Redistribution of arrays in memory, and the checks of arrays that several calls share."""
+"""Redistribution: copies arrays in memory from one layout to another."""

@@ -1,4 +1,4 @@
-"""Redistribution: arrays in memory from one layout into another."""
+"""The functions and the class that copy arrays in memory from one layout to another."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ import numpy.typing as npt
 from .. import _core
 from .._arguments.arrays import Arrays, LocalArrays, Parts, check_arrays, new_arrays, to_parts
 from .._arguments.dtypes import to_dtype
+from .._arguments.flags import check_flag
 from .._arguments.layouts import LayoutLike, layout_pair, to_layout
 from .._arguments.region import Region, to_slices
-from .._arguments.values import Array, plain_array
+from .._arguments.values import Array, to_plain_array
 from .._arguments.words import shape_text
 from .._base.errors import ArgumentError
 from .._calls.comm import CommLike, to_core_comm
-from .._calls.guard import Reporter, agreed_errors, call, checks
+from .._calls.guard import Reporter, agreed_errors, call, collective_errors
 from .._calls.request import Request
 from .._core import Layout
-from .held import (
-    as_given,
-    check_flag,
+from .arrays import (
     check_memory,
-    checked_dtype,
+    check_movable_dtype,
     format_dtype,
     parse_memory,
     ranks_taking_part,
     shared_arrays,
+    to_result,
 )
 
 
@@ -46,12 +46,12 @@ def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> Ar
     rank). Raises plait.StoreError on all ranks if a node has too little shared memory.
     """
     core_comm = to_core_comm(comm)
-    with checks(_fail_on(core_comm)):
+    with collective_errors(_make_reporter(core_comm)):
         layout = to_layout(layout)
-        element_type = checked_dtype(to_dtype(dtype))
+        element_type = check_movable_dtype(to_dtype(dtype))
         ranks = ranks_taking_part(layout, core_comm, comm is None)
         check_memory(layout, element_type)
-    return as_given(shared_arrays(LocalArrays(layout, ranks, element_type), core_comm, comm is None), comm is None)
+    return to_result(shared_arrays(LocalArrays(layout, ranks, element_type), core_comm, comm is None), comm is None)
 
 
 def redistribute(
@@ -81,8 +81,8 @@ def redistribute(
     rank), and gets those of ``dst``. The two layouts may have different ranks; the communicator must have all of them.
     Raises plait.ArgumentError, the same on every rank, if shapes, layouts, arrays and ranks do not fit together.
     """
-    ends = _Ends(src, dst, source_region, target_region)
-    move = _Move(_LocalArrays(array, out), ends, comm, _Options(memory, fill_halo))
+    ends = _LayoutPair(src, dst, source_region, target_region)
+    move = _CheckedCall(_LocalArrays(array, out), ends, comm, _Options(memory, fill_halo))
     call(move.fail, _core.redistribute, *move.arguments)
     return move.result
 
@@ -104,8 +104,8 @@ def iredistribute(
     Redistributions and file accesses that were started on one communicator are carried out in order. Neither read nor
     change the arrays before ``wait()`` has returned.
     """
-    ends = _Ends(src, dst, source_region, target_region)
-    move = _Move(_LocalArrays(array, out), ends, comm, _Options(memory, fill_halo))
+    ends = _LayoutPair(src, dst, source_region, target_region)
+    move = _CheckedCall(_LocalArrays(array, out), ends, comm, _Options(memory, fill_halo))
     start = partial(call, move.fail, _core.start_redistribute, *move.arguments)
     return Request(start, move, move.arrays, move.result)
 
@@ -132,24 +132,26 @@ class Redistribution:
     ) -> None:
         """Make the plan. Raises plait.ArgumentError if layouts and ranks do not fit together."""
         self._comm = to_core_comm(comm)
-        self._alone = comm is None
-        self._fail = _fail_on(self._comm)
-        with checks(self._fail):
-            self._dtype = checked_dtype(to_dtype(dtype))
-            ends = _Ends(src, dst, source_region, target_region)
+        self._is_alone = comm is None
+        self._fail = _make_reporter(self._comm)
+        with collective_errors(self._fail):
+            self._dtype = check_movable_dtype(to_dtype(dtype))
+            ends = _LayoutPair(src, dst, source_region, target_region)
             self._layouts = ends.layouts()
             for layout in self._layouts:
                 check_memory(layout, self._dtype)
             self._needed = [
-                LocalArrays(layout, ranks_taking_part(layout, self._comm, self._alone), self._dtype)
+                LocalArrays(layout, ranks_taking_part(layout, self._comm, self._is_alone), self._dtype)
                 for layout in self._layouts
             ]
-            description = _Options(memory, fill_halo).call(self._layouts, self._dtype, ends.section(*self._layouts))
+            description = _Options(memory, fill_halo).make_core_call(
+                self._layouts, self._dtype, ends.make_section(*self._layouts)
+            )
         self._core: _core.Redistribution | None = call(self._fail, _core.Redistribution, description, self._comm)
-        self._own: list[list[Array] | None] = [None, None]
+        self._plan_arrays: list[list[Array] | None] = [None, None]
         # A rank that is not in a layout always passes None, so it cannot know whether the other ranks use the arrays of
         # the plan. Making these is collective; therefore they are made now.
-        if not self._alone and any(layout.size < self._comm.size for layout in self._layouts):
+        if not self._is_alone and any(layout.size < self._comm.size for layout in self._layouts):
             self._local_arrays(0)
             self._local_arrays(1)
 
@@ -159,12 +161,12 @@ class Redistribution:
 
         It is made when it is first used, which is collective. If a layout leaves ranks out, it is made with the plan.
         """
-        return as_given(self._local_arrays(0), self._alone)
+        return to_result(self._local_arrays(0), self._is_alone)
 
     @property
     def target(self) -> Array | Any:
         """A local array of the target layout for this rank, made like :attr:`source`."""
-        return as_given(self._local_arrays(1), self._alone)
+        return to_result(self._local_arrays(1), self._is_alone)
 
     def run(self, array: Arrays | None = None, out: Arrays | None = None) -> Array | Any:
         """Move the elements of ``array`` to ``out``, by default of :attr:`source` to :attr:`target`. Collective.
@@ -185,13 +187,12 @@ class Redistribution:
 
     def explain(self) -> str:
         """Describe the messages, copies and staging memory of this rank, as text. Not collective."""
-        return self._open().explain()
+        return self._require_open().explain()
 
     def close(self) -> None:
         """Release the plan and its arrays; they are freed when started runs have ended. Closing twice does nothing."""
         self._core = None
-        self._own = [None, None]
-        self._known = [None, None]
+        self._plan_arrays = [None, None]
 
     def __enter__(self) -> Redistribution:
         """Return the plan itself; leaving the block closes it."""
@@ -203,31 +204,31 @@ class Redistribution:
         """Close the plan."""
         self.close()
 
-    def _open(self) -> _core.Redistribution:
+    def _require_open(self) -> _core.Redistribution:
         if self._core is None:
             raise ArgumentError("the redistribution is closed; make a new one")
         return self._core
 
     def _local_arrays(self, side: int) -> list[Array]:
-        self._open()
-        arrays = self._own[side]
+        self._require_open()
+        arrays = self._plan_arrays[side]
         if arrays is None:
-            arrays = shared_arrays(self._needed[side], self._comm, self._alone)
-            self._own[side] = arrays
+            arrays = shared_arrays(self._needed[side], self._comm, self._is_alone)
+            self._plan_arrays[side] = arrays
         return arrays
 
     def _prepare(
         self, array: Arrays | None, out: Arrays | None
     ) -> tuple[_core.Redistribution, tuple[Parts, Parts], list[Array], Any]:
-        with checks(self._fail):
-            core = self._open()
-        with checks(core.fail):
-            sources, source_parts = self._side(0, array, "array", writable=False)
-            targets, target_parts = self._side(1, out, "out", writable=True)
-        result = as_given(targets, self._alone) if out is None else out
+        with collective_errors(self._fail):
+            core = self._require_open()
+        with collective_errors(core.fail):
+            sources, source_parts = self._check_side(0, array, "array", writable=False)
+            targets, target_parts = self._check_side(1, out, "out", writable=True)
+        result = to_result(targets, self._is_alone) if out is None else out
         return core, (source_parts, target_parts), [*sources, *targets], result
 
-    def _side(self, side: int, argument: Arrays | None, what: str, writable: bool) -> tuple[list[Array], Parts]:
+    def _check_side(self, side: int, argument: Arrays | None, what: str, writable: bool) -> tuple[list[Array], Parts]:
         if argument is None:
             with agreed_errors():
                 arrays = self._local_arrays(side)
@@ -250,7 +251,7 @@ class _LocalArrays:
 
 
 @dataclass(frozen=True)
-class _Ends:
+class _LayoutPair:
     """The source and the target: the layouts, and the regions of the two whole arrays."""
 
     source: LayoutLike
@@ -259,17 +260,17 @@ class _Ends:
     target_region: Region | None
 
     @property
-    def whole(self) -> bool:
-        """Return True if all of both arrays is moved."""
+    def are_whole(self) -> bool:
+        """True if no region is given, so that all elements of both arrays are moved."""
         return self.source_region is None and self.target_region is None
 
     def layouts(self, shape: tuple[int, ...] | None = None) -> tuple[Layout, Layout]:
         """Return both layouts.  shape: the shape to use if neither layout has one"""
-        return layout_pair(self.source, self.target, shape, self.whole)
+        return layout_pair(self.source, self.target, shape, self.are_whole)
 
-    def section(self, src: Layout, dst: Layout) -> _core.Section | None:
-        """Return the section that the regions are; None for both arrays whole."""
-        if self.whole:
+    def make_section(self, src: Layout, dst: Layout) -> _core.Section | None:
+        """Return the core's description of both regions; None if both arrays are whole."""
+        if self.are_whole:
             if src.shape != dst.shape:
                 raise ArgumentError(f"a redistribution needs two layouts of one shape, found {src} and {dst}")
             return None
@@ -296,7 +297,7 @@ class _Options:
     memory: int | str | None
     fill_halo: bool
 
-    def call(
+    def make_core_call(
         self, layouts: tuple[Layout, Layout], dtype: np.dtype[Any], section: _core.Section | None
     ) -> _core.RedistributionCall:
         """Return the core's description of the move between the layouts.  errors  ArgumentError"""
@@ -307,19 +308,19 @@ class _Options:
         return _core.RedistributionCall(*layouts, dtype.itemsize, options)
 
 
-class _Move:
-    """The checked arguments of one redistribution."""
+class _CheckedCall:
+    """The checked arguments of one redistribution, in the form of the core."""
 
-    def __init__(self, local_arrays: _LocalArrays, ends: _Ends, comm: CommLike, options: _Options) -> None:
+    def __init__(self, local_arrays: _LocalArrays, ends: _LayoutPair, comm: CommLike, options: _Options) -> None:
         core_comm = to_core_comm(comm)
-        alone = comm is None
+        is_alone = comm is None
         array, out = local_arrays.array, local_arrays.out
-        self.fail = _fail_on(core_comm)
-        with checks(self.fail):
-            layouts = ends.layouts(array.shape if alone and isinstance(array, np.ndarray) else None)
-            ranks_by_layout = [ranks_taking_part(layout, core_comm, alone) for layout in layouts]
-            section = ends.section(*layouts)
-            dtype = _agree_dtype(local_arrays, layouts, core_comm, alone)
+        self.fail = _make_reporter(core_comm)
+        with collective_errors(self.fail):
+            layouts = ends.layouts(array.shape if is_alone and isinstance(array, np.ndarray) else None)
+            ranks_by_layout = [ranks_taking_part(layout, core_comm, is_alone) for layout in layouts]
+            section = ends.make_section(*layouts)
+            dtype = _agree_on_dtype(local_arrays, layouts, core_comm, is_alone)
             src, dst = (
                 LocalArrays(layout, ranks, dtype) for layout, ranks in zip(layouts, ranks_by_layout, strict=True)
             )
@@ -327,13 +328,13 @@ class _Move:
             if out is None and ends.target_region is not None and dst.ranks:
                 raise ArgumentError("a target region needs out=, the array whose other elements stay")
             targets = new_arrays(dst) if out is None else check_arrays(out, dst, "out", writable=True)
-            description = options.call(layouts, dtype, section)
+            description = options.make_core_call(layouts, dtype, section)
         self.arrays = [*sources, *targets]
-        self.result = out if out is not None else as_given(targets, alone)
+        self.result = out if out is not None else to_result(targets, is_alone)
         self.arguments = description, to_parts(sources), to_parts(targets), core_comm
 
 
-def _fail_on(comm: _core.Comm) -> Reporter:
+def _make_reporter(comm: _core.Comm) -> Reporter:
     """Return the function that raises an error of this rank in a redistribution on all ranks."""
     return partial(_core.fail_redistribute, comm=comm)
 
@@ -341,25 +342,25 @@ def _fail_on(comm: _core.Comm) -> Reporter:
 def _first_dtype(arrays: Arrays | None) -> np.dtype[Any] | None:
     if isinstance(arrays, (list, tuple)) and arrays and not any(isinstance(item, np.ndarray) for item in arrays):
         with contextlib.suppress(ArgumentError):  # lists of different lengths: one for each rank
-            return plain_array(arrays, "array").dtype
+            return to_plain_array(arrays, "array").dtype
     first = arrays[0] if isinstance(arrays, (list, tuple)) and arrays else arrays
     if first is None or isinstance(first, np.ndarray):
         return None if first is None else first.dtype
-    return plain_array(first, "array").dtype
+    return to_plain_array(first, "array").dtype
 
 
-def _agree_dtype(
-    local_arrays: _LocalArrays, layouts: tuple[Layout, Layout], comm: _core.Comm, alone: bool
+def _agree_on_dtype(
+    local_arrays: _LocalArrays, layouts: tuple[Layout, Layout], comm: _core.Comm, is_alone: bool
 ) -> np.dtype[Any]:
     """Return the dtype of the elements; a rank without an array gets it from the first rank of the source."""
     src, dst = layouts
     dtype = local_arrays.dtype()
-    if alone or src.size == comm.size:
+    if is_alone or src.size == comm.size:
         if dtype is None:
             raise ArgumentError("array is missing; pass this rank's local array")
-        return checked_dtype(dtype)
+        return check_movable_dtype(dtype)
     if dtype is not None:
-        checked_dtype(dtype)
+        check_movable_dtype(dtype)
     first = int(src.rank_numbers[0])
     text = "" if dtype is None else repr(np.lib.format.dtype_to_descr(dtype))
     with agreed_errors():
@@ -367,4 +368,4 @@ def _agree_dtype(
     if not text_of_type:
         raise ArgumentError(f"array is missing on rank {first}; pass its local array")
     broadcast_dtype: Any = np.lib.format.descr_to_dtype(ast.literal_eval(text_of_type))
-    return dtype if dtype is not None else checked_dtype(np.dtype(broadcast_dtype))
+    return dtype if dtype is not None else check_movable_dtype(np.dtype(broadcast_dtype))

@@ -7,7 +7,7 @@ from typing import Any
 
 import plait
 from plait._base.amounts import shown
-from plait._file.attributes import json_value
+from plait._file.attributes import to_json_value
 from plait.cli.support import output
 
 _LONGEST = 100
@@ -17,7 +17,7 @@ Document = dict[str, Any]
 
 def described(attributes: plait.Attributes) -> Document:
     """Return attributes as JSON values, and the reasons for those that cannot be read."""
-    values = {name: json_value(value) for name, value in attributes.items()}
+    values = {name: to_json_value(value) for name, value in attributes.items()}
     return {"attributes": values, "unreadable_attributes": attributes.unreadable}
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import plait
 from plait._arguments.texts import dtype_name
 from plait._core import ResolvedName
-from plait._file.attributes import json_value
-from plait._file.keeping import PROPERTIES
+from plait._file.attributes import to_json_value
 from plait._file.location import comes_in_steps, locate
+from plait._file.properties import PROPERTIES
 from plait.cli.attributes import described, read_groups
 from plait.cli.support import UserError
 
@@ -84,7 +84,7 @@ def _describe_array(array: plait.ArrayInfo) -> Document:
     document["bytes"] = math.prod(array.shape) * array.dtype.itemsize if array.dtype is not None else None
     properties = {name: getattr(array, name) for name in PROPERTIES if hasattr(array, name) and name != "attributes"}
     details |= {
-        name: list(value) if isinstance(value, tuple) else json_value(value) for name, value in properties.items()
+        name: list(value) if isinstance(value, tuple) else to_json_value(value) for name, value in properties.items()
     }
     reasons = {"error": array.error or None, "copied_by_library": array.copy_reason or None}
     return {

@@ -116,7 +116,7 @@ def _find_triples(src: Layout, dst: Layout, roles: npt.NDArray[np.int64]) -> Tri
 def _overlaps(first: Dimension, second: Dimension) -> npt.NDArray[np.float64]:
     """Return how many indices of a dimension each pair of coordinates shares."""
     counts = np.zeros((first.coordinates, second.coordinates))
-    conversion = compose(first.alone(), second.alone())
+    conversion = compose(first.is_alone(), second.is_alone())
     for c in range(second.coordinates):
         for message in conversion.receives(c):
             counts[message.rank, c] = message.elements

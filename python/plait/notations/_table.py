@@ -118,7 +118,7 @@ class Dimension:
             return Dimension(self.size, self.coordinates, self.block, inverse[self._turn])
         return Dimension(self.size, self.coordinates, runs=(self.runs[0], inverse[self.runs[1]]))
 
-    def alone(self) -> Layout:
+    def is_alone(self) -> Layout:
         """Return the layout of this dimension alone, on ranks that are its coordinates."""
         ranks = np.arange(self.coordinates, dtype=np.int64).reshape(-1, 1)
         return make((self.size,), [_spelled(self)], ranks)

@@ -14,7 +14,7 @@ from array_reads import open_error
 from hdf5_files import CHUNK, make_array, write_dataset
 
 import plait
-from plait._base.libraries.hdf5 import library as path_of_library
+from plait._base.libraries.hdf5 import find_library as path_of_library
 
 h5py = pytest.importorskip("h5py")
 

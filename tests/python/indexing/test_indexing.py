@@ -120,7 +120,7 @@ def test_lists_divided_in_every_way(tmp_path, order, limits, data):
     (tmp_path / "a").write_bytes(whole.tobytes(order))
     index = data.draw(indices(whole.shape))
     with pytest.MonkeyPatch.context() as patch:
-        for name, limit in zip(("_SCRATCH", "_CHEAP", "_SIEVED"), limits, strict=True):
+        for name, limit in zip(("_MAX_REGION_BYTES", "_CHEAP_BYTES", "_MAX_GAP_BYTES"), limits, strict=True):
             patch.setattr(pieces, name, limit)
         with plait.open(tmp_path / "a", shape=whole.shape, dtype="f8", order=order) as file:
             same(file[index], whole[index])

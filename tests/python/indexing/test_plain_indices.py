@@ -109,7 +109,7 @@ def test_types_without_the_buffer_protocol(tmp_path, dtype):
     with plait.open(tmp_path / "a.npy", "w", shape=whole.shape, dtype=dtype, durable=False) as file:
         file.write(whole)
     with plait.open(tmp_path / "a.npy") as file:
-        assert file._plain is None
+        assert file._buffer_dtype is None
         for index in (np.s_[2, 3:30:2], np.s_[4, 39], np.s_[...]):
             for _ in range(2):
                 same(file[index], whole[index])

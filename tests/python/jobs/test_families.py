@@ -51,28 +51,28 @@ def test_modules_next_to_the_package_are_found(tmp_path):
     suffix = families.EXTENSION_SUFFIXES[0]
     for name in (f"_mpi_mpich{suffix}", "_mpi_openmpi.abi3.so", "_mpi_other.cpython-27.so", "_mpi.abi3.so"):
         (tmp_path / name).touch()
-    modules = families._built(tmp_path)
+    modules = families._find_modules(tmp_path)
     assert modules == {"mpich": tmp_path / f"_mpi_mpich{suffix}", "openmpi": tmp_path / "_mpi_openmpi.abi3.so"}
 
 
 def test_an_mpi_without_a_module_is_rejected(monkeypatch):
-    monkeypatch.setattr(families, "_library_in_use", lambda: library("HPE MPT 2.30"))
+    monkeypatch.setattr(families, "_find_library_in_use", lambda: library("HPE MPT 2.30"))
     with pytest.raises(ArgumentError, match=r"'HPE MPT 2.30' is no MPI that .* which are mpich, openmpi; build Plait"):
-        families._loaded({"openmpi": Path("a.so"), "mpich": Path("b.so")})
+        families._load_module({"openmpi": Path("a.so"), "mpich": Path("b.so")})
 
 
 def test_a_process_without_mpi_gets_an_error(monkeypatch):
-    monkeypatch.setattr(families, "loaded_libraries", lambda: iter(()))
+    monkeypatch.setattr(families, "list_loaded_libraries", lambda: iter(()))
     with pytest.raises(ArgumentError, match="no MPI library was found in this process"):
-        families._library_in_use()
+        families._find_library_in_use()
 
 
 PROGRAM = """
 from mpi4py import MPI
 from plait._base.libraries import families
-found = families._library_in_use()
+found = families._find_library_in_use()
 print(families.read_version(found) == MPI.Get_library_version().rstrip("\\0\\n "), families.find_family(found))
-print(len(list(families.loaded_libraries())))
+print(len(list(families.list_loaded_libraries())))
 """
 
 

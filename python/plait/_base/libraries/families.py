@@ -1,4 +1,7 @@
-"""The extension module for the MPI that this process uses: a wheel has one for each family of MPI libraries."""
+"""Loads the extension module for the MPI library of this process: a wheel has one for each family of MPI libraries.
+
+The libraries of a family have the same binary interface: MPICH, Open MPI, and the standard ABI of MPI 5.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from ..errors import ArgumentError
 
 #: MPI_Get_library_version of libraries with MPICH's binary interface, as its ABI initiative lists them.
 LIKE_MPICH = re.compile("MPICH|Intel|MVAPICH|ParaStation|Cray", re.IGNORECASE)
-_LONGEST = 8192  # MPI_MAX_LIBRARY_VERSION_STRING is at most 8192 bytes in every library
+_MAX_VERSION_BYTES = 8192  # MPI_MAX_LIBRARY_VERSION_STRING is at most 8192 bytes in every library
 
 
 @lru_cache(maxsize=1)
@@ -29,16 +32,16 @@ def mpi_module() -> ModuleType:
     try:
         from ... import _mpi
     except ImportError as error:
-        built = _built()
-        if not built:
+        modules = _find_modules()
+        if not modules:
             raise ArgumentError(
                 f"this Plait was built without MPI ({error}); build it where an MPI is found"
             ) from error
-        return _loaded(built)
+        return _load_module(modules)
     return _mpi
 
 
-def _built(folder: Path = Path(__file__).parents[2]) -> dict[str, Path]:
+def _find_modules(folder: Path = Path(__file__).parents[2]) -> dict[str, Path]:
     """Return the families for which modules exist, with the paths of the modules."""
     found = {}
     for path in folder.glob("_mpi_*.so"):
@@ -48,16 +51,16 @@ def _built(folder: Path = Path(__file__).parents[2]) -> dict[str, Path]:
     return found
 
 
-def _loaded(built: dict[str, Path]) -> ModuleType:
+def _load_module(modules: dict[str, Path]) -> ModuleType:
     """Load the module for the MPI library in use, and link it to the functions of that library."""
-    library = _library_in_use()
+    library = _find_library_in_use()
     family = find_family(library)
-    if family not in built:
+    if family not in modules:
         raise ArgumentError(
-            f"{read_version(library)!r} is no MPI that this wheel is made for, which are {', '.join(sorted(built))}; "
+            f"{read_version(library)!r} is no MPI that this wheel is made for, which are {', '.join(sorted(modules))}; "
             f"build Plait for it, with MPICC set to its compiler wrapper: pip install --no-binary plait plait"
         )
-    spec = importlib.util.spec_from_file_location("plait._mpi", built[family])
+    spec = importlib.util.spec_from_file_location("plait._mpi", modules[family])
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -66,10 +69,10 @@ def _loaded(built: dict[str, Path]) -> ModuleType:
     return module
 
 
-def _library_in_use() -> ctypes.CDLL:
+def _find_library_in_use() -> ctypes.CDLL:
     """Return the MPI library that mpi4py uses; its symbols become visible to libraries that are loaded later."""
     mpi4py = sys.modules.get("mpi4py.MPI")
-    libraries = list(loaded_libraries())
+    libraries = list(list_loaded_libraries())
     mpi4py_version = mpi4py.Get_library_version().rstrip("\0\n ") if mpi4py is not None else None
     matching = [library for library in libraries if mpi4py_version is None or read_version(library) == mpi4py_version]
     if not matching:
@@ -80,7 +83,7 @@ def _library_in_use() -> ctypes.CDLL:
     return matching[0]
 
 
-def loaded_libraries() -> Iterator[ctypes.CDLL]:
+def list_loaded_libraries() -> Iterator[ctypes.CDLL]:
     """Yield the MPI libraries of this process: libmpi.so.12 and .40, libmpich.so.12, libmpi_cray.so.12,
     libmpi_abi.so.1.
     """
@@ -97,7 +100,7 @@ def loaded_libraries() -> Iterator[ctypes.CDLL]:
 
 def read_version(library: ctypes.CDLL) -> str:
     """Return the version text of an MPI library."""
-    text, length = ctypes.create_string_buffer(_LONGEST), ctypes.c_int()
+    text, length = ctypes.create_string_buffer(_MAX_VERSION_BYTES), ctypes.c_int()
     library.MPI_Get_library_version(text, ctypes.byref(length))
     return text.value.decode(errors="replace").rstrip("\n ")
 

@@ -1,4 +1,7 @@
-"""Finds the HDF5 library of Python's packages without importing them, and takes turns with them in using it."""
+"""Finds the HDF5 library that h5py uses, without importing h5py, and acquires h5py's lock for its use.
+
+The compiled core calls these functions by their names (bindings/python/core_hdf5.cpp).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 
-def library() -> str:
+def find_library() -> str:
     """Return the path of the library that h5py uses; empty if it is unknown."""
     try:
         found = importlib.util.find_spec("h5py")
@@ -23,7 +26,7 @@ def library() -> str:
     return ""
 
 
-def plugins() -> str:
+def find_plugins() -> str:
     """Return the folder of the plug-ins of the package hdf5plugin; empty if the package is not installed."""
     try:
         found = importlib.util.find_spec("hdf5plugin")
@@ -35,7 +38,7 @@ def plugins() -> str:
     return ""
 
 
-def acquired() -> Any:
+def acquire_h5py_lock() -> Any:
     """Wait until no thread is in h5py, and return the lock that excludes others; None if h5py is not imported."""
     objects = sys.modules.get("h5py._objects")
     lock = getattr(objects, "phil", None)

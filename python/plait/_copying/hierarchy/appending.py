@@ -26,9 +26,9 @@ from ..._arguments.texts import is_text
 from ..._arguments.words import shape_text, shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import CommLike, to_core_comm
-from ..._calls.guard import Reporter, checks
+from ..._calls.guard import Reporter, collective_errors
 from ..._core import Content, GrowthGroup, Layout
-from ..._file.arrays_in import BETWEEN, members_in, split_name
+from ..._file.arrays_in import SEPARATOR, members_in, split_name
 from ..._file.attributes import Attributes
 from ..._file.file import File
 from ..._file.location import local_path, locate
@@ -64,7 +64,7 @@ def append_arrays(job: Job, along: int | str, fail: Reporter, progress: Progress
         opened = stack.enter_context(make_source(job.sources, replace(job.options, memory=staging), job.raw, fail))
         steps = opened.steps()
         step = next(steps)
-        with checks(fail):
+        with collective_errors(fail):
             pairs, new_arrays = _find_pairs(step, opened.name, target, along)
             changing = [pair for pair in pairs if pair.axis is not None or pair.is_new]
             growing = [pair for pair in changing if not pair.is_new]
@@ -72,17 +72,17 @@ def append_arrays(job: Job, along: int | str, fail: Reporter, progress: Progress
         growth = GrowingTarget(min(pair.length for pair in growing))
         target_arrays = tuple(_describe_in_target(pair) for pair in changing)
         opens_one_by_one = _opens_one_by_one(target, growing)
-        with checks(fail):
+        with collective_errors(fail):
             if opens_one_by_one and to_core_comm(comm).rank == 0:
                 group = GrowthGroup(str(local_path(target)), len(changing))
                 stack.callback(group.end)
         has_begun = False
         files: list[File] = []
-        with checks(fail):
+        with collective_errors(fail):
             new_arrays.begin(comm)
         for batch in [[pair] for pair in changing] if opens_one_by_one else [changing]:
             files = [stack.enter_context(_open(pair, new_arrays, comm, staging)) for pair in batch]
-            with checks(fail):
+            with collective_errors(fail):
                 _check_unchanged(batch, files)
             if not has_begun:
                 _check_others(pairs, converted, comm, fail)
@@ -202,7 +202,7 @@ def _make_new(
     along = first.array.content.dimension_names[first.dimension]
     names = list(array.content.dimension_names)
     axis = names.index(along) if along in names else None
-    url = f"{target}{BETWEEN}{name}"
+    url = f"{target}{SEPARATOR}{name}"
     shape = list(array.shape)
     if axis is not None:
         added = first.array.shape[first.dimension]
@@ -226,7 +226,7 @@ def _reject_texts(url: str) -> None:
 
 
 def _make_pair(array: StepArray, name: str, member: Any, ends: tuple[str, str], along: int | str) -> ArrayPair:
-    source, target = (f"{split_name(end)[0]}{BETWEEN}{name}" if name else end for end in ends)
+    source, target = (f"{split_name(end)[0]}{SEPARATOR}{name}" if name else end for end in ends)
     axis = _find_axis(array, along)
     shapes = [list(array.shape), list(member.shape)]
     if axis is not None and len(shapes[1]) == len(shapes[0]):
@@ -320,19 +320,19 @@ def _check_equal(pair: ArrayPair, source: Source | ConvertedSource, comm: CommLi
     array = _describe_in_target(pair)
     row = int(np.prod(array.shape[1:], dtype=np.int64)) * array.dtype.itemsize
     count = max(_COMPARED_BYTES // max(row, 1), 1)
-    alone = comm is None
+    is_alone = comm is None
     with open(pair.url, comm=comm) as target:
         for begin in range(0, array.shape[0] if array.shape else 1, count):
             end = min(begin + count, array.shape[0]) if array.shape else 1
             region = (slice(begin, end), *[slice(0, size) for size in array.shape[1:]]) if array.shape else None
             shape = (end - begin, *array.shape[1:]) if array.shape else ()
             layout = Layout(shape, ["*"] * len(shape), order=array.order)
-            holds = alone or layout.has_rank(to_core_comm(comm).rank)
+            holds = is_alone or layout.has_rank(to_core_comm(comm).rank)
             source_and_target = [np.empty(shape, array.dtype) for _ in range(2)] if holds else []
-            read_into: list[Any] = [[array] if alone else array for array in source_and_target] or [None, None]
+            read_into: list[Any] = [[array] if is_alone else array for array in source_and_target] or [None, None]
             source.read(array, layout, read_into[0], region)
             target.read(layout, read_into[1], region=region)
-            with checks(fail):
+            with collective_errors(fail):
                 if source_and_target and find_difference(*source_and_target) is not None:
                     raise ArgumentError(
                         f"append: the array {shown(pair.array.name)} differs between the source and {pair.url}; arrays "

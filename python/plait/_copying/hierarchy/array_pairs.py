@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..._arguments.arrays import ranks_held
+from ..._arguments.arrays import list_local_ranks
 from ..._calls.comm import CommLike, to_core_comm
-from ..._calls.guard import Reporter, checks
+from ..._calls.guard import Reporter, collective_errors
 from ..._core import Content, Layout
 from ..._file.file import File
 from ..._views.joined.decoding import PartDecoding, interior_slices
@@ -51,7 +51,7 @@ class ConvertedSource:
 
     def __init__(self, source: ArrayReader, pairs: Sequence[ArrayPair], comm: CommLike, fail: Reporter) -> None:
         """Wrap the source."""
-        self._source, self._comm, self._alone, self._fail = source, to_core_comm(comm), comm is None, fail
+        self._source, self._comm, self._is_alone, self._fail = source, to_core_comm(comm), comm is None, fail
         self._pairs = {pair.array.name: pair for pair in pairs}
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
@@ -60,12 +60,12 @@ class ConvertedSource:
         if pair.decoding.is_identity:
             self._source.read(pair.array, layout, out, region)
             return
-        arrays = out if self._alone else [] if out is None else [out]
+        arrays = out if self._is_alone else [] if out is None else [out]
         stored = [pair.decoding.new_stored(target_part) for target_part in arrays]
-        self._source.read(pair.array, layout, stored if self._alone else next(iter(stored), None), region)
-        with checks(self._fail):
+        self._source.read(pair.array, layout, stored if self._is_alone else next(iter(stored), None), region)
+        with collective_errors(self._fail):
             for rank, stored_part, target_part in zip(
-                ranks_held(layout, self._comm, self._alone), stored, arrays, strict=True
+                list_local_ranks(layout, self._comm, self._is_alone), stored, arrays, strict=True
             ):
                 inner = interior_slices(layout, rank)
                 pair.decoding.decode(stored_part[inner], target_part[inner])

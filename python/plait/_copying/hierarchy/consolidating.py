@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import _core
-from ..._calls.guard import agreed_errors, checks
+from ..._calls.guard import agreed_errors, collective_errors
 from ..._file.location import local_path, locate
 from ..leftovers import temporary_prefix
 
@@ -43,7 +43,7 @@ def consolidate(target: str, comm: _core.Comm, *, is_requested: bool = True) -> 
     """
     if local_path(target) is None:
         return
-    with checks(partial(_core.fail, comm=comm)):
+    with collective_errors(partial(_core.fail, comm=comm)):
         if comm.rank == 0 and is_requested:
             consolidate_here(Path(locate(target).path))
         with agreed_errors():

@@ -8,7 +8,7 @@ from functools import partial
 
 from ... import _core
 from ..._base.errors import Error
-from ..._calls.guard import checks
+from ..._calls.guard import collective_errors
 from ..._file.arrays_in import members_in
 from ..._file.steps import VARIABLE
 from ..attributes import TargetAttributes
@@ -31,7 +31,7 @@ class LibraryCopies:
         errors  StoreError: the source was replaced or changed before
         """
         if step.library_copied:
-            with checks(partial(_core.fail, comm=self._comm)):
+            with collective_errors(partial(_core.fail, comm=self._comm)):
                 step.check_file()
             self._copied[target] = step.library_copied
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from ... import _core
 from ..._base.errors import Error, store_error
-from ..._calls.guard import agreed_errors, checks
+from ..._calls.guard import agreed_errors, collective_errors
 from ..._file.location import locate_new
 from ..leftovers import remove_leftovers, temporary_prefix
 from .additions import Additions, holds_entries
@@ -46,7 +46,7 @@ class Stage:
         self._lock = -1
         self._folder: Path | None = None
         self._additions: Additions | None = None
-        with checks(self._fail):
+        with collective_errors(self._fail):
             self._root = path = Path(locate_new(target).path)
             if path.is_symlink():
                 self._root = Path(os.path.realpath(path))
@@ -61,7 +61,7 @@ class Stage:
         self._array = self._staging_root or self._root
         self._missing = [self._array]
         if self._staging_root is None:
-            with checks(self._fail):
+            with collective_errors(self._fail):
                 self._additions = Additions.begin(target.removeprefix(self._format), self._root)
 
     def begin_array(self, name: str) -> None:
@@ -85,7 +85,7 @@ class Stage:
             self._additions.end()
             return
         assert self._staging_root is not None
-        with checks(self._fail):
+        with collective_errors(self._fail):
             if self._folder is not None:
                 try:
                     self._rename(self._staging_root)

@@ -35,7 +35,7 @@ from ..resume.resuming import source_identity
 from ..steps import StepArray
 from ..targets import FileTarget, TargetFactory
 from .arguments import Values, check_equal_arguments
-from .dividing import Block, Grid, assign, count_reads
+from .dividing import Block, Grid, count_reads, set_core_value
 from .folder import PartsFolder, write_plan
 from .opening import (
     BoxSource,
@@ -79,7 +79,7 @@ class Planner:
         intermediate  True to permit two phases, for arrays whose chunks many parts would read otherwise
         """
         arrays = self._copy.arrays
-        direct = self._make_phase(assign(self._direct_grids, parts), self._make_read_prediction(set()))
+        direct = self._make_phase(set_core_value(self._direct_grids, parts), self._make_read_prediction(set()))
         intermediate_chunks: list[tuple[int, ...] | None] = [None] * len(arrays)
         if intermediate:
             intermediate_chunks = [self._choose_intermediate_chunks(number, parts) for number in range(len(arrays))]
@@ -92,7 +92,7 @@ class Planner:
                 else replace(grid, shape=(0,), written=(1,), read=None)
                 for grid, chunks in zip(self._direct_grids, intermediate_chunks, strict=True)
             ]
-            first_parts = [part for part in assign(first, parts, reads_once=True) if part]
+            first_parts = [part for part in set_core_value(first, parts, reads_once=True) if part]
             second = [
                 replace(grid, read=None if number in intermediate_arrays else grid.read)
                 for number, grid in enumerate(self._direct_grids)
@@ -100,7 +100,7 @@ class Planner:
             phases = [
                 self._make_phase(first_parts, self._make_read_prediction(set(), intermediate_chunks)),
                 self._make_phase(
-                    assign(second, parts), self._make_read_prediction(intermediate_arrays, intermediate_chunks)
+                    set_core_value(second, parts), self._make_read_prediction(intermediate_arrays, intermediate_chunks)
                 ),
             ]
         planned = tuple(
@@ -129,7 +129,7 @@ class Planner:
         array, stored, grid = self._copy.arrays[number], self._target_storage[number], self._direct_grids[number]
         if grid.read is None or array.dtype.kind not in _INTERMEDIATE_TYPES:
             return None
-        if _count_chunk_reads(grid, assign([grid], parts)) <= _MAX_READS:
+        if _count_chunk_reads(grid, set_core_value([grid], parts)) <= _MAX_READS:
             return None
         limit = self._copy.job.options.memory
         memory = count_buffers(array.dtype.itemsize, (array, stored), 1, limit, os.cpu_count() or 1).window_bytes(limit)
@@ -147,7 +147,9 @@ class Planner:
         fewer = parts
         while reads > _MAX_READS and fewer > 3:
             fewer //= 2
-            fewer_reads = self._make_phase(assign(self._direct_grids, fewer), self._make_read_prediction(set())).reads
+            fewer_reads = self._make_phase(
+                set_core_value(self._direct_grids, fewer), self._make_read_prediction(set())
+            ).reads
             if fewer_reads <= _MAX_READS:
                 return fewer, fewer_reads
         return None

@@ -104,7 +104,7 @@ def divide(grid: Grid, max_boxes: int, *, reads_once: bool = False) -> list[Box]
     return [*_make_boxes(grid.shape, [choice.extent for choice in combinations[min(fitting, key=sort_key)]])]
 
 
-def assign(grids: Sequence[Grid], parts: int, *, reads_once: bool = False) -> list[list[Block]]:
+def set_core_value(grids: Sequence[Grid], parts: int, *, reads_once: bool = False) -> list[list[Block]]:
     """Return the blocks of each part; some parts have none if there are fewer units than parts.
 
     reads_once  True to read each chunk of the source about once, even if the parts differ in size

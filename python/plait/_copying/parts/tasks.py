@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..._arguments.buffers import whole
+from ..._arguments.buffers import to_whole_number
+from ..._arguments.flags import check_flag
 from ..._arguments.words import kind
 from ..._base.errors import ArgumentError
 from ..._file.location import with_format
-from ..._redistribution.held import check_flag
 from .._copy import CopyResult
 from ..moving import Progress
 from .arguments import to_values
@@ -111,7 +111,7 @@ def copy_tasks(
         target = with_format(target, options.pop("format"))
     values = to_values(source, options)
     uses_intermediate = check_flag(intermediate, "intermediate")
-    plan, _ = begin_copy(PartsFolder(target), values, whole(parts, "parts"), intermediate=uses_intermediate)
+    plan, _ = begin_copy(PartsFolder(target), values, to_whole_number(parts, "parts"), intermediate=uses_intermediate)
     return to_tasks(plan)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from ... import _core
 from ..._base.errors import ArgumentError, Error
-from ..._calls.guard import Reporter, checks
+from ..._calls.guard import Reporter, collective_errors
 from ..._file.file import File
 from ..._file.open import UnfinishedPolicy
 from ..boxes import Boxes, Storage, make_storage
@@ -78,12 +78,12 @@ class Journal:
         self._boot = boot_id() if len(hosts) == 1 else ""
         text = ""
         try:
-            with checks(fail):
+            with collective_errors(fail):
                 if self._is_first_rank:
                     text = self._open(job)
             self._parse_records(self._broadcast(text))
             self._may_be_lost = self._broadcast("lost" if self._may_be_lost else "") != ""
-            with checks(fail):
+            with collective_errors(fail):
                 if self._is_first_rank and self._may_be_lost:
                     # The lines that follow are of another start of the host, or of another host.
                     self._rewrite()
@@ -162,7 +162,7 @@ class Journal:
         name  the name of the file, by which its unfinished bytes can be removed
         make  opens the file: "keep" begins a new one, "continue" continues an unfinished one
         """
-        with checks(self._fail):
+        with collective_errors(self._fail):
             if self._is_first_rank and name not in self._file_names:
                 self._file_names.append(name)
                 self._write({"name": name})
@@ -196,7 +196,7 @@ class Journal:
         record = self._records.get(key)
         if record is None or record.route is None:
             record = self._begin_array(key, file, to_fields(route))
-            with checks(self._fail):
+            with collective_errors(self._fail):
                 if self._is_first_rank:
                     self._write({"key": key, "file": record.file, "route": record.route})
         assert record.route is not None
@@ -209,14 +209,14 @@ class Journal:
         if scratch not in self._records:
             self._begin_array(scratch, file, None)
             self._records[key].done.clear()
-            with checks(self._fail):
+            with collective_errors(self._fail):
                 if self._is_first_rank:
                     self._rewrite()
         return file
 
     def _begin_array(self, key: str, file: File, route: dict[str, Any] | None) -> _ArrayRecord:
         number = ""
-        with checks(self._fail):
+        with collective_errors(self._fail):
             if self._is_first_rank:
                 number = json.dumps(_file_identity(file._core.unfinished_path))
         record = self._records[key] = _ArrayRecord(json.loads(self._broadcast(number)), route)
@@ -235,7 +235,7 @@ class Journal:
         if units is not None:
             repeated, broken = units.find_unfinished(windows_of_pass, done)
             done -= repeated
-            with checks(self._fail):
+            with collective_errors(self._fail):
                 if self._is_first_rank:
                     if repeated:
                         self._rewrite()
@@ -249,7 +249,7 @@ class Journal:
         """
         self._records[key].done.setdefault(number, set()).add(window)
         due = False
-        with checks(self._fail):
+        with collective_errors(self._fail):
             if self._is_first_rank:
                 self._write({"key": key, "pass": number, "window": window})
                 due = last or time.monotonic() >= self._next_sync
@@ -264,7 +264,7 @@ class Journal:
         for file in dict.fromkeys(file for file, _ in self._opened_files.values() if not file.closed):
             file._core.sync()
         seconds = time.monotonic() - begin
-        with checks(self._fail):
+        with collective_errors(self._fail):
             if self._is_first_rank:
                 self._write({"synced": True})
                 os.fsync(self._file)
@@ -272,7 +272,7 @@ class Journal:
 
     def finish(self, keys: list[str]) -> None:
         """Record that arrays are complete and visible."""
-        with checks(self._fail):
+        with collective_errors(self._fail):
             for key in keys:
                 self._opened_files.pop(key, None)
                 self._records.setdefault(key, _ArrayRecord()).finished = True
@@ -285,7 +285,7 @@ class Journal:
         self._records.pop(key, None)
         with contextlib.suppress(Error):  # it has failed on another rank
             file._core.abandon("it was no longer needed")
-        with checks(self._fail):
+        with collective_errors(self._fail):
             if self._is_first_rank:
                 _core.remove_unfinished(file.url)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _core
 from ..._base.errors import ArgumentError, Error
-from ..._calls.guard import Reporter, checks
-from ..._file.arrays_in import BETWEEN, arrays_in
+from ..._calls.guard import Reporter, collective_errors
+from ..._file.arrays_in import SEPARATOR, arrays_in
 from ..._file.location import local_path, locate, locate_new
 from ..names import array_part
 from .journal import Journal
@@ -32,7 +32,7 @@ def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
     """
     assert job.name is not None
     described: dict[str, Any] = {}
-    with checks(fail):
+    with collective_errors(fail):
         path = _journal_path(job.name.text)
         if path is None:
             return None
@@ -65,7 +65,7 @@ def _journal_path(target: str) -> Path | None:
         path = local_path(resolved.file if resolved.adds_arrays else target)
         if path is not None and path.name:  # the root of all folders has nothing next to it
             array = array_part(target) if resolved.adds_arrays else ""
-            return path.with_name(f".{_shorten(path.name + (BETWEEN + array if array else ''))}{_SUFFIX}")
+            return path.with_name(f".{_shorten(path.name + (SEPARATOR + array if array else ''))}{_SUFFIX}")
     return None
 
 

@@ -14,7 +14,7 @@ from ..._arguments.texts import is_text
 from ..._arguments.values import Array, to_value
 from ..._arguments.words import shape_text
 from ..._base.errors import ArgumentError, ArgumentTypeError
-from ..._calls.guard import alone
+from ..._calls.guard import plait_errors
 from ..._core import Comm, File, read_plain
 from ..attributes import FileAttributes
 from ..texts import read_texts, write_texts
@@ -22,9 +22,9 @@ from .index import Index, parse_index
 from .moving import read_index, write_index
 from .readable_array import ReadableArray
 
-_PIECE = 32 << 20
-"""Bytes of a piece that `chunks` proposes."""
-_CACHED = 16 << 20
+_PIECE_BYTES = 32 << 20
+"""Maximum number of bytes of a piece that `chunks` proposes for an array that is stored in one piece."""
+_CACHE_BYTES = 16 << 20
 """Bytes of decompressed chunks that are cached for further indexing."""
 
 
@@ -37,14 +37,14 @@ class ArrayLike(ReadableArray):
 
     _core: File
     _comm: Comm
-    _alone: bool
+    _is_alone: bool
     _dtype: np.dtype[Any]
     _text_writes: threading.Lock
     """Locked during a write of texts, for which the core needs two calls: one adds the texts, one writes references."""
-    _plain: np.dtype[Any] | None = None
+    _buffer_dtype: np.dtype[Any] | None = None
     """The dtype for which the core handles simple indices in one call (`read_plain`); None if it does not."""
-    _caches = False
-    """True if the array is selected, and the core caches chunks for indexing."""
+    _has_cache = False
+    """True if the array is selected, and the core has a cache of chunks for indexing."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -71,7 +71,7 @@ class ArrayLike(ReadableArray):
         """
         if self._core.chunk:
             return self._core.chunk
-        return pieces(self.shape, self.dtype.itemsize, self.order)
+        return choose_pieces(self.shape, self.dtype.itemsize, self.order)
 
     @property
     def attrs(self) -> FileAttributes:
@@ -95,22 +95,22 @@ class ArrayLike(ReadableArray):
         communicator of several ranks is an error. Raises plait.ArgumentError (an IndexError too for an index outside
         the array) and plait.StoreError.
         """
-        if self._caches and self._plain is not None:
-            elements = read_plain(self._core, index, self._plain)
+        if self._has_cache and self._buffer_dtype is not None:
+            elements = read_plain(self._core, index, self._buffer_dtype)
             if elements is not None:
                 return elements
         return self._read_index(index)
 
-    @alone
+    @plait_errors
     def _read_index(self, index: Any) -> Array | Any:
         """Read the elements of any index; `read_plain` handles only simple indices without errors."""
-        parsed = self._meant(index)
-        if not self._caches:
-            self._core.cache_chunks(_CACHED)
-            self._caches = True
+        parsed = self._parse_index(index)
+        if not self._has_cache:
+            self._core.cache_chunks(_CACHE_BYTES)
+            self._has_cache = True
         return read_index(parsed, self._dtype, self._core.order, self._read_region)
 
-    @alone
+    @plait_errors
     def __setitem__(self, index: Any, value: Any) -> None:
         """Write a value to the elements of an index, broadcast as in NumPy's assignment; in modes r+ and w.
 
@@ -120,7 +120,7 @@ class ArrayLike(ReadableArray):
         Not collective. Elements that were written before an error stay written. Raises plait.ArgumentError and
         plait.StoreError.
         """
-        parsed = self._meant(index)
+        parsed = self._parse_index(index)
         elements = to_value(value, self._dtype, "value")
         try:
             write_index(parsed, elements, self._core.order, self._write_region)
@@ -136,7 +136,7 @@ class ArrayLike(ReadableArray):
         """Raise an error: Python would search for the value by reading the file element by element."""
         raise ArgumentTypeError("whether a file holds a value cannot be asked for; read it first: value in file[...]")
 
-    def _meant(self, index: Any) -> Index:
+    def _parse_index(self, index: Any) -> Index:
         if self._comm.size > 1:
             raise ArgumentError(
                 f"the file is open on {self._comm.size} ranks, and indexing is for one process that has it for itself; "
@@ -145,33 +145,33 @@ class ArrayLike(ReadableArray):
             )
         self._select_data()
         parsed = parse_index(index, self._core.shape, self._core.order)
-        if parsed.points is not None and self._loses_steps():
+        if parsed.points is not None and self._makes_steps():
             raise ArgumentError(
                 "a list or a mask is read or written in several parts, each of which would be a step of the pipe; "
                 "begin a step first, as in: for step in file"
             )
         return parsed
 
-    def _take_dtype(self, dtype: np.dtype[Any]) -> None:
+    def _update_dtype(self, dtype: np.dtype[Any]) -> None:
         """Store the type of the selected array. The next index selects the array of the file again."""
-        self._dtype, self._caches = dtype, False
-        self._plain = plain_dtype(dtype) if self._alone else None
+        self._dtype, self._has_cache = dtype, False
+        self._buffer_dtype = find_buffer_dtype(dtype) if self._is_alone else None
 
     def _read_small(self) -> Array | None:
         """Read the whole array if it is small enough for a read without a plan; else return None."""
-        small: Any = None if self._plain is None else read_plain(self._core, ..., self._plain)
+        small: Any = None if self._buffer_dtype is None else read_plain(self._core, ..., self._buffer_dtype)
         return small  # type: ignore[no-any-return]
 
     def _select_data(self) -> None:
         """Select the array for which the file was opened for the next access."""
         raise NotImplementedError
 
-    def _loses_steps(self) -> bool:
-        """Return True if each access is a step of its own."""
+    def _makes_steps(self) -> bool:
+        """Return True if each access would be a step of a pipe, because no step has begun."""
         raise NotImplementedError
 
     def _read_region(self, slices: Slices, out: Array) -> None:
-        layout, region = single_rank_layout(out.shape, self._core.order), self._core_region(slices, out)
+        layout, region = single_rank_layout(out.shape, self._core.order), self._to_core_region(slices, out)
         if is_text(out.dtype):
             read_texts(self._core, layout, [out], region, fill_halo=False)
             return
@@ -179,7 +179,7 @@ class ArrayLike(ReadableArray):
         self._core.read(layout, parts, region, False)
 
     def _write_region(self, slices: Slices, array: Array) -> None:
-        layout, region = single_rank_layout(array.shape, self._core.order), self._core_region(slices, array)
+        layout, region = single_rank_layout(array.shape, self._core.order), self._to_core_region(slices, array)
         if is_text(array.dtype):
             with self._text_writes:
                 write_texts(self._core, layout, [array], region)
@@ -187,19 +187,19 @@ class ArrayLike(ReadableArray):
         parts = [(array.__array_interface__["data"][0], array.strides)]
         self._core.write(layout, parts, region)
 
-    def _core_region(self, slices: Slices, array: Array) -> Slices:
+    def _to_core_region(self, slices: Slices, array: Array) -> Slices:
         """Return the slices for the core: an empty list for the whole array, which is all that may be written to a
         pipe.
         """
         return [] if array.shape == self._core.shape else slices
 
 
-def plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+def find_buffer_dtype(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
     """Return the dtype if the buffer protocol, with which the core finds the memory of an array, supports it."""
     return dtype if dtype.kind in "biufcSU" and dtype.itemsize > 0 else None
 
 
-def pieces(shape: tuple[int, ...], itemsize: int, order: str, max_bytes: int = _PIECE) -> tuple[int, ...]:
+def choose_pieces(shape: tuple[int, ...], itemsize: int, order: str, max_bytes: int = _PIECE_BYTES) -> tuple[int, ...]:
     """Return the shape of contiguous pieces, by default of 32 MiB at most, for an array that is stored in one piece.
 
     max_bytes  the maximum number of bytes of a piece, if an element is not larger

@@ -1,7 +1,7 @@
 """Converts an index of NumPy to a box of the array and an index of that box.
 
-All functions are pure functions of the index and the shape. The last step is always NumPy's own indexing of the box in
-memory, so that the result has NumPy's shape and order by construction.
+The box is a copy, in memory, of the elements that the index selects. All functions are pure functions of the index and
+the shape. Finally NumPy itself indexes the box, so that the result has NumPy's shape and order by construction.
 
 Example: ``[2:10:4, ::-1]`` of an array of shape (12, 5) reads the box ``[2:7:4, 0:5]`` of shape (2, 5) with positive
 steps, and then takes ``[:, ::-1]`` of the box.
@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..._arguments.region import Slices, slice_bounds, whole_number, wrapped
+from ..._arguments.region import Slices, slice_bounds, to_index_number, wrap_index
 from ..._arguments.words import shape_text, shown
 from ..._base.errors import ArgumentError, ArgumentIndexError
 
 _ALL_INDICES = slice(None)
 _BACKWARDS = slice(None, None, -1)
-_PLAIN = (int, slice, type(None), type(Ellipsis))
-_KINDS = "give integers, slices, ..., None, a list of integers or a mask"
+_PLAIN_TYPES = (int, slice, type(None), type(Ellipsis))
+_ADVICE = "give integers, slices, ..., None, a list of integers or a mask"
 
 Numbers = npt.NDArray[np.int64]
 
@@ -49,8 +49,8 @@ class Index(NamedTuple):
     """An index of an array.
 
     slices  the slice of each dimension to read or write; steps are positive. The dimensions of `points` are whole here
-    box     the shape of the box in memory. Without points, dimensions with a single index are dropped; with points it
-            has all dimensions, the first one of the points for all of them, the others with the extent 1
+    box     the shape of the box in memory. Without points, dimensions with a single index are dropped. With points it
+            has all dimensions: the first dimension of the points has one index for each point, their others have one
     after   NumPy's index that takes the result from the box; None if the box is the result
     points  the elements of lists of indices or masks; None if there are none
     """
@@ -70,25 +70,25 @@ class Index(NamedTuple):
 
 
 def parse_index(index: Any, shape: tuple[int, ...], order: str = "C") -> Index:
-    """Return the meaning of an index for an array of this shape, stored in C or Fortran order.
+    """Convert an index for an array of this shape, stored in C or Fortran order.
 
     errors  ArgumentIndexError: an index is outside of the array, or has a type that NumPy's arrays do not accept
     """
     items = index if type(index) is tuple else (index,)
-    plain = _plain(items, shape) if len(items) <= len(shape) else None
+    plain = _parse_plain(items, shape) if len(items) <= len(shape) else None
     if plain is not None:
         return plain
-    items_parsed = [_known(item) for item in items]
-    filled = _filled(items_parsed, shape)
+    items_parsed = [_normalize_item(item) for item in items]
+    filled = _complete_items(items_parsed, shape)
     if any(isinstance(item, np.ndarray) for item in filled):
-        return _with_points(filled, shape, order)
-    return _basic(filled, shape)
+        return _parse_with_points(filled, shape, order)
+    return _parse_basic(filled, shape)
 
 
-def _plain(items: tuple[Any, ...], shape: tuple[int, ...]) -> Index | None:
-    """Return the meaning of integers and of slices in steps of 1, or None for other indices and for errors.
+def _parse_plain(items: tuple[Any, ...], shape: tuple[int, ...]) -> Index | None:
+    """Convert integers and slices in steps of 1; return None for other indices and for errors.
 
-    This is a fast path; `_basic` gives the same result.
+    This is a fast path; `_parse_basic` gives the same result.
     """
     slices: Slices = []
     box: list[int] = []
@@ -110,11 +110,11 @@ def _plain(items: tuple[Any, ...], shape: tuple[int, ...]) -> Index | None:
     return Index(slices, tuple(box), None if box else ())
 
 
-def _known(item: Any) -> Any:
+def _normalize_item(item: Any) -> Any:
     """Return an item as an int, a slice, None, Ellipsis, or an array of integers or truth values."""
-    if type(item) in _PLAIN:
+    if type(item) in _PLAIN_TYPES:
         return item
-    number = whole_number(item)
+    number = to_index_number(item)
     if number is not None:
         return number
     if isinstance(item, (str, bytes)):
@@ -125,25 +125,26 @@ def _known(item: Any) -> Any:
     try:
         array = np.asarray(item)
     except Exception as error:
-        raise ArgumentIndexError(f"index: {shown(item)} cannot be converted to an array ({error}); {_KINDS}") from None
+        raise ArgumentIndexError(f"index: {shown(item)} cannot be converted to an array ({error}); {_ADVICE}") from None
     if array.size == 0 and not isinstance(item, np.ndarray):
         array = array.astype(np.intp)  # NumPy cannot determine the type of an empty list
     if array.ndim == 0 or array.dtype.kind not in "iub":
-        raise ArgumentIndexError(f"index: {shown(item)} is not an index of an array; {_KINDS}")
+        raise ArgumentIndexError(f"index: {shown(item)} is not an index of an array; {_ADVICE}")
     return array
 
 
-def _dimensions_taken(item: Any) -> int:
+def _count_dimensions(item: Any) -> int:
+    """Return how many dimensions of the array an item indexes; a mask indexes as many as it has."""
     if item is None or item is Ellipsis:
         return 0
     return item.ndim if isinstance(item, np.ndarray) and item.dtype.kind == "b" else 1
 
 
-def _filled(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
+def _complete_items(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
     """Insert whole dimensions for omitted ones; the ellipsis stays, before the dimensions that it selects."""
     if sum(item is Ellipsis for item in items) > 1:
         raise ArgumentIndexError("index: the ellipsis (...) is there more than once; use it once at most")
-    count = sum(map(_dimensions_taken, items))
+    count = sum(map(_count_dimensions, items))
     if count > len(shape):
         raise ArgumentIndexError(
             f"index: {count} dimensions are indexed of an array that has {len(shape)}; give at most one index for each"
@@ -152,7 +153,8 @@ def _filled(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
     return [*items[: ellipsis + 1], *[_ALL_INDICES] * (len(shape) - count), *items[ellipsis + 1 :]]
 
 
-def _basic(items: list[Any], shape: tuple[int, ...]) -> Index:
+def _parse_basic(items: list[Any], shape: tuple[int, ...]) -> Index:
+    """Convert integers and slices, one for each dimension, with any None and ellipsis among them."""
     slices: Slices = []
     box: list[int] = []
     after: list[Any] = []
@@ -162,23 +164,25 @@ def _basic(items: list[Any], shape: tuple[int, ...]) -> Index:
             after.append(item)
         elif isinstance(item, slice):
             start, count, step = slice_bounds(item, shape[d], "index", d)
-            slices.append(_forwards(start, count, step))
+            slices.append(_to_forward_slice(start, count, step))
             box.append(count)
             after.append(_BACKWARDS if step < 0 else _ALL_INDICES)
         else:
-            slices.append((wrapped(item, shape[d], "index", d), 1, 1, True))
+            slices.append((wrap_index(item, shape[d], "index", d), 1, 1, True))
     # For a box without dimensions the result is an element, as in NumPy; with an ellipsis it is an array.
     plain = bool(box or Ellipsis in after) and all(item is _ALL_INDICES or item is Ellipsis for item in after)
     return Index(slices, tuple(box), None if plain else tuple(after))
 
 
-def _forwards(start: int, count: int, step: int) -> tuple[int, int, int, bool]:
+def _to_forward_slice(start: int, count: int, step: int) -> tuple[int, int, int, bool]:
+    """Return the slice with a positive step that selects the same indices, in ascending order."""
     if count == 0:
         return 0, 0, 1, False
     return (start, count, step, False) if step > 0 else (start + (count - 1) * step, count, -step, False)
 
 
-def _with_points(items: list[Any], shape: tuple[int, ...], order: str) -> Index:
+def _parse_with_points(items: list[Any], shape: tuple[int, ...], order: str) -> Index:
+    """Convert items as _parse_basic() does, of which at least one is a list of integers or a mask."""
     slices: Slices = []
     after: list[Any] = []
     lists: dict[int, Any] = {}  # by dimension
@@ -193,20 +197,22 @@ def _with_points(items: list[Any], shape: tuple[int, ...], order: str) -> Index:
             after.append(item)
         elif isinstance(item, slice):
             start, count, step = slice_bounds(item, shape[d], "index", d)
-            slices.append(_forwards(start, count, step))
+            slices.append(_to_forward_slice(start, count, step))
             after.append(_BACKWARDS if step < 0 else _ALL_INDICES)
         else:
-            slices.append((wrapped(item, shape[d], "index", d), 1, 1, False))
+            slices.append((wrap_index(item, shape[d], "index", d), 1, 1, False))
             after.append(0)
-    points, which = _to_points(lists, shape, order)
+    points, point_order = _to_points(lists, shape, order)
     first = points.dimensions[0]
     box = [points.count if d == first else 1 if d in lists else slices[d][1] for d in range(len(shape))]
     slot = next(i for i, d in enumerate(_dimension_numbers(after)) if d == first)
-    # If the points are in file order, and in the dimension where NumPy would put them, the result is a view of the box.
-    others = [item for item in items if isinstance(item, (int, np.ndarray))]
-    after[slot] = (
-        _ALL_INDICES if which is None and len(others) == 1 else np.arange(points.count) if which is None else which
-    )
+    indexed = [item for item in items if isinstance(item, (int, np.ndarray))]
+    if point_order is not None:
+        after[slot] = point_order
+    elif len(indexed) == 1:  # NumPy puts the points into the same dimension, so the result is a view of the box
+        after[slot] = _ALL_INDICES
+    else:
+        after[slot] = np.arange(points.count)
     return Index(slices, tuple(box), tuple(after), points)
 
 
@@ -233,7 +239,7 @@ def _to_numbers(item: npt.NDArray[Any], shape: tuple[int, ...], dimension: int) 
         return [numbers.astype(np.int64, copy=False) for numbers in item.nonzero()]
     size = shape[dimension]
     for end in (item.min(), item.max()) if item.size else ():
-        wrapped(int(end), size, "index", dimension)
+        wrap_index(int(end), size, "index", dimension)
     numbers = item.astype(np.int64)
     numbers[numbers < 0] += size
     return [numbers]
@@ -244,7 +250,7 @@ def _to_points(
 ) -> tuple[Points, npt.NDArray[np.intp] | None]:
     """Return each point once, in the file's order, and the index that restores the order and shape of the lists.
 
-    That index is None if there is one list in file order.
+    That index is None if the lists have one dimension and are in file order already.
     """
     try:
         broadcast = np.broadcast_arrays(*lists.values())

@@ -1,4 +1,4 @@
-"""Reads and writes the elements of an index with functions that read and write regions."""
+"""Reads and writes the elements of an index, given a function that reads or writes a region of the file."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .pieces import split_index
 
 Array = npt.NDArray[Any]
 #: Reads a region into an array, or writes it from one, of any strides.
-Move = Callable[[Slices, Array], None]
+RegionTransfer = Callable[[Slices, Array], None]
 
 
-def read_index(index: Index, dtype: np.dtype[Any], order: str, read: Move) -> Any:
+def read_index(index: Index, dtype: np.dtype[Any], order: str, read: RegionTransfer) -> Any:
     """Return what NumPy's indexing of the whole array would return: a new array, or an element."""
     box: Array = new_array(index.box, dtype, order)
     if index.points is None:
@@ -29,11 +29,11 @@ def read_index(index: Index, dtype: np.dtype[Any], order: str, read: Move) -> An
                 read(piece.slices, piece.view(box))
             else:
                 region = _read_box(piece.slices, dtype, order, read)
-                _take(piece.point_indices, index.points.dimensions, region, box[piece.target])
+                _copy_points(piece.point_indices, index.points.dimensions, region, box[piece.target])
     return box if index.after is None else box[index.after]
 
 
-def _read_box(slices: Slices, dtype: np.dtype[Any], order: str, read: Move) -> Array:
+def _read_box(slices: Slices, dtype: np.dtype[Any], order: str, read: RegionTransfer) -> Array:
     """Read a region into a new array."""
     shape = tuple(count for _, count, _, single in slices if not single)
     region: Array = new_array(shape, dtype, order)
@@ -41,15 +41,15 @@ def _read_box(slices: Slices, dtype: np.dtype[Any], order: str, read: Move) -> A
     return region
 
 
-def _take(points: tuple[Any, ...], dimensions: tuple[int, ...], region: Array, target: Array) -> None:
+def _copy_points(points: tuple[Any, ...], dimensions: tuple[int, ...], region: Array, target: Array) -> None:
     """Fill a part of the box with the points of a region that also contains other elements."""
     leading = tuple(range(len(dimensions)))
     of_points: tuple[Any, ...] = (slice(None), *[0] * (len(dimensions) - 1))
-    into = np.moveaxis(target, dimensions, leading)[of_points]
-    into[...] = np.moveaxis(region, dimensions, leading)[points]
+    target_points = np.moveaxis(target, dimensions, leading)[of_points]
+    target_points[...] = np.moveaxis(region, dimensions, leading)[points]
 
 
-def write_index(index: Index, value: Array, order: str, write: Move) -> None:
+def write_index(index: Index, value: Array, order: str, write: RegionTransfer) -> None:
     """Write a value of the file's dtype as NumPy's assignment to the whole array would.
 
     errors  ValueError: the value does not broadcast to the shape of the index
@@ -59,7 +59,7 @@ def write_index(index: Index, value: Array, order: str, write: Move) -> None:
         return
     box: Array
     if index.points is None:
-        box = _unindexed(index, np.broadcast_to(_without_ones(value, len(index.shape)), index.shape))
+        box = _invert_index(index, np.broadcast_to(_without_ones(value, len(index.shape)), index.shape))
         write(index.slices, box)
         return
     box = np.empty(index.box, value.dtype, "F" if order == "F" else "C")
@@ -74,7 +74,7 @@ def _without_ones(value: Array, dimensions: int) -> Array:
     return value[(0,) * extra] if extra and value.shape[:extra] == (1,) * extra else value
 
 
-def _unindexed(index: Index, result: Array) -> Array:
-    """Return the box of which basic indexing makes this result, as a view of the result."""
-    back = [0 if item is None else item for item in index.after or ()]
-    return result[(*back, *([] if Ellipsis in back else [Ellipsis]))]
+def _invert_index(index: Index, result: Array) -> Array:
+    """Return the box that basic indexing would convert to this result, as a view of the result."""
+    inverse = [0 if item is None else item for item in index.after or ()]
+    return result[(*inverse, *([] if Ellipsis in inverse else [Ellipsis]))]

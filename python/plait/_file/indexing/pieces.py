@@ -1,5 +1,13 @@
-"""Chooses the regions in which the elements of an index are read and written: few regions, with few unrequested
-elements.
+"""Divides the points of an index, which lists or masks select, into regions of the file that are read or written.
+
+Problem: a request for each point is slow, and one region around all points may have many unrequested elements.
+
+Idea: points that follow each other in equal steps along one dimension are one region without other elements. Other
+points are read by one region around them if the unrequested elements cost less than further requests; otherwise they
+are cut in two at the widest gap near the middle, and each half is divided in the same way. Regions that are written
+contain only the points.
+
+Example: the points 0, 1, 1,000,000 and 1,000,001 of a line of doubles become two regions of two elements each.
 """
 
 from __future__ import annotations
@@ -15,13 +23,13 @@ import numpy.typing as npt
 from ..._arguments.region import Slices
 from .index import Index, Numbers, Points
 
-_SCRATCH = 8 << 20
+_MAX_REGION_BYTES = 8 << 20
 """Maximum bytes of memory for a region with unrequested elements."""
-_CHEAP = 64 << 10
+_CHEAP_BYTES = 64 << 10
 """Bytes that are read in about the time that planning one more read takes (measured: 10 to 20 µs)."""
-_SIEVED = 4 << 10
+_MAX_GAP_BYTES = 4 << 10
 """Bytes of a gap in the file below which a read with scattered short runs also reads the gap."""
-_SPARSEST = 4
+_MAX_SPARSENESS = 4
 """Maximum ratio of all elements of a region to the requested ones, if its gaps are read too."""
 
 
@@ -31,7 +39,8 @@ class Piece:
 
     slices  the region; if `point_indices` is None, all dimensions of the points but one have a single index
     target  the destination in the box
-    swapped  the dimension of the points in the box, and the one in the region, if `point_indices` is None
+    swapped  the dimension that has the points in the box, and the one that has them in the region, if `point_indices`
+            is None
     point_indices  the points' indices in the region, one array for each of their dimensions; None: the whole region is
             requested
     """
@@ -55,17 +64,17 @@ def split_index(index: Index, element_bytes: int, order: str, exact: bool) -> It
     exact  True if no region may hold an unrequested element, as for writing
     """
     assert index.points is not None
-    cutter = _Cutter(index.points, element_bytes, order, exact)
+    divider = _PointDivider(index.points, element_bytes, order, exact)
     count = index.points.count
     window = [slice(0, count) for count in index.box]
     if count == 0:
         empty = [(0, 0, 1, False) if d in index.points.dimensions else part for d, part in enumerate(index.slices)]
         yield Piece(empty, tuple(window), (0, 0), None)
         return
-    yield from cutter.cut(0, count, index.slices, window)
+    yield from divider.divide(0, count, index.slices, window)
 
 
-class _Cutter:
+class _PointDivider:
     """Cuts points into regions."""
 
     def __init__(self, points: Points, element_bytes: int, order: str, exact: bool) -> None:
@@ -74,7 +83,7 @@ class _Cutter:
         self._order = order
         self._exact = exact
 
-    def cut(self, begin: int, end: int, slices: Slices, window: list[slice]) -> Iterator[Piece]:
+    def divide(self, begin: int, end: int, slices: Slices, window: list[slice]) -> Iterator[Piece]:
         """Cut the points from `begin` to `end`, of a window of the other dimensions."""
         points = self._points
         first = points.dimensions[0]
@@ -95,37 +104,37 @@ class _Cutter:
         enclosing = [*slices]
         for d, low, count in zip(points.dimensions, lows, counts, strict=True):
             enclosing[d] = (low, count, 1, False)
-        if not self._exact and self._is_worth(enclosing, end - begin, math.prod(counts)):
-            halved = self._halved(enclosing)
+        if not self._exact and self._is_cheaper(enclosing, end - begin, math.prod(counts)):
+            halved = self._choose_halved_dimension(enclosing)
             if halved is None:
                 point_indices = tuple(numbers - low for numbers, low in zip(indices, lows, strict=True))
                 yield Piece(enclosing, tuple(window), (0, 0), point_indices)
                 return
             if halved >= 0:
-                for part, half in _halves(slices[halved], window[halved]):
+                for part, half in _halve(slices[halved], window[halved]):
                     slices, window[halved] = [*slices[:halved], part, *slices[halved + 1 :]], half
-                    yield from self.cut(begin, end, slices, window)
+                    yield from self.divide(begin, end, slices, window)
                 return
-        middle = begin + _gap_in(indices)
-        yield from self.cut(begin, middle, slices, window)
-        yield from self.cut(middle, end, slices, window)
+        middle = begin + _find_gap(indices)
+        yield from self.divide(begin, middle, slices, window)
+        yield from self.divide(middle, end, slices, window)
 
-    def _is_worth(self, around: Slices, wanted: int, covered: int) -> bool:
+    def _is_cheaper(self, region: Slices, wanted: int, covered: int) -> bool:
         """Return True if one region around some points costs less than the points alone."""
-        bytes_of_one = math.prod(count for _, count, _, _ in around) // covered * self._element_bytes
-        if bytes_of_one * covered <= _CHEAP or bytes_of_one * (covered - wanted) <= _CHEAP * wanted:
+        bytes_of_one = math.prod(count for _, count, _, _ in region) // covered * self._element_bytes
+        if bytes_of_one * covered <= _CHEAP_BYTES or bytes_of_one * (covered - wanted) <= _CHEAP_BYTES * wanted:
             return True
         ends = self._points.dimensions
-        faster = around[max(ends) + 1 :] if self._order == "C" else around[: min(ends)]
-        together = math.prod(count for _, count, _, _ in faster) * self._element_bytes
-        return together < _SIEVED and covered <= _SPARSEST * wanted
+        faster = region[max(ends) + 1 :] if self._order == "C" else region[: min(ends)]
+        contiguous_bytes = math.prod(count for _, count, _, _ in faster) * self._element_bytes
+        return contiguous_bytes < _MAX_GAP_BYTES and covered <= _MAX_SPARSENESS * wanted
 
-    def _halved(self, around: Slices) -> int | None:
+    def _choose_halved_dimension(self, region: Slices) -> int | None:
         """Return the dimension of a region to halve: None if it fits, else a dimension without points, or -1."""
-        if math.prod(count for _, count, _, _ in around) * self._element_bytes <= _SCRATCH:
+        if math.prod(count for _, count, _, _ in region) * self._element_bytes <= _MAX_REGION_BYTES:
             return None
-        dimensions = range(len(around)) if self._order == "C" else range(len(around) - 1, -1, -1)
-        return next((d for d in dimensions if d not in self._points.dimensions and around[d][1] > 1), -1)
+        dimensions = range(len(region)) if self._order == "C" else range(len(region) - 1, -1, -1)
+        return next((d for d in dimensions if d not in self._points.dimensions and region[d][1] > 1), -1)
 
 
 def _find_line(indices: list[Numbers], counts: list[int]) -> tuple[int, int, int] | None:
@@ -137,25 +146,25 @@ def _find_line(indices: list[Numbers], counts: list[int]) -> tuple[int, int, int
     if len(moving) > 1:
         return None
     numbers = indices[moving[0]]
-    step, rest = divmod(counts[moving[0]] - 1, number - 1)
-    if rest or (step > 1 and not bool((numbers[1:] - numbers[:-1] == step).all())):
+    step, remainder = divmod(counts[moving[0]] - 1, number - 1)
+    if remainder or (step > 1 and not bool((numbers[1:] - numbers[:-1] == step).all())):
         return None
     return moving[0], int(numbers[0]), step
 
 
-def _gap_in(indices: list[Numbers]) -> int:
+def _find_gap(indices: list[Numbers]) -> int:
     """Return where to cut points in two: near the middle, at the widest gap of a dimension in which they move."""
     number = len(indices[0])
     lowest, highest = max(number // 4, 1), max(number - number // 4, 2)
-    widest, at = 0, number // 2
+    widest, middle = 0, number // 2
     for numbers in indices:
         gaps = np.abs(np.diff(numbers[lowest - 1 : highest]))
         if len(gaps) and int(gaps.max()) > widest:
             return lowest + int(gaps.argmax())
-    return at
+    return middle
 
 
-def _halves(part: tuple[int, int, int, bool], window: slice) -> Iterator[tuple[tuple[int, int, int, bool], slice]]:
+def _halve(part: tuple[int, int, int, bool], window: slice) -> Iterator[tuple[tuple[int, int, int, bool], slice]]:
     start, count, step, _ = part
     half = count // 2
     yield (start, half, step, False), slice(window.start, window.start + half)

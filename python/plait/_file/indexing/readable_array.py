@@ -13,7 +13,7 @@ from ..._arguments.array_base import ArrayBase
 from ..._arguments.dtypes import to_dtype
 from ..._arguments.values import Array
 from ..._base.errors import ArgumentError, ArgumentTypeError
-from ..._calls.guard import alone
+from ..._calls.guard import plait_errors
 
 
 class ReadableArray(ArrayBase):
@@ -53,7 +53,7 @@ class ReadableArray(ArrayBase):
         """Return True, whatever the array holds, and however long it is."""
         return True
 
-    @alone
+    @plait_errors
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Read the whole array, for ``numpy.asarray``. Not collective: a communicator of several ranks is an error.
 
@@ -65,7 +65,7 @@ class ReadableArray(ArrayBase):
         whole: Array = self[...]
         return whole if dtype is None else whole.astype(to_dtype(dtype), copy=False)
 
-    @alone
+    @plait_errors
     def astype(self, dtype: npt.DTypeLike) -> CastArray:
         """Return a view whose elements are converted as they are read: ``file.astype("f4")[10:20]``.
 
@@ -77,15 +77,15 @@ class ReadableArray(ArrayBase):
 class CastArray(ReadableArray):
     """An array in another dtype, for reading. Made by :meth:`File.astype`."""
 
-    def __init__(self, of: ReadableArray, dtype: np.dtype[Any]) -> None:
+    def __init__(self, array: ReadableArray, dtype: np.dtype[Any]) -> None:
         """Objects are made by :meth:`File.astype`."""
-        self._of = of
+        self._array = array
         self._dtype = dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the whole array."""
-        return self._of.shape
+        return self._array.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -95,13 +95,13 @@ class CastArray(ReadableArray):
     @property
     def chunks(self) -> tuple[int, ...]:
         """The chunks of the file."""
-        return self._of.chunks
+        return self._array.chunks
 
-    @alone
+    @plait_errors
     def __getitem__(self, index: Any) -> Array | Any:
         """Read as the File does, and convert."""
-        return self._of[index].astype(self._dtype, copy=False)
+        return self._array[index].astype(self._dtype, copy=False)
 
     def __repr__(self) -> str:
         """Return a description with the array and the type."""
-        return f"<{self._of!r} as {self._dtype}>"
+        return f"<{self._array!r} as {self._dtype}>"

@@ -17,7 +17,7 @@ from .variables import DatasetVariable, xarray_dtype
 def _open_unclosed(url: str, mode: Literal["r"], **options: Any) -> File:
     """Open a file that xarray may close, or may leave open until the program ends."""
     file = open(url, mode, **options)
-    file._stays_unclosed = True
+    file._may_stay_open = True
     return file
 
 

@@ -17,8 +17,8 @@ from xarray.coding.strings import create_vlen_dtype
 
 from ..._arguments.texts import is_text
 from ..._base.errors import ArgumentError
-from ..._file.arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in, split_name
-from ..._file.indexing.array_like import pieces
+from ..._file.arrays_in import SEPARATOR, ArrayInfo, arrays_in, groups_in, split_name
+from ..._file.indexing.array_like import choose_pieces
 from ..._file.location import format_at, locate
 from ..._file.open import open
 from ..decoding import has_fill_of_zarr_2
@@ -160,18 +160,18 @@ def _readable(candidates: list[ArrayInfo], path: str, requested: str) -> Iterato
         if not array.error and array.dtype is not None:
             yield array
         elif array.name == requested:
-            open(f"{path}{BETWEEN}{array.name}").close()  # raises the error
+            open(f"{path}{SEPARATOR}{array.name}").close()  # raises the error
         else:
             warnings.warn(
-                f"{path}{BETWEEN}{array.name} is left out: {array.error or f'elements of type {array.element}'}",
+                f"{path}{SEPARATOR}{array.name} is left out: {array.error or f'elements of type {array.element}'}",
                 stacklevel=2,
             )
 
 
 def _to_variable(array: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> DatasetVariable:
     assert array.dtype is not None
-    chunks = array.chunks or pieces(array.shape, array.dtype.itemsize, array.order)
-    url = f"{path}{BETWEEN}{array.name}"
+    chunks = array.chunks or choose_pieces(array.shape, array.dtype.itemsize, array.order)
+    url = f"{path}{SEPARATOR}{array.name}"
     attributes = _xarray_attributes(array)
     # xarray must not decode fill values of opaque elements: it cannot hash their type.
     encoding = {name: attributes.pop(name) for name in _MISSING if name in attributes and array.dtype.kind == "V"}

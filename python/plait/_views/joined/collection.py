@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._arguments.words import shape_text
 from ..._base.errors import ArgumentError
-from ..._file.attributes import Attributes, given_attributes
+from ..._file.attributes import Attributes, encode_attributes
 from ..decoding import TimeConversion, has_fill_of_zarr_2
 from .decoding import PartDecoding
 from .element_types import ElementTypes
@@ -98,7 +98,7 @@ class PartCollection:
         decodings = tuple(replace(decoding, dtype=dtype, time=_needed(decoding.time)) for decoding in self._decodings)
         missing = any(decoding.packing is not None and decoding.packing.missing for decoding in self._decodings)
         attributes = self._meanings.joined_attributes(first.attributes, missing)
-        stored = attributes if isinstance(attributes, Attributes) else Attributes(given_attributes(attributes))
+        stored = attributes if isinstance(attributes, Attributes) else Attributes(encode_attributes(attributes))
         return decodings, stored
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from ..._arguments.arrays import Arrays, ranks_held
+from ..._arguments.arrays import Arrays, list_local_ranks
 from ..._arguments.collective_array import CollectiveArray
 from ..._arguments.layouts import LayoutLike
 from ..._arguments.region import Region, Slices, to_slices
@@ -21,7 +21,7 @@ from ..._arguments.values import Array
 from ..._arguments.words import shape_text
 from ..._base.errors import ArgumentError, ArgumentTypeError
 from ..._calls.comm import CommLike, to_core_comm
-from ..._calls.guard import alone, checks
+from ..._calls.guard import collective_errors, plait_errors
 from ..._calls.request import Request
 from ..._core import Layout
 from ..._file.attributes import Attributes
@@ -48,7 +48,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
         """Objects are made by :func:`plait.concat`."""
         self._axis, self._parts, self._files = axis, parts.parts, files
         self._decodings, self._attributes = parts.decodings, parts.attributes
-        self._comm, self._alone = to_core_comm(comm), comm is None
+        self._comm, self._is_alone = to_core_comm(comm), comm is None
         self._shape = (*parts.shape[:axis], self._parts[-1].end, *parts.shape[axis + 1 :])
         self._dtype, self._order = self._decodings[0].dtype, parts.order
         self._chunks = (
@@ -57,7 +57,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
             *parts.chunks[axis + 1 :],
         )
         #: The function and its arguments that join the parts again in another process; None if that is not possible.
-        self._again: tuple[Callable[..., Concatenation], tuple[Any, ...]] | None = None
+        self._reopen_call: tuple[Callable[..., Concatenation], tuple[Any, ...]] | None = None
         self._opened = time.monotonic_ns()
         self._closed = False
         self._turn = files.files.turn
@@ -105,7 +105,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
     @property
     def is_alone(self) -> bool:
         """True if one process has opened the parts for itself."""
-        return self._alone
+        return self._is_alone
 
     @property
     def closed(self) -> bool:
@@ -130,8 +130,8 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
         with self._turn:
             accesses = list(self._accesses(layout, slices, arrays))
             sizes = {access.piece.part: access.bytes for access in accesses}
-            for_each(accesses, read_part, self._files.threads(sizes) if self._alone else 1)
-        return self._as_given(arrays, out)
+            for_each(accesses, read_part, self._files.threads(sizes) if self._is_alone else 1)
+        return self._to_result(arrays, out)
 
     def iread(
         self, layout: LayoutLike | None = None, out: Arrays | None = None, region: Region | None = None
@@ -149,11 +149,11 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
                 with self._files.use(access.piece.part) as file:
                     started.append(file.iread(access.section, self._to_argument(staged), region=access.region))
                 finish.append(partial(self._decode, access, staged))
-        return JointRequest(started, self._as_given(arrays, out), finish)
+        return JointRequest(started, self._to_result(arrays, out), finish)
 
     def explain(self, layout: LayoutLike | None = None, region: Region | None = None) -> str:
         """Describe the plan of a :meth:`read`, part by part, as :meth:`plait.File.explain` does. Collective."""
-        with checks(self._fail):
+        with collective_errors(self._fail):
             slices = to_slices(region, self._shape)
             read_layout = self._layout_for(layout, slices)
         lines = []
@@ -163,7 +163,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
                     lines.append(f"part {access.piece.part}: {file.url}\n{file.explain(access.section, access.region)}")
         return "\n".join(lines)
 
-    @alone
+    @plait_errors
     def __getitem__(self, index: Any) -> Array | Any:
         """Read the elements of an index, as indexing a :class:`plait.File`. Not collective: for a single process."""
         if self._comm.size > 1:
@@ -189,11 +189,11 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle an array that one process reads: workers of Dask open the parts again by their names."""
-        if self._again is None:
+        if self._reopen_call is None:
             raise ArgumentTypeError(
                 "a concatenation can be pickled where one process reads it, joined without comm; join the parts there"
             )
-        return self._again
+        return self._reopen_call
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         """Return a token that is unique to this object."""
@@ -217,14 +217,14 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
     def _prepare(
         self, layout: LayoutLike | None, out: Arrays | None, region: Region | None
     ) -> tuple[Layout, Slices, list[Array]]:
-        with checks(self._fail):
+        with collective_errors(self._fail):
             self._check_open()
-            return self._checked(layout, out, region, "out", writable=True)
+            return self._check_access(layout, out, region, "out", writable=True)
 
     def _accesses(self, layout: Layout, slices: Slices, arrays: list[Array] | None) -> Iterator[PartAccess]:
         """Yield the access to each part."""
         full = self._full(slices)
-        ranks = ranks_held(layout, self._comm, self._alone)
+        ranks = list_local_ranks(layout, self._comm, self._is_alone)
         pieces = split_region(self._parts, self._axis, full)
         for piece, section, windows in make_sections(pieces, layout, region_dimension(self._axis, full), ranks):
             views = [
@@ -235,20 +235,20 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
 
     def _to_argument(self, arrays: list[Array]) -> Any:
         """Return local arrays in the form that accesses of parts take: a list, or one array."""
-        return arrays if self._alone else next(iter(arrays), None)
+        return arrays if self._is_alone else next(iter(arrays), None)
 
     def _staged(self, piece: Piece, views: list[Array]) -> list[Array]:
         """Return the arrays that a part is read into: the views themselves if its elements need no decoding."""
         decoding = self._decodings[piece.part]
-        with checks(self._fail):
+        with collective_errors(self._fail):
             return views if decoding.is_identity else [decoding.new_stored(view) for view in views]
 
     def _decode(self, access: PartAccess, staged: list[Array]) -> None:
         decoding = self._decodings[access.piece.part]
         if decoding.is_identity:
             return
-        with checks(self._fail):
-            ranks = ranks_held(access.section, self._comm, self._alone)
+        with collective_errors(self._fail):
+            ranks = list_local_ranks(access.section, self._comm, self._is_alone)
             for rank, stored, view in zip(ranks, staged, access.views, strict=True):
                 inner = interior_slices(access.section, rank)
                 decoding.decode(stored[inner], view[inner])

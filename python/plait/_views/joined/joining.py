@@ -12,17 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _core
-from ..._arguments.buffers import whole
+from ..._arguments.buffers import to_whole_number
+from ..._arguments.flags import check_flag
 from ..._arguments.sizes import parse_bytes
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import CommLike, to_core_comm
-from ..._calls.guard import checks
+from ..._calls.guard import collective_errors
 from ..._file.arrays_in import arrays_in
 from ..._file.file import File
 from ..._file.location import comes_in_steps, locate
 from ..._file.open import open
-from ..._redistribution.held import check_flag
 from .collection import PartCollection, PartDescription
 from .concatenation import Concatenation
 from .meaning import Meanings
@@ -70,7 +70,7 @@ def concat(
     core_comm = to_core_comm(comm)
     fail = partial(_core.fail, comm=core_comm)
     names = names_of_parts(sources, core_comm)
-    with checks(fail):
+    with collective_errors(fail):
         for name in names:
             if comes_in_steps(name):
                 raise ArgumentError(f"{name} is a pipe, whose arrays come once; join arrays in files")
@@ -78,7 +78,7 @@ def concat(
     options: dict[str, Any] = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": memory}
     joined = _joined(names, axis, comm, options, unpack=unpacks)
     if comm is None:
-        joined._again = _join_again, (names, joined.axis, {**options, "unpack": unpacks})
+        joined._reopen_call = _join_again, (names, joined.axis, {**options, "unpack": unpacks})
     return joined
 
 
@@ -93,25 +93,25 @@ def _joined(
     def opened(number: int) -> File:
         file = open(names[number], comm=comm, **options)
         if number < len(examined):
-            with checks(fail):
+            with collective_errors(fail):
                 check_unchanged(file, *examined[number])
         return file
 
-    with checks(fail):
-        memory = whole(parse_bytes(options["memory"], "memory"), "memory")
+    with collective_errors(fail):
+        memory = to_whole_number(parse_bytes(options["memory"], "memory"), "memory")
         limit = max_open(first._core.chunk, first.dtype.itemsize, memory)
     files = OpenParts(opened, OpenFiles(limit, memory or MEMORY), has_chunks=bool(first._core.chunk))
     files.add(0, first)
     meanings = Meanings(unpack=unpack)
     try:
-        with checks(fail):
+        with collective_errors(fail):
             dimension = _find_axis(axis, first, names[0])
             parts = PartCollection(dimension, meanings)
         for number, name in enumerate(names):
-            with files.use(number) as file, checks(fail):
+            with files.use(number) as file, collective_errors(fail):
                 parts.add(PartDescription(name, file.shape, file.dtype, file.order, file.chunks, file.attrs))
                 examined.append((file.shape, file.dtype))
-        with checks(fail):
+        with collective_errors(fail):
             joined = parts.join()
     except BaseException:
         files.close()
@@ -164,7 +164,7 @@ def _find_axis(axis: Any, first: File, name: str) -> int:
                 f"{', '.join(map(shown, names)) or 'without names'}; give its number"
             )
         return names.index(axis)
-    number = whole(axis, "axis")
+    number = to_whole_number(axis, "axis")
     if not -dimensions <= number < dimensions:
         inside = f"use {-dimensions} to {dimensions - 1}" if dimensions else "join arrays that have dimensions"
         raise ArgumentError(f"axis={number}, but {name} has {dimensions} dimensions; {inside}")

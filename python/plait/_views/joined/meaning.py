@@ -17,7 +17,7 @@ import numpy as np
 from ... import _core
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
-from ..._file.arrays_in import BETWEEN, ArrayInfo, arrays_in, split_name
+from ..._file.arrays_in import SEPARATOR, ArrayInfo, arrays_in, split_name
 from ..._file.attributes import Attributes
 from ..._file.location import format_at, locate
 from ..decoding import PACKING, Packing, TimeConversion, TimeUnits, has_fill_of_zarr_2
@@ -139,7 +139,7 @@ class Meanings:
             return {}
         parent = _find_parent(name, self._listed(path)) or self._parent
         self._parent = parent
-        return self._listed(f"{path}{BETWEEN}{parent}")[0].attributes if parent else {}
+        return self._listed(f"{path}{SEPARATOR}{parent}")[0].attributes if parent else {}
 
     def _compare(self, part: PartMeaning) -> TimeConversion | None:
         first = self.first

@@ -14,7 +14,7 @@ from ... import _core
 from ..._arguments.buffers import to_path_text
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
-from ..._calls.guard import agreed_errors, checks
+from ..._calls.guard import agreed_errors, collective_errors
 from ..._file.arrays_in import split_name
 
 Name = str | os.PathLike[str]
@@ -31,7 +31,7 @@ def names_of_parts(sources: Any, comm: _core.Comm) -> list[str]:
     errors  plait.ArgumentError: there are no names, or an invalid one; the same on every rank
     """
     fail = partial(_core.fail, comm=comm)
-    with checks(fail):
+    with collective_errors(fail):
         names_or_pattern = [sources] if isinstance(sources, (str, bytes, os.PathLike)) else sources
         if not isinstance(names_or_pattern, Sequence):
             raise ArgumentError(

@@ -145,7 +145,7 @@ class OpenFiles:
             with self._changes:
                 self._opening -= 1
             raise
-        file._stays_unclosed = self._stays_open
+        file._may_stay_open = self._stays_open
         with self._changes:
             self._opening -= 1
             self._files[key] = file
@@ -177,7 +177,7 @@ class OpenFiles:
         """Mark the files as files that are not closed explicitly, so that no warning is issued at the end."""
         self._stays_open = True
         for file in self._files.values():
-            file._stays_unclosed = True
+            file._may_stay_open = True
 
     def close(self, owner: int) -> None:
         """Close the files of an owner."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 
-from ..._arguments.buffers import whole
+from ..._arguments.buffers import to_whole_number
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
 from ..._core import Member
@@ -39,7 +39,7 @@ def find_axes(members: Mapping[str, Member], axis: int | str, file: str) -> dict
                 "other arrays with variable= (--variable)"
             )
     else:
-        number = whole(axis, "axis")
+        number = to_whole_number(axis, "axis")
         if names and len(members) > 1:
             raise ArgumentError(
                 f"axis={number} is a number, but the dimensions of the arrays of {file} have names: "

@@ -13,7 +13,7 @@ from ..._arguments.differences import element_text, find_difference
 from ..._arguments.values import Array
 from ..._arguments.words import shape_text, shown
 from ..._base.errors import ArgumentError
-from ..._file.indexing.array_like import pieces
+from ..._file.indexing.array_like import choose_pieces
 from ..._file.open import open
 from ..joined.collection import PartDecodings, PartDescription
 from ..joined.decoding import PartDecoding
@@ -175,7 +175,7 @@ def _dimensions(names: Sequence[str], shape: Sequence[int]) -> str:
 
 
 def _windows(part: PartDescription) -> Iterator[tuple[slice, ...]]:
-    steps = pieces(part.shape, part.dtype.itemsize, part.order, max_bytes=_PIECE)
+    steps = choose_pieces(part.shape, part.dtype.itemsize, part.order, max_bytes=_PIECE)
     starts = [range(0, size, step) for size, step in zip(part.shape, steps, strict=True)]
     for begins in itertools.product(*starts):
         yield tuple(slice(begin, begin + step) for begin, step in zip(begins, steps, strict=True))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import _core
 from ..._base.errors import ArgumentError
-from ..._calls.guard import agreed_errors, checks
+from ..._calls.guard import agreed_errors, collective_errors
 from ..._file.open import open
 from ..decoding import Packing, TimeUnits
 from ..joined.collection import PartDecodings, PartDescription
@@ -35,7 +35,7 @@ def find_order(listings: Listings, request: JoinRequest, axes: Mapping[str, int]
 
     errors  ArgumentError: the files overlap or are not in order
     """
-    with checks(partial(_core.fail, comm=comm)):
+    with collective_errors(partial(_core.fail, comm=comm)):
         order, warnings_found = _order_here(listings, request, axes) if comm.rank == 0 else ([], [])
         # Warn before the broadcast: if the program turns warnings into errors, the error then reaches all ranks.
         for warning in warnings_found:

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from ... import _core
-from ..._arguments.buffers import whole
+from ..._arguments.buffers import to_whole_number
+from ..._arguments.flags import check_flag
 from ..._arguments.sizes import parse_bytes
 from ..._arguments.variables import to_names
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import CommLike, to_core_comm
-from ..._calls.guard import agreed_errors, checks
+from ..._calls.guard import agreed_errors, collective_errors
 from ..._file.arrays_in import element_type
 from ..._file.file import File
 from ..._file.open import open
-from ..._redistribution.held import check_flag
 from ..joined.collection import PartCollection
 from ..joined.concatenation import Concatenation
 from ..joined.joining import MEMORY, max_open, warn_differences
@@ -66,8 +66,8 @@ def open_many(
     """
     core_comm = to_core_comm(comm)
     names = names_of_parts(sources, core_comm)
-    with checks(partial(_core.fail, comm=core_comm)):
-        limit = whole(parse_bytes(memory, "memory"), "memory")
+    with collective_errors(partial(_core.fail, comm=core_comm)):
+        limit = to_whole_number(parse_bytes(memory, "memory"), "memory")
         flags = {
             name: check_flag(value, name) for name, value in (("first", first), ("sort", sort), ("unpack", unpack))
         }
@@ -82,11 +82,11 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
     """
     core_comm = to_core_comm(comm)
     fail = partial(_core.fail, comm=core_comm)
-    with checks(fail):
+    with collective_errors(fail):
         listings = Listings.read(names)
         axes = find_axes(listings.members[0], request.axis, names[0])
     listings = listings.permuted(find_order(listings, request, axes, core_comm))
-    with checks(fail):
+    with collective_errors(fail):
         members = listings.members[0]
         axes = find_axes(members, request.axis, listings.names[0])  # again, as another file may be the first one now
         chosen = _choose(listings, request, axes)
@@ -99,14 +99,14 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
             )
         differing = _compare_shared(listings, [] if request.first or request.compared else shared, request, core_comm)
     result = _join(listings, joined, request, comm, memory)
-    with checks(fail):
+    with collective_errors(fail):
         if core_comm.rank == 0:
             warn_differences({**differing, **result.differing}, listings.names[0])
         with agreed_errors():  # each rank compares other files: a difference is an error on all ranks
             _core.broadcast_text(f"join {listings.names[0]} with others", "", 0, core_comm)
     files = JoinedFiles(listings.names, request, result.arrays, {name: members[name] for name in chosen}, comm)
     if comm is None:
-        files._again = _join_files_again, (listings.names, listings.token, request, memory)
+        files._reopen_call = _join_files_again, (listings.names, listings.token, request, memory)
     return files
 
 
@@ -160,7 +160,7 @@ def _join(
     fail = partial(_core.fail, comm=to_core_comm(comm))
     arrays: dict[str, Concatenation] = {}
     differing: dict[str, str] = {}
-    with checks(fail):
+    with collective_errors(fail):
         limits = [
             max_open(listings.members[0][name].chunks, listings.describe(0, name).dtype.itemsize, memory)
             for name in axes
@@ -176,7 +176,7 @@ def _join(
             arrays[name] = Concatenation(axis, parts.join(), opened, comm)
             differing.update(meanings.differing)
             if comm is None:
-                arrays[name]._again = _join_again, (listings.names, listings.token, request, memory, name)
+                arrays[name]._reopen_call = _join_again, (listings.names, listings.token, request, memory, name)
     return _JoinedArrays(arrays, differing)
 
 
@@ -186,7 +186,7 @@ def _opener(listings: Listings, name: str, comm: CommLike, memory: int) -> Calla
 
     def opened(number: int) -> File:
         file = open(listings.url(number, name), comm=comm, memory=memory)
-        with checks(fail):
+        with collective_errors(fail):
             member = listings.members[number][name]
             check_unchanged(file, member.shape, element_type(member)[0])
         return file
@@ -202,7 +202,7 @@ def _join_files_again(names: tuple[str, ...], token: str, request: JoinRequest, 
     chosen = _requested_names(listings, request)
     arrays = _joined_again(listings, {name: axes[name] for name in chosen if name in axes}, request, memory)
     files = JoinedFiles(names, request, arrays, {name: members[name] for name in chosen}, None)
-    files._again = _join_files_again, (names, token, request, memory)
+    files._reopen_call = _join_files_again, (names, token, request, memory)
     return files
 
 

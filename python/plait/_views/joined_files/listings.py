@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from ..._base.errors import ArgumentError
 from ..._core import Member
-from ..._file.arrays_in import BETWEEN, ArrayInfo, element_type, members_in, split_name, to_info
+from ..._file.arrays_in import SEPARATOR, ArrayInfo, element_type, members_in, split_name, to_info
 from ..._file.attributes import Attributes
-from ..._file.indexing.array_like import pieces
+from ..._file.indexing.array_like import choose_pieces
 from ..._file.location import comes_in_steps
 from ..joined.collection import PartDescription
 from ..joined.parts import for_each
@@ -56,7 +56,7 @@ class Listings:
 
     def url(self, number: int, name: str) -> str:
         """Return the name that opens an array of a file."""
-        return f"{self.names[number]}{BETWEEN}{name}"
+        return f"{self.names[number]}{SEPARATOR}{name}"
 
     def arrays_in(self, url: str) -> Sequence[ArrayInfo]:
         """Return the arrays of a file, or one of them, as `arrays_in` of `_file` does, but without reading the file."""
@@ -76,7 +76,7 @@ class Listings:
                 f"{url} cannot be read: {reason or f'its elements are of type {member.element}'}, but "
                 f"{self.url(0, name)} can; leave {name} out with variable= (--variable)"
             )
-        chunks = tuple(member.chunks or pieces(member.shape, dtype.itemsize, member.order))
+        chunks = tuple(member.chunks or choose_pieces(member.shape, dtype.itemsize, member.order))
         return PartDescription(url, member.shape, dtype, member.order, chunks, Attributes(member.attributes))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..._base.errors import ArgumentError, ArgumentTypeError
 from ..._calls.comm import CommLike
 from ..._core import Member
-from ..._file.arrays_in import BETWEEN, groups_in, to_info
+from ..._file.arrays_in import SEPARATOR, groups_in, to_info
 from ..._file.attributes import Attributes
 from ..._file.file import File
 from ..._file.open import open
@@ -45,7 +45,7 @@ class JoinedFiles(Mapping[str, "Concatenation | File"], ClosableView):
         self._shared: dict[str, Concatenation | File] = {}
         self._closed = False
         #: The function and its arguments that join the files again in another process; None if that is not possible.
-        self._again: tuple[Callable[..., JoinedFiles], tuple[Any, ...]] | None = None
+        self._reopen_call: tuple[Callable[..., JoinedFiles], tuple[Any, ...]] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ class JoinedFiles(Mapping[str, "Concatenation | File"], ClosableView):
 
     def _open_shared(self, name: str) -> Concatenation | File:
         """Open an array without the dimension in the first file, decoded as the joined arrays are."""
-        url, info = f"{self._names[0]}{BETWEEN}{name}", to_info(self._members[name])
+        url, info = f"{self._names[0]}{SEPARATOR}{name}", to_info(self._members[name])
         packing = None
         if self._request.unpack and info.dtype is not None:
             packing, _ = Meanings(unpack=True).take(url, info.attributes, info.dtype, info.shape)
@@ -155,9 +155,9 @@ class JoinedFiles(Mapping[str, "Concatenation | File"], ClosableView):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle files that one process has joined: they are opened again by their names."""
-        if self._again is None:
+        if self._reopen_call is None:
             raise ArgumentTypeError(f"{self!r} cannot be pickled; join the files without comm, in one process")
-        return self._again
+        return self._reopen_call
 
     def __repr__(self) -> str:
         """Return a description with the number of files, the dimension and the arrays."""

@@ -1,4 +1,4 @@
-"""Converts the properties of a new array from the form of callers to that of the library."""
+"""Converts the properties of a new array (chunks, codec, fill value, ...) from the form of callers to the core's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
 from .._core import ArrayProperties
-from .attributes import given_attributes
+from .attributes import encode_attributes
 
 PROPERTIES = tuple(name for name in vars(ArrayProperties) if not name.startswith("_"))
 """The names of all properties of an array, as C++ lists them (for_each_property)."""
@@ -22,7 +22,7 @@ PROPERTIES = tuple(name for name in vars(ArrayProperties) if not name.startswith
 def set_properties(target: ArrayProperties, given: Mapping[str, Any], dtype: str = "") -> None:
     """Check the properties that a caller gives, and set them; None leaves a property as it is.
 
-    dtype   the type of the elements as the library spells it; empty if it is not known
+    dtype   the type of the elements as .npy headers spell it; empty if it is not known
 
     errors  ArgumentError
     """
@@ -31,10 +31,10 @@ def set_properties(target: ArrayProperties, given: Mapping[str, Any], dtype: str
             continue
         value = _convert_time(argument, dtype) if name == "fill_value" else argument
         if value is not None:
-            assign(target, name, _CONVERSIONS[name](name, value) if name in _CONVERSIONS else value)
+            set_core_value(target, name, _CONVERSIONS[name](name, value) if name in _CONVERSIONS else value)
 
 
-def assign(target: object, name: str, value: object) -> None:
+def set_core_value(target: object, name: str, value: object) -> None:
     """Set a value of the core.
 
     errors  ArgumentError: it does not fit
@@ -47,7 +47,7 @@ def assign(target: object, name: str, value: object) -> None:
         ) from None
 
 
-def fill_text(value: Any) -> str:
+def encode_fill_value(value: Any) -> str:
     """Return a number or a text as JSON; NaN and infinities, which JSON does not have, become texts such as ``NaN``.
 
     Bytes and records become the hexadecimal digits of the element, and times the number of their unit.
@@ -62,7 +62,7 @@ def fill_text(value: Any) -> str:
     if isinstance(plain, bytes):
         return f"0x{plain.hex()}"
     if isinstance(plain, complex):
-        return json.dumps([_part(plain.real), _part(plain.imag)])
+        return json.dumps([_encode_real(plain.real), _encode_real(plain.imag)])
     if not isinstance(plain, (bool, int, float)):
         raise ArgumentError(
             f"fill_value={shown(value)} is neither a number, a text nor bytes; pass a value that the dtype can have"
@@ -92,25 +92,25 @@ def _convert_time(value: Any, dtype: str) -> Any:
     return converted
 
 
-def _part(value: float) -> float | str:
+def _encode_real(value: float) -> float | str:
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def _codec(name: str, codec: Any) -> str:
+def _check_codec(name: str, codec: Any) -> str:
     if not isinstance(codec, str) or not codec:
         raise ArgumentError(f'{name}={shown(codec)} is not a codec; give a text such as "zstd:3"')
     return codec
 
 
-def _names(name: str, names: Any) -> list[str]:
+def _check_names(name: str, names: Any) -> list[str]:
     if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
         raise ArgumentError(f"{name}={shown(names)} are not names; give one text for each dimension")
     return list(names)
 
 
-def _numbers(name: str, dimensions: Any) -> list[int]:
+def _check_dimensions(name: str, dimensions: Any) -> list[int]:
     given: Iterable[Any] = dimensions if isinstance(dimensions, Iterable) else (dimensions,)
     try:
         return sorted(operator.index(dimension) for dimension in given)
@@ -118,7 +118,7 @@ def _numbers(name: str, dimensions: Any) -> list[int]:
         raise ArgumentError(f"{name}={shown(dimensions)} are no dimensions; give their numbers, such as (0,)") from None
 
 
-def _extents(name: str, shape: Any) -> list[int]:
+def _check_extents(name: str, shape: Any) -> list[int]:
     sizes: Iterable[Any] = shape if isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) else [shape]
     try:
         return [operator.index(size) for size in sizes]
@@ -127,12 +127,12 @@ def _extents(name: str, shape: Any) -> list[int]:
 
 
 _CONVERSIONS: dict[str, Callable[[str, Any], object]] = {
-    "chunks": _extents,
-    "shards": _extents,
-    "codec": _codec,
-    "fill_value": lambda _, value: fill_text(value),
-    "dimension_names": _names,
-    "unlimited": _numbers,
-    "attributes": lambda _, attributes: given_attributes(attributes),
+    "chunks": _check_extents,
+    "shards": _check_extents,
+    "codec": _check_codec,
+    "fill_value": lambda _, value: encode_fill_value(value),
+    "dimension_names": _check_names,
+    "unlimited": _check_dimensions,
+    "attributes": lambda _, attributes: encode_attributes(attributes),
 }
 """Functions that check and convert the properties whose values have another form in Python than in C++."""
