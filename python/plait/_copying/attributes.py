@@ -24,11 +24,11 @@ class TargetAttributes:
         """Begin a copy, without lost attributes."""
         self._lost_by_reason: dict[str, list[str]] = {}  # attributes as "units of temp", by why they are not stored
 
-    def select_of_array(self, target: str, array: StepArray) -> list[ArrayAttribute]:
+    def select_for_array(self, target: str, array: StepArray) -> list[ArrayAttribute]:
         """Return the attributes of an array that the target can store."""
         return self._select_storable(target, array.content.attributes, array.name, of_group=False)
 
-    def select_groups_of(
+    def select_for_groups(
         self, target: str, groups: Iterable[GroupInfo], arrays: Sequence[str]
     ) -> list[GroupAttributes]:
         """Return the groups that the target needs, each with the attributes that it can store.

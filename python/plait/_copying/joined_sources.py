@@ -36,7 +36,7 @@ class JoinedSource:
         options: SourceOptions,
         fail: Reporter,
     ) -> None:
-        """Open all files.  known: the arrays of the first file; empty if its format has no names"""
+        """Open all files.  members: the arrays of the first file; empty if its format has no names"""
         self.name = names[0] if len(names) == 1 else f"the array joined from {names[0]} and {len(names) - 1} more"
         self._joined = concat(
             names,

@@ -64,7 +64,7 @@ class TargetFactory:
     def options(self, name: str, array: StepArray, groups: tuple[GroupInfo, ...]) -> FileOptions:
         """Return the options that make a target for an array.  groups: the groups that contain it"""
         options = FileOptions(self._describe_new_array(name, array))
-        options.groups = self.attributes.select_groups_of(name, groups, [array.name])
+        options.groups = self.attributes.select_for_groups(name, groups, [array.name])
         return options
 
     def make_all_options(
@@ -73,14 +73,14 @@ class TargetFactory:
         """Return the options that make a target for named arrays of a step, and for those that the library copies."""
         options = FileOptions()
         options.arrays = [self._describe_new_array(name, array) for array in arrays]
-        options.groups = self.attributes.select_groups_of(name, groups, copied_names(step, arrays))
+        options.groups = self.attributes.select_for_groups(name, groups, copied_names(step, arrays))
         options.library_copies = (step.file, [(array.name, array.name) for array in step.library_copied])
         options.skips_library_copies = any(array.is_optional for array in step.library_copied)
         return options
 
     def _describe_new_array(self, name: str, array: StepArray) -> ArrayDescription:
         described = self.storage.describe(name, array)
-        described.attributes = self.attributes.select_of_array(name, array)
+        described.attributes = self.attributes.select_for_array(name, array)
         return described
 
     def open(self, name: str, options: FileOptions, keys: Sequence[str] = ("",)) -> File:
@@ -122,7 +122,6 @@ def _reject_fields_of_arrays(name: TargetName) -> None:
     """Reject a name with a field only after ``::``: each step or array would replace the whole file.
 
     Example: ``out.h5::{variable}``
-
     errors  ArgumentError
     """
     file, separator, array = split_name(name.text)
@@ -202,9 +201,7 @@ class FileTarget:
             check_mount_point(name)
         adds_several = self._is_hierarchy and len(arrays) > 1 and not self._name.has_variable
         self._new_hierarchy = names[0] if adds_several else ""
-        self._to_consolidate = (
-            [self._new_hierarchy] if adds_several else [*dict.fromkeys(filter(None, map(find_hierarchy, names)))]
-        )
+        self._to_consolidate = names[:1] if adds_several else [*dict.fromkeys(filter(None, map(find_hierarchy, names)))]
         if len(set(names)) < len(names) and not self._holds_arrays:
             raise ArgumentError(f"{self._name.text} is one file for several arrays; put {{variable}} into its name")
         self._check_consolidation()
@@ -288,7 +285,6 @@ class FileTarget:
         return self._factory.stored(file, array)
 
     def _restoring_names(self) -> contextlib.AbstractContextManager[None]:
-        """Replace temporary names in errors by those of the caller."""
         return contextlib.nullcontext() if self._stage is None else self._stage.restoring_names()
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:

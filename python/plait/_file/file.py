@@ -158,8 +158,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         cannot be read; the content of ``out`` is then undefined.
         """
         self._select(variable)
-        reads_all = layout is out is region is None and fill_halo is False
-        if reads_all and (small := self._read_small()) is not None:
+        if layout is out is region is None and fill_halo is False and (small := self._read_small()) is not None:
             return small
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
         if is_text(self._dtype):
@@ -380,8 +379,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
     ) -> tuple[Layout, Slices, list[Array], bool]:
         """Check the arguments of an access, and return the layout, the slices, the local arrays, and `fill_halo`.
 
-        An error on one rank is raised on all of them. Accesses of the whole array with a layout that has been checked
-        before take a short path.
+        An error on one rank is raised on all of them. A layout that has been checked before is not checked again.
         """
         writable = what == "out"
         with collective_errors(self._core.fail):

@@ -137,10 +137,8 @@ def open(
             raise ArgumentError(f'unfinished={shown(unfinished)} is not known; use "remove", "keep" or "continue"')
         options = _core.FileOptions()
         if arrays is not None:
-            options.arrays = [
-                _describe_new_array(name, array, order)
-                for name, array in _check_arrays(arrays, mode, shape, dtype).items()
-            ]
+            named_arrays = _check_arrays(arrays, mode, shape, dtype)
+            options.arrays = [_describe_new_array(name, array, order) for name, array in named_arrays.items()]
         if shape is not None:
             set_core_value(options, "shape", to_extents(shape))
         if dtype is not None:

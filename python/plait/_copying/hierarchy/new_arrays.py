@@ -88,7 +88,7 @@ class NewArrays:
         if axis is not None and not locate(self._target).adds_arrays and axis not in described.unlimited:
             described.unlimited = sorted([*described.unlimited, axis])
             described.chunks = described.chunks or None
-        described.attributes = self._attributes.select_of_array(url, array)
+        described.attributes = self._attributes.select_for_array(url, array)
         described.name = ""
         self._options[url] = FileOptions(described)
         content = Content(shape, described.order, 0, described.chunks or None, False)

@@ -75,9 +75,9 @@ def to_values(source: Any, options: Mapping[str, Any]) -> Values:
 def check_equal_arguments(planned: Values, values: Values, *, require_all: bool, advice: str) -> None:
     """Check that arguments equal those of a plan.
 
-    whole   True if arguments that are left out must be left out in the plan too
-    advice  the end of the error's message
-    errors  ArgumentError: states the first difference
+    require_all  True if arguments that are left out must be left out in the plan too
+    advice       the end of the error's message
+    errors       ArgumentError: states the first difference
     """
     for name in {**values, **(planned if require_all else {})}:
         if name not in _PER_PROCESS and values.get(name) != planned.get(name):

@@ -102,7 +102,7 @@ def _find_action(job: dict[str, Any]) -> str:
     if len(actions) != 1:
         names = [f"--{name.replace('_', '-')}" for name in actions]
         raise UserError(
-            f"{'found ' + ' and '.join(names) if names else '--parts or --intermediate was given is_alone'}; a copy in "
+            f"{'found ' + ' and '.join(names) if names else '--parts or --intermediate was given alone'}; a copy in "
             "parts needs one of --begin, --part K, --finish, --discard, --slurm and --dry-run"
         )
     action = actions[0]
