@@ -22,7 +22,7 @@ from .._base.errors import ArgumentError
 from .._calls.comm import CommLike, to_core_comm
 from .._calls.guard import agreed_errors, collective_errors
 from .._file.location import comes_in_steps, with_format
-from .._views.joined import names_of_parts
+from .._views.joined import list_part_names
 from .ends import check_names, check_streams, without_streams
 from .hierarchy.appending import append_arrays
 from .job import Job, JobResult
@@ -253,7 +253,7 @@ def _list_sources(source: Any, concat: int | str | None, comm: _core.Comm) -> li
     if concat is None:
         return sources
     with agreed_errors():
-        return [*names_of_parts(without_streams(sources), comm)]
+        return [*list_part_names(without_streams(sources), comm)]
 
 
 def _to_step_count(steps: int | None) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 import plait
-from plait.cli.bench import bench_is_here, find_bench, missing_bench
+from plait.cli.bench import find_bench, is_bench_installed, missing_bench
 from plait.cli.support import Commands, product_commands
 
 __all__ = ["main"]
@@ -26,7 +26,9 @@ class _Main(Commands):
         """Return the description of a command in the list of commands."""
         if name != "bench":
             return super().command_help(name)
-        return "Measure Plait on this machine, beside MPI." if bench_is_here() else missing_bench.get_short_help_str()
+        return (
+            "Measure Plait on this machine, beside MPI." if is_bench_installed() else missing_bench.get_short_help_str()
+        )
 
 
 @click.group(

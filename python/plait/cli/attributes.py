@@ -10,12 +10,12 @@ from plait._base.amounts import shown
 from plait._file.attributes import to_json_value
 from plait.cli.support import output
 
-_LONGEST = 100
+_MAX_VALUE_LENGTH = 100  # characters of a value that are printed
 
 Document = dict[str, Any]
 
 
-def described(attributes: plait.Attributes) -> Document:
+def describe_attributes(attributes: plait.Attributes) -> Document:
     """Return attributes as JSON values, and the reasons for those that cannot be read."""
     values = {name: to_json_value(value) for name, value in attributes.items()}
     return {"attributes": values, "unreadable_attributes": attributes.unreadable}
@@ -27,7 +27,7 @@ def read_groups(name: str) -> list[Document]:
         {
             "name": group.name,
             "dimensions": [asdict(dimension) for dimension in group.dimensions],
-            **described(group.attributes),
+            **describe_attributes(group.attributes),
         }
         for group in plait.groups_in(name)
     ]
@@ -48,15 +48,15 @@ def print_dimensions(document: Document) -> None:
 def print_attributes(document: Document) -> None:
     """Print the attributes of groups, of arrays, and of the only array."""
     for group in document.get("groups") or []:
-        _print(f"attributes of group /{shown(group['name'])}", group)
+        _print_attributes(f"attributes of group /{shown(group['name'])}", group)
     for array in document.get("arrays") or []:
-        _print(f"attributes of {shown(array['name']) or '/'}", array)
+        _print_attributes(f"attributes of {shown(array['name']) or '/'}", array)
     if "arrays" not in document:
-        _print("attributes", document)
+        _print_attributes("attributes", document)
 
 
-def _print(head: str, document: Document) -> None:
-    values = {name: _label(value) for name, value in document.get("attributes", {}).items()}
+def _print_attributes(head: str, document: Document) -> None:
+    values = {name: _format_value(value) for name, value in document.get("attributes", {}).items()}
     values |= {name: f"cannot be read: {why}" for name, why in document.get("unreadable_attributes", {}).items()}
     _print_values(head, values)
 
@@ -70,6 +70,6 @@ def _print_values(head: str, values: dict[str, str]) -> None:
         output().print(f"  {shown(name):<{width}}  {text}", soft_wrap=True, markup=False)
 
 
-def _label(value: Any) -> str:
+def _format_value(value: Any) -> str:
     text = shown(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if len(text) <= _MAX_VALUE_LENGTH else f"{text[:_MAX_VALUE_LENGTH]}..."

@@ -15,7 +15,7 @@ from plait.cli.support import UserError
 _PACKAGE = "plait_bench"
 
 
-def bench_is_here() -> bool:
+def is_bench_installed() -> bool:
     """Return True if plait-bench is installed."""
     return importlib.util.find_spec(_PACKAGE) is not None
 
@@ -23,12 +23,12 @@ def bench_is_here() -> bool:
 def find_bench() -> click.Command | None:
     """Return the commands of plait-bench, or None where it is not installed."""
     try:
-        found = importlib.import_module(f"{_PACKAGE}.commands")
+        module = importlib.import_module(f"{_PACKAGE}.commands")
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] != _PACKAGE:
             raise
         return None
-    command: click.Command = found.bench_command
+    command: click.Command = module.bench_command
     return command
 
 

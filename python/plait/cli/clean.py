@@ -76,10 +76,10 @@ class _Upload(NamedTuple):
     show_default=True,
     help="Only uploads whose newest part is at least this old; 0 for all.",
 )
-@click.option("--all", "whole", is_flag=True, help="Permit a URL without a key: all uploads of the bucket.")
+@click.option("--all", "permits_bucket", is_flag=True, help="Permit a URL without a key: all uploads of the bucket.")
 @click.option("--dry-run", is_flag=True, help="Only list the uploads.")
 @click.option("--json", "as_json", is_flag=True, help="Print the uploads as JSON.")
-def clean_command(url: str, older: timedelta, whole: bool, dry_run: bool, as_json: bool) -> None:
+def clean_command(url: str, older: timedelta, permits_bucket: bool, dry_run: bool, as_json: bool) -> None:
     """Abort unfinished uploads of the object at URL, and of all objects below it.
 
     A program that is killed while it sends an object of more than 8 MiB leaves the parts that it has sent. No reader
@@ -90,7 +90,7 @@ def clean_command(url: str, older: timedelta, whole: bool, dry_run: bool, as_jso
     if unfinished is None:
         reason = "its server does not list unfinished uploads" if "://" in url else "the name is no URL"
         raise UserError(f"{url}: {reason}; expected a URL of s3:// or gs://")
-    if not whole and not _core.object_key(url):
+    if not permits_bucket and not _core.object_key(url):
         raise UserError(f"{url}: the URL has no key and stands for all uploads of the bucket; add --all, or a key")
     uploads = [_Upload(*upload) for upload in unfinished.list()]
     old: list[_Upload] = []
@@ -98,40 +98,42 @@ def clean_command(url: str, older: timedelta, whole: bool, dry_run: bool, as_jso
     errors: list[str] = []
     for upload in uploads:
         try:
-            dated = _dated(unfinished, upload, older)
-            if not older or dated.age >= older:
+            upload_with_change = _add_last_change(unfinished, upload, older)
+            if not older or upload_with_change.age >= older:
                 if not dry_run:
                     unfinished.abort(upload.key, upload.id)
-                old.append(dated)
+                old.append(upload_with_change)
             else:
-                young.append(dated)
+                young.append(upload_with_change)
         except (OSError, ValueError) as error:
             errors.append(f"{upload.key}: {error}")
     if as_json:
-        documents = {"old": _documents(old), "young": _documents(young)}
+        documents = {"old": _to_documents(old), "young": _to_documents(young)}
         print(json.dumps({"aborted": not dry_run, **documents, "errors": errors}))
     else:
-        _print(old, len(young), dry_run)
+        _print_result(old, len(young), dry_run)
     for text in errors:
         click.echo(f"Error: {text}", err=True)
     if errors:
         sys.exit(1)
 
 
-def _dated(unfinished: _core.UnfinishedUploads, upload: _Upload, older: timedelta) -> _Upload:
-    """Return the upload with the time of its newest part, unless that cannot matter."""
+def _add_last_change(unfinished: _core.UnfinishedUploads, upload: _Upload, older: timedelta) -> _Upload:
+    """Return the upload with the time of its newest part; without asking the server if the time cannot matter."""
     if not older or upload.age < older:
         return upload
     return upload._replace(changed=unfinished.last_change(upload.key, upload.id))
 
 
-def _print(old: list[_Upload], young: int, dry_run: bool) -> None:
+def _print_result(old: list[_Upload], young: int, dry_run: bool) -> None:
     for upload in old:
         output().print(f"{upload.key}  begun {upload.begun}", soft_wrap=True, markup=False)
-    done = "found, none aborted" if dry_run else "aborted"
-    rest = f"; {young} younger ones are left" if young else ""
-    output().print(f"{len(old)} unfinished {'upload' if len(old) == 1 else 'uploads'} {done}{rest}", soft_wrap=True)
+    outcome = "found, none aborted" if dry_run else "aborted"
+    remark = f"; {young} younger ones are left" if young else ""
+    output().print(
+        f"{len(old)} unfinished {'upload' if len(old) == 1 else 'uploads'} {outcome}{remark}", soft_wrap=True
+    )
 
 
-def _documents(uploads: list[_Upload]) -> list[dict[str, str]]:
+def _to_documents(uploads: list[_Upload]) -> list[dict[str, str]]:
     return [{"key": upload.key, "id": upload.id, "begun": upload.begun} for upload in uploads]

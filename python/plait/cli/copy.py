@@ -1,4 +1,4 @@
-"""`plait copy`: an array from one store in another."""
+"""`plait copy`: copies arrays from one store to another, by ranks or in parts if requested."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ Examples:
 @click.option("--raw", is_flag=True, help="Standard input or output has elements without .npy headers.")
 @click.option("--json", "json_", is_flag=True, help="Print the result as JSON.")
 def copy_command(
-    sources: tuple[str, ...], target: str, ranks: int | None, json_: bool, format_: str | None, **given: Any
+    sources: tuple[str, ...], target: str, ranks: int | None, json_: bool, format_: str | None, **options: Any
 ) -> None:
     """Copy the array in SOURCE to TARGET, and convert, rechunk or reorder it on the way.
 
@@ -176,41 +176,43 @@ def copy_command(
         )
     from plait._copying import NoReaderError
     from plait._file.location import with_format
-    from plait.cli.copying.running import StoppedError, world
+    from plait.cli.copying.running import StoppedError, find_world
 
     if format_ is not None and target != "-":
         target = with_format(target, format_)
     elif format_ is not None:
         raise UserError(f"--format {format_} was given, but the standard output has .npy files, or with --raw elements")
     source: str | list[str] = sources[0] if len(sources) == 1 else list(sources)
-    storage = take_storage(given)
-    asked = {name: value for name, value in given.items() if value != () and is_given(name, value)}
-    job = {"source": source, "target": target, **asked, **storage}
-    if has_parts(given):
+    storage = take_storage(options)
+    requested = {name: value for name, value in options.items() if value != () and is_given(name, value)}
+    job = {"source": source, "target": target, **requested, **storage}
+    if has_parts(options):
         copy_in_parts(click.get_current_context(), {**job, "ranks": ranks}, json_)
         return
-    comm = world()
+    comm = find_world()
     if "-" in (*sources, target):
         _check_streams(sources, target, ranks if comm is None else comm.size)
     if comm is not None and ranks not in (None, comm.size):
         raise UserError(f"mpiexec has started {comm.size} ranks, but --ranks says {ranks}; leave it out")
-    first = comm is None or comm.rank == 0
+    is_first_rank = comm is None or comm.rank == 0
     try:
-        result = _run(job, comm, None if comm is not None or ranks == 1 else ranks, first)
+        result = _run_copy(job, comm, None if comm is not None or ranks == 1 else ranks, is_first_rank)
     except NoReaderError as error:
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from error
     except (plait.Error, OSError, StoppedError) as error:
-        if not first:
+        if not is_first_rank:
             raise SystemExit(UserError.exit_code) from error
         if isinstance(error, StoppedError):
             raise click.ClickException(str(error)) from error
         raise
-    if first and result.plan and not json_:
+    if is_first_rank and result.plan and not json_:
         from plait.cli.copying.plan import print_plan
 
         print_plan(job, result)
-    elif first and (json_ or target != "-"):
-        line = json.dumps({"source": source, "target": target, **asdict(result)}) if json_ else _line(job, result)
+    elif is_first_rank and (json_ or target != "-"):
+        line = (
+            json.dumps({"source": source, "target": target, **asdict(result)}) if json_ else _format_result(job, result)
+        )
         click.echo(line, err=target == "-")
 
 
@@ -234,25 +236,25 @@ def _check_streams(sources: tuple[str, ...], target: str, ranks: int | None) -> 
         )
 
 
-def _run(job: dict[str, Any], comm: Any, ranks: int | None, first: bool) -> CopySummary:
+def _run_copy(job: dict[str, Any], comm: Any, ranks: int | None, is_first_rank: bool) -> CopySummary:
     from plait.cli.copying.progress import progress_bar
     from plait.cli.copying.running import copy_by_ranks, copy_here, has_steps
 
-    with progress_bar(known=not has_steps(job), enabled=first) as progress:
+    with progress_bar(is_total_known=not has_steps(job), enabled=is_first_rank) as progress:
         return copy_here(job, comm, progress) if ranks is None else copy_by_ranks(job, ranks, progress)
 
 
-def _line(job: dict[str, Any], result: CopySummary) -> str:
+def _format_result(job: dict[str, Any], result: CopySummary) -> str:
     from plait.cli.copying.running import has_steps
 
-    where = "" if result.ranks == 1 else f" by {count(result.ranks, 'rank')}"
+    ranks_text = "" if result.ranks == 1 else f" by {count(result.ranks, 'rank')}"
     source = job["source"]
     name = shown(source) if isinstance(source, str) else f"{shown(source[0])} and {len(source) - 1} more"
     steps = f"{count(result.steps, 'step')}, " if has_steps(job) else ""
-    there = f", {size(result.resumed)} of it were there" if result.resumed else ""
-    same = ", verified" if job.get("verify") else ""
-    left = f", {count(len(result.skipped), 'array')} left out" if result.skipped else ""
+    resumed_text = f", {size(result.resumed)} of it were there" if result.resumed else ""
+    verified_text = ", verified" if job.get("verify") else ""
+    skipped_text = f", {count(len(result.skipped), 'array')} left out" if result.skipped else ""
     return (
         f"{name} -> {shown(job['target'])}: {steps}{size(result.bytes)} in {result.seconds:.3g} s"
-        f"{where}, {size(result.rate)}/s{there}{same}{left}"
+        f"{ranks_text}, {size(result.rate)}/s{resumed_text}{verified_text}{skipped_text}"
     )

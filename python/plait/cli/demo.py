@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from rich.console import Console
 
-_PATIENCE = 60.0  # seconds that the ranks may stay silent
+_MAX_SILENCE = 60.0  # maximum seconds between two reports of the ranks
 
 _EXAMPLES = """
 \b
@@ -60,18 +60,18 @@ def demo_command(directory: Path, ranks: int, no_bench: bool) -> None:
         f"   Each held its part of: {outcome.write_layout}",
         soft_wrap=True,
     )
-    same = np.array_equal(np.load(path), elevation)
-    console.print(f"   numpy.load reads the same array: {'yes' if same else 'NO'}.")
+    is_same = np.array_equal(np.load(path), elevation)
+    console.print(f"   numpy.load reads the same array: {'yes' if is_same else 'NO'}.")
     console.print("[bold]3.[/bold] The ranks read it back under eight distributions:")
     _print_reads(console, outcome)
     picture = directory / "elevation.png"
     _draw(elevation, outcome, ranks, picture)
     console.print(f"[bold]4.[/bold] Picture of who owns what: {picture}", soft_wrap=True)
-    good = same and all(read.correct for read in outcome.reads)
+    is_correct = is_same and all(read.correct for read in outcome.reads)
     _print_trace(console, directory)
     if not no_bench:
-        good = _measure(console, directory, ranks) and good
-    if not good:
+        is_correct = _run_benchmark(console, directory, ranks) and is_correct
+    if not is_correct:
         raise UserError("some data was wrong; see above")
 
 
@@ -115,7 +115,7 @@ def _write_and_read(elevation: npt.NDArray[Any], directory: Path, ranks: int) ->
     trace.unlink(missing_ok=True)
     try:
         with RankProgram(ranks, "plait.cli.demo_ranks", arguments, {"PLAIT_TRACE": str(trace)}) as program:
-            for event in program.events(_PATIENCE):
+            for event in program.events(_MAX_SILENCE):
                 if event["event"] == "written":
                     outcome.write_layout, outcome.write_seconds = event["layout"], event["seconds"]
                 elif event["event"] == "read":
@@ -149,16 +149,16 @@ def _print_trace(console: Console, directory: Path) -> None:
     report = trace.report(directory / "demo.plait")
     page = directory / "demo.html"
     report.html(page)
-    more = report["amplification"] or {}
+    amplification = report["amplification"] or {}
     console.print(
         f"[bold]5.[/bold] The ranks recorded their requests: {report['table1']['ios']} of the program's, "
-        f"{size(report['table1']['io_bytes'])}; {size(more.get('physical_bytes', 0))} reached the file.\n"
+        f"{size(report['table1']['io_bytes'])}; {size(amplification.get('physical_bytes', 0))} reached the file.\n"
         f"   What that means, to click through: {page}",
         soft_wrap=True,
     )
 
 
-def _measure(console: Console, directory: Path, ranks: int) -> bool:
+def _run_benchmark(console: Console, directory: Path, ranks: int) -> bool:
     """Run a short benchmark if the benchmarks are installed.  Returns False if it has read wrong data."""
     bench = find_bench()
     if bench is None:

@@ -35,40 +35,42 @@ def main() -> None:
     end_all_on_error(lambda: _run(MPI.COMM_WORLD, np.load(sys.argv[1]), sys.argv[2]))
 
 
-def _run(comm: MPI.Intracomm, whole: Array, path: str) -> None:
-    layout = plait.Layout(whole.shape, ["cyclic(5)", "block"], grid=MPI.Compute_dims(comm.size, 2))
-    part = _part(whole, layout, comm.rank)
+def _run(comm: MPI.Intracomm, array: Array, path: str) -> None:
+    layout = plait.Layout(array.shape, ["cyclic(5)", "block"], grid=MPI.Compute_dims(comm.size, 2))
+    part = _select_part(array, layout, comm.rank)
     comm.Barrier()
     begin = time.perf_counter()
-    with plait.open(path, "w", comm=comm, shape=whole.shape, dtype=whole.dtype) as file:
+    with plait.open(path, "w", comm=comm, shape=array.shape, dtype=array.dtype) as file:
         file.write(part, layout)
-    seconds = _slowest(comm, time.perf_counter() - begin)
+    seconds = _find_maximum(comm, time.perf_counter() - begin)
     if comm.rank == 0:
         report("written", layout=str(layout), seconds=seconds)
     with plait.open(path, comm=comm) as file:
         for distribution in _DISTRIBUTIONS:
             grid = MPI.Compute_dims(comm.size, 2 - distribution.count("*"))
-            layout = plait.Layout(whole.shape, list(distribution), grid=grid)
+            layout = plait.Layout(array.shape, list(distribution), grid=grid)
             comm.Barrier()
             begin = time.perf_counter()
             elements = file.read(layout)
-            seconds = _slowest(comm, time.perf_counter() - begin)
-            correct = _slowest(comm, 0.0 if _same(elements, _part(whole, layout, comm.rank)) else 1.0) == 0.0
+            seconds = _find_maximum(comm, time.perf_counter() - begin)
+            correct = (
+                _find_maximum(comm, 0.0 if _is_equal(elements, _select_part(array, layout, comm.rank)) else 1.0) == 0.0
+            )
             if comm.rank == 0:
                 report("read", layout=str(layout), seconds=seconds, correct=correct)
 
 
-def _part(whole: Array, layout: plait.Layout, rank: int) -> Array:
+def _select_part(array: Array, layout: plait.Layout, rank: int) -> Array:
     """Return the part that a rank holds, selected by NumPy's own indexing."""
-    return np.ascontiguousarray(whole[np.ix_(*layout.indices(rank))])
+    return np.ascontiguousarray(array[np.ix_(*layout.indices(rank))])
 
 
-def _same(left: Array, right: Array) -> bool:
+def _is_equal(left: Array, right: Array) -> bool:
     """Return True if two arrays have the same shape, type and bytes."""
     return left.shape == right.shape and left.dtype == right.dtype and left.tobytes() == right.tobytes()
 
 
-def _slowest(comm: MPI.Intracomm, seconds: float) -> float:
+def _find_maximum(comm: MPI.Intracomm, seconds: float) -> float:
     largest = np.empty(1)
     comm.Allreduce(np.array([seconds]), largest, op=MPI.MAX)
     return float(largest[0])

@@ -13,7 +13,7 @@ from plait._core import ResolvedName
 from plait._file.attributes import to_json_value
 from plait._file.location import comes_in_steps, locate
 from plait._file.properties import PROPERTIES
-from plait.cli.attributes import described, read_groups
+from plait.cli.attributes import describe_attributes, read_groups
 from plait.cli.support import UserError
 
 Document = dict[str, Any]
@@ -27,22 +27,28 @@ def describe(name: str, options: dict[str, Any]) -> Document:
             "store"
         )
     if comes_in_steps(name):
-        return _pipe(name)
+        return _describe_pipe(name)
     location = locate(name)
     if location.only_in:
         raise UserError(f"{name} is in {location.only_in}, where no other process sees it; give a file or a pipe")
-    return _store(location, name, options)
+    return _describe_store(location, name, options)
 
 
-def _pipe(name: str) -> Document:
+def _describe_pipe(name: str) -> Document:
     status = plait.pipe_status(name)
     return {
         "name": name,
         "kind": "pipe",
-        **(_array(status.shape, status.dtype.str, None) if status.dtype.itemsize else _array(None, None, None)),
+        **(
+            _describe_type(status.shape, status.dtype.str, None)
+            if status.dtype.itemsize
+            else _describe_type(None, None, None)
+        ),
         "pipe": {
-            "writer": _program(status.writer),
-            "readers": [{**_program(reader.program), "next_step": reader.next_step} for reader in status.readers],
+            "writer": _describe_program(status.writer),
+            "readers": [
+                {**_describe_program(reader.program), "next_step": reader.next_step} for reader in status.readers
+            ],
             "steps": status.steps,
             "bytes": status.bytes,
             "queued": status.queued,
@@ -64,17 +70,17 @@ def _pipe(name: str) -> Document:
     }
 
 
-def _program(program: Any) -> Document:
+def _describe_program(program: Any) -> Document:
     return {"program": program.name, "process": program.process, "host": program.host, "ranks": program.ranks}
 
 
-def _array(shape: tuple[int, ...] | None, dtype: str | None, order: str | None) -> Document:
+def _describe_type(shape: tuple[int, ...] | None, dtype: str | None, order: str | None) -> Document:
     return {"shape": None if shape is None else list(shape), "dtype": dtype, "order": order}
 
 
 def _describe_array(array: plait.ArrayInfo) -> Document:
     dtype = dtype_name(array.dtype) if array.dtype is not None else None
-    document = _array(None if array.error and not array.shape else array.shape, dtype, array.order)
+    document = _describe_type(None if array.error and not array.shape else array.shape, dtype, array.order)
     details: Document = {
         "element": array.element,
         "offset": array.offset,
@@ -91,25 +97,27 @@ def _describe_array(array: plait.ArrayInfo) -> Document:
         "name": array.name,
         **document,
         **details,
-        **described(array.attributes),
+        **describe_attributes(array.attributes),
         **reasons,
         "empty": not array.has_elements,
     }
 
 
-def _sum(sizes: Iterable[int | None]) -> int | None:
+def _sum_sizes(sizes: Iterable[int | None]) -> int | None:
     """Return the sum of sizes; None if a size is unknown."""
     known = list(sizes)
     return None if None in known else sum(size or 0 for size in known)
 
 
-def _store(location: ResolvedName, name: str, options: dict[str, Any]) -> Document:
-    array = _array(None, None, None)
+def _describe_store(location: ResolvedName, name: str, options: dict[str, Any]) -> Document:
+    array = _describe_type(None, None, None)
     note = None
     if location.names_arrays and location.file == location.name:
         documents = [_describe_array(array) for array in plait.arrays_in(name, sizes=True)]
         in_one_file = os.path.isfile(location.path)
-        size = os.stat(location.path).st_size if in_one_file else _sum(document["stored"] for document in documents)
+        size = (
+            os.stat(location.path).st_size if in_one_file else _sum_sizes(document["stored"] for document in documents)
+        )
         return {
             "name": name,
             "kind": location.kind,
@@ -120,9 +128,9 @@ def _store(location: ResolvedName, name: str, options: dict[str, Any]) -> Docume
         }
     try:
         with plait.open(location.name, **options) as file:
-            array = _array(file.shape, dtype_name(file.dtype), file.order)
+            array = _describe_type(file.shape, dtype_name(file.dtype), file.order)
             array["bytes"] = math.prod(file.shape) * file.dtype.itemsize
-            array |= described(file.attrs) if location.names_arrays else {}
+            array |= describe_attributes(file.attrs) if location.names_arrays else {}
     except plait.ArgumentError as error:
         # Show the size of a file whose content Plait does not recognize.
         if location.states_type or "shape" in options or "dtype" in options or not os.path.isfile(location.path):
@@ -132,7 +140,7 @@ def _store(location: ResolvedName, name: str, options: dict[str, Any]) -> Docume
     if parts:
         size = sum(part.bytes or 0 for part in location.components)
     elif location.names_arrays and not os.path.isfile(location.path):
-        size = _sum(array.stored for array in plait.arrays_in(name, sizes=True))
+        size = _sum_sizes(array.stored for array in plait.arrays_in(name, sizes=True))
     else:
         size = os.stat(location.path).st_size if location.path else array["bytes"]
     unit = location.unit or None

@@ -47,13 +47,13 @@ def info_command(names: tuple[str, ...], json_: bool, **options_given: Any) -> N
     from plait.cli.describing import describe
 
     options = {name: value for name, value in options_given.items() if value is not None}
-    documents = _all_pipes() if not names else (describe(name, options) for name in names)
+    documents = _describe_all_pipes() if not names else (describe(name, options) for name in names)
     number = -1
     for number, document in enumerate(documents):
         if json_:
-            click.echo(json.dumps(_finite(document), allow_nan=False))
+            click.echo(json.dumps(_to_json_numbers(document), allow_nan=False))
             continue
-        lines = _pipe_lines(document) if document["kind"] == "pipe" else _store_lines(document)
+        lines = _make_pipe_lines(document) if document["kind"] == "pipe" else _make_store_lines(document)
         if number:
             output().print()
         for label, text in lines:
@@ -67,16 +67,16 @@ def info_command(names: tuple[str, ...], json_: bool, **options_given: Any) -> N
         click.echo("nobody writes to a pipe")
 
 
-def _finite(value: Any) -> Any:
+def _to_json_numbers(value: Any) -> Any:
     """Return the value with NaN and infinities as texts, because JSON has no such numbers."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: _to_json_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_finite(item) for item in value]
+        return [_to_json_numbers(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _all_pipes() -> Iterator[Document]:
+def _describe_all_pipes() -> Iterator[Document]:
     from plait._file.location import PIPE_PREFIX
     from plait.cli.describing import describe
 
@@ -85,16 +85,16 @@ def _all_pipes() -> Iterator[Document]:
             yield describe(PIPE_PREFIX + name, {})
 
 
-def _pipe_lines(document: Document) -> list[tuple[str, str]]:
+def _make_pipe_lines(document: Document) -> list[tuple[str, str]]:
     status = document["pipe"]
-    flowed = f"{count(status['steps'], 'step')}, {size(status['bytes'])} so far"
+    transferred = f"{count(status['steps'], 'step')}, {size(status['bytes'])} so far"
     lines = [
         (shown(document["name"]), ""),
-        ("array", f"{_type(document)}; {flowed}"),
-        ("writer", _program(status["writer"])),
+        ("array", f"{_format_type(document)}; {transferred}"),
+        ("writer", _format_program(status["writer"])),
     ]
     for reader in status["readers"]:
-        lines.append(("reader", f"{_program(reader)}, next step {reader['next_step']}"))
+        lines.append(("reader", f"{_format_program(reader)}, next step {reader['next_step']}"))
     if not status["readers"]:
         lines.append(("reader", "none"))
     dropped = f", {status['dropped']:,} dropped unread" if status["dropped"] else ""
@@ -109,15 +109,15 @@ def _pipe_lines(document: Document) -> list[tuple[str, str]]:
     return [*lines, ("meets in", shown(status["folder"]))]
 
 
-def _program(program: dict[str, Any]) -> str:
+def _format_program(program: dict[str, Any]) -> str:
     location = f", process {program['process']} on {shown(program['host'])}" if program["host"] else ""
     return f"{shown(program['program'])}{location}, {count(program['ranks'], 'rank')}"
 
 
-def _store_lines(document: Document) -> list[tuple[str, str]]:
+def _make_store_lines(document: Document) -> list[tuple[str, str]]:
     lines = [(shown(document["name"]), ""), ("kind", document["kind"])]
     if document["shape"] is not None:
-        lines.append(("array", f"{_type(document)}, order {document['order']}, {size(document['bytes'])}"))
+        lines.append(("array", f"{_format_type(document)}, order {document['order']}, {size(document['bytes'])}"))
     if document["size"] is not None:
         lines.append(("size", f"{document['size']:,} bytes"))
     if "arrays" in document:
@@ -126,7 +126,8 @@ def _store_lines(document: Document) -> list[tuple[str, str]]:
         unit = f" in stripes of {size(document['unit'])}" if document["unit"] else ""
         lines.append(("stored", f"in {count(len(document['components']), 'component file')}{unit}"))
         lines += [
-            ("", f"{shown(component['path'])}, {_size(component['size'])}") for component in document["components"]
+            ("", f"{shown(component['path'])}, {_format_size(component['size'])}")
+            for component in document["components"]
         ]
     if document["note"]:
         lines.append(("note", shown(document["note"])))
@@ -165,11 +166,11 @@ def _print_arrays(arrays: list[dict[str, Any]]) -> None:
         output().print("  ".join(cells).rstrip(), soft_wrap=True, markup=False)
 
 
-def _size(number: int | None) -> str:
+def _format_size(number: int | None) -> str:
     return "not seen from here" if number is None else f"{number:,} bytes"
 
 
-def _type(document: Document) -> str:
+def _format_type(document: Document) -> str:
     if document["shape"] is None:
         return "arrays of which each step says what they are"
     return f"{'x'.join(map(str, document['shape'])) or 'scalar'} {document['dtype']}"

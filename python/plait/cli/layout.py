@@ -65,18 +65,18 @@ def layout_command(
     from plait.draw import View
     from plait.draw.halo import has_halo
 
-    source, target = _parse(layout, rest)
-    itemsize = _itemsize(dtype)
+    source, target = _parse_layouts(layout, rest)
+    itemsize = _find_itemsize(dtype)
     view = View(rank, order)
     _check_rank(rank, source, target)
     if fill_halo and not has_halo(target or source):
         raise UserError(f"--fill-halo needs a halo, and '{target or source}' has none; add such as halo=(1, 1)")
-    _show(source, view, itemsize)
+    _print_layout(source, view, itemsize)
     if target is not None:
         output().print()
-        _show(target, view, itemsize)
+        _print_layout(target, view, itemsize)
     if target is not None or fill_halo:
-        _show_conversion(plait.compose(source, target or source, fill_halo=fill_halo), view, itemsize, png)
+        _print_conversion(plait.compose(source, target or source, fill_halo=fill_halo), view, itemsize, png)
     elif png is not None:
         from plait.draw.png import layout_png
 
@@ -85,7 +85,7 @@ def layout_command(
         output().print(f"picture written to {png}", soft_wrap=True)
 
 
-def _parse(first: str, rest: tuple[str, ...]) -> tuple[plait.Layout, plait.Layout | None]:
+def _parse_layouts(first: str, rest: tuple[str, ...]) -> tuple[plait.Layout, plait.Layout | None]:
     """Return the source layout, and the target layout if there is one.
 
     The arguments are SHAPE LAYOUT [LAYOUT2] or LAYOUT [SHAPE] [LAYOUT2]: a first argument that looks like 8x12 is the
@@ -97,10 +97,10 @@ def _parse(first: str, rest: tuple[str, ...]) -> tuple[plait.Layout, plait.Layou
         shape = tuple(int(extent) for extent in re.split(r"[xX,]", texts.pop(0)))
     if len(texts) > 1:
         raise UserError(f"found {len(texts) - 1} arguments too many, beginning with '{texts[1]}'; quote each layout")
-    source = _layout(first, shape)
+    source = _parse_layout(first, shape)
     if not texts:
         return source, None
-    target = _layout(texts[0], source.shape)
+    target = _parse_layout(texts[0], source.shape)
     if source.shape != target.shape:
         from plait.draw.tables import shape_text
 
@@ -111,25 +111,26 @@ def _parse(first: str, rest: tuple[str, ...]) -> tuple[plait.Layout, plait.Layou
     return source, target
 
 
-def _layout(text: str, shape: tuple[int, ...] | None) -> plait.Layout:
-    """Parse a layout. A shape at the beginning of the text takes precedence over `shape`; UserError if there is
-    neither.
+def _parse_layout(text: str, shape: tuple[int, ...] | None) -> plait.Layout:
+    """Parse a layout. A shape at the beginning of the text takes precedence over `shape`.
+
+    errors  UserError: the text has no shape, and `shape` is None
     """
-    named = re.match(r"\s*(\d|scalar)", text, re.IGNORECASE) is not None
-    if not named and shape is None:
+    has_shape = re.match(r"\s*(\d|scalar)", text, re.IGNORECASE) is not None
+    if not has_shape and shape is None:
         raise UserError(f"the layout '{text}' has no shape; write it after or before the layout, such as 8x12")
-    return plait.Layout.parse(text) if named else plait.Layout.parse(text, shape)
+    return plait.Layout.parse(text) if has_shape else plait.Layout.parse(text, shape)
 
 
 def _check_rank(rank: int | None, source: plait.Layout, target: plait.Layout | None) -> None:
     """Raise UserError if a rank is in neither layout."""
     if rank is None or source.has_rank(rank) or (target is not None and target.has_rank(rank)):
         return
-    found = " and ".join(f"'{each}', whose ranks are {_rank_numbers(each)}" for each in (source, target) if each)
+    found = " and ".join(f"'{each}', whose ranks are {_format_rank_numbers(each)}" for each in (source, target) if each)
     raise UserError(f"rank {rank} is not in {found}")
 
 
-def _rank_numbers(layout: plait.Layout) -> str:
+def _format_rank_numbers(layout: plait.Layout) -> str:
     if layout.size == layout.ranks_end:
         return f"0 to {layout.size - 1}"
     from plait.draw.ranks import numbers_text
@@ -137,7 +138,7 @@ def _rank_numbers(layout: plait.Layout) -> str:
     return numbers_text([int(rank) for rank in layout.rank_numbers])
 
 
-def _itemsize(dtype: str | None) -> int | None:
+def _find_itemsize(dtype: str | None) -> int | None:
     if dtype is None:
         return None
     import numpy as np
@@ -150,7 +151,7 @@ def _itemsize(dtype: str | None) -> int | None:
         ) from error
 
 
-def _show(layout: plait.Layout, view: View, itemsize: int | None) -> None:
+def _print_layout(layout: plait.Layout, view: View, itemsize: int | None) -> None:
     from plait.draw import ranks_text
     from plait.draw.halo import has_halo
     from plait.draw.tables import rank_table
@@ -171,7 +172,7 @@ def _show(layout: plait.Layout, view: View, itemsize: int | None) -> None:
     height = console.height if console.is_terminal else 40
     console.print(render_layout(layout, view, console.width, max(12, height - 8)))
     if view.positions:
-        console.print(f"Numbers: position in the memory of the owner ({_order_text(layout)}).", style="italic")
+        console.print(f"Numbers: position in the memory of the owner ({_describe_order(layout)}).", style="italic")
     elif has_halo(layout) and view.rank is None:
         console.print("--rank R draws the halo of a rank.", style="italic")
     console.print(rank_table(layout, view.rank, console.width))
@@ -181,7 +182,7 @@ def _escape(text: str) -> str:
     return text.replace("[", r"\[")
 
 
-def _order_text(layout: plait.Layout) -> str:
+def _describe_order(layout: plait.Layout) -> str:
     if layout.order == "C":
         return "order C: the last index varies fastest"
     if layout.order == "F":
@@ -189,7 +190,7 @@ def _order_text(layout: plait.Layout) -> str:
     return f"order {tuple(layout.order)}: dimension {layout.dimension_order[-1]} varies fastest"
 
 
-def _show_conversion(conversion: plait.Conversion, view: View, itemsize: int | None, png: Path | None) -> None:
+def _print_conversion(conversion: plait.Conversion, view: View, itemsize: int | None, png: Path | None) -> None:
     from plait.draw import measure
     from plait.draw.tables import traffic_summary, traffic_table
 

@@ -34,7 +34,7 @@ def parse_count(text: str) -> int:
 
 
 class Several(ParamType):
-    """Values separated by commas; each once, in the order in which they are given."""
+    """A list of values separated by commas; duplicates are removed, and the order stays."""
 
     def __init__(self, what: str, parse: Callable[[str], Any], choices: tuple[str, ...] = ()) -> None:
         """`what` names one value in messages; `choices` lists all valid values, or is empty if there are too many to

@@ -1,4 +1,4 @@
-"""Common parts of all commands: groups that import a command when it is called, errors in one line, and consoles."""
+"""Common parts of all commands: groups that import commands on demand, errors in one line, consoles, progress bars."""
 
 from __future__ import annotations
 

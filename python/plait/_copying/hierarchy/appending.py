@@ -245,9 +245,9 @@ def _make_pair(array: StepArray, name: str, member: Any, ends: tuple[str, str], 
     meanings, types = Meanings(unpack=False), ElementTypes()
     conversion = None
     for url, content, of_elements in ((target, member, dtype), (source, array.content, array.dtype)):
-        _, conversion = meanings.take(url, Attributes(content.attributes), of_elements, tuple(content.shape))
+        _, conversion = meanings.add_part(url, Attributes(content.attributes), of_elements, tuple(content.shape))
         native = of_elements if of_elements.kind == "T" else of_elements.newbyteorder("=")
-        types.take(url, PartDecoding(native, native))
+        types.add_part(url, PartDecoding(native, native))
     needed = None if conversion is None or conversion.is_identity else conversion
     return ArrayPair(array, target, member, axis, PartDecoding(array.dtype, dtype, None, needed))
 

@@ -23,7 +23,7 @@ from ..._base.errors import ArgumentError
 from ..._calls.comm import to_core_comm
 from ..._file.arrays_in import split_name
 from ..._file.location import comes_in_steps
-from ..._views.joined import names_of_parts
+from ..._views.joined import list_part_names
 from ..job import Job
 from ..joined_sources import make_join_request
 from ..names import TargetName
@@ -172,7 +172,7 @@ def _absolute_names(source: Any, *, joined: bool) -> list[str]:
             )
         to_path_text(name, "the source")
     if joined:
-        names = [*names_of_parts(names, to_core_comm(None))]
+        names = [*list_part_names(names, to_core_comm(None))]
     if len(names) != 1 and not joined:
         raise ArgumentError(
             f"a copy in parts has one source, but {len(names)} were given; copy them one by one, or join them with "

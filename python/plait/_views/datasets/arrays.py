@@ -11,7 +11,7 @@ from xarray.core import indexing
 from ..._file.file import File
 from ..._file.open import open
 from ..joined import Concatenation
-from .variables import DatasetVariable, xarray_dtype
+from .variables import DatasetVariable, to_xarray_dtype
 
 
 def _open_unclosed(url: str, mode: Literal["r"], **options: Any) -> File:
@@ -55,7 +55,7 @@ class LazyConcatenation(BackendArray):
     def __init__(self, joined: Concatenation) -> None:
         """Store the array, which another object closes."""
         self.shape = joined.shape
-        self.dtype = xarray_dtype(joined.dtype)
+        self.dtype = to_xarray_dtype(joined.dtype)
         self._joined = joined
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:

@@ -18,10 +18,10 @@ from ..._file.location import format_at, local_path
 from ..joined import Concatenation
 from ..joined_files import JoinedFiles, open_many
 from .arrays import LazyArray, LazyConcatenation
-from .joined import joined_group
-from .variables import Group, group_in, names_of_groups
+from .joined import make_joined_group
+from .variables import Group, find_group, list_group_names
 
-_ONLY_PLAIT = ("npy", "npz", "safetensors")
+_PLAIT_ONLY_FORMATS = ("npy", "npz", "safetensors")
 """Formats that no other backend reads; files of other formats need ``engine="plait"``."""
 
 
@@ -92,12 +92,12 @@ def _open_store(source: str | os.PathLike[str] | JoinedFiles, group: str | None,
     if isinstance(source, JoinedFiles):
         if options:
             raise ArgumentError(f"joined files state their arrays themselves; leave out {', '.join(options)}")
-        return _Store(*joined_group(source, group), source)
+        return _Store(*make_joined_group(source, group), source)
     if "concat" not in options:
-        return _Store(group_in(os.fspath(source), group, options))
+        return _Store(find_group(os.fspath(source), group, options))
     files = open_many(source, **options)
     try:
-        return _Store(*joined_group(files, group), files)
+        return _Store(*make_joined_group(files, group), files)
     except BaseException:
         files.close()
         raise
@@ -168,7 +168,7 @@ class PlaitBackend(BackendEntrypoint):
                 return path is not None and path.is_dir() and path.suffix != ".zarr"
             if file_format in ("hdf5", "netcdf"):
                 return path is not None and path.is_file() and _has_user_block(path)
-            return file_format in _ONLY_PLAIT
+            return file_format in _PLAIT_ONLY_FORMATS
         return False
 
     def open_dataset(  # type: ignore[override]
@@ -205,7 +205,7 @@ class PlaitBackend(BackendEntrypoint):
     ) -> dict[str, xarray.Dataset]:
         """Return a dataset for each group, by the paths of the groups."""
         url = os.fspath(_add_consolidated(filename_or_obj, consolidated))
-        return {f"/{name}": self.open_dataset(url, group=name or None, **options) for name in names_of_groups(url)}
+        return {f"/{name}": self.open_dataset(url, group=name or None, **options) for name in list_group_names(url)}
 
     def open_datatree(  # type: ignore[override]
         self, filename_or_obj: str | os.PathLike[str], **options: Any

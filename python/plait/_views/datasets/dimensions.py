@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from ..._file.arrays_in import ArrayInfo, DimensionInfo, GroupInfo
 
-_NO_VARIABLES = ("ARRAY", "REFERENCE", "STD_B", "TIME")
+_SKIPPED_TYPES = ("ARRAY", "REFERENCE", "STD_B", "TIME")
 """HDF5's names of element types that netCDF's library does not support; it skips arrays of these types."""
 
 
@@ -33,25 +33,27 @@ class DimensionNames(NamedTuple):
     """The unlimited dimensions of each group, without those that it inherits from the groups above it."""
 
 
-def name_dimensions(listed: Sequence[ArrayInfo], groups: Iterable[GroupInfo]) -> DimensionNames:
+def name_dimensions(arrays_in_file: Sequence[ArrayInfo], groups: Iterable[GroupInfo]) -> DimensionNames:
     """Return the names of all dimensions of the arrays of a file.
 
-    listed  the arrays of the file; these and `groups` are in the order of the file
+    arrays_in_file  the arrays of the file; these and `groups` are in the order of the file
 
     If a name has different sizes in a group, the format defines names separately for each array, as Zarr does. Such a
     name is replaced in every array in which its size differs from that in the first array.
     """
-    defined = {group.name.strip("/"): list(group.dimensions) for group in groups}
-    positions = {group: position for position, group in enumerate(defined)}
+    dimensions_by_group = {group.name.strip("/"): list(group.dimensions) for group in groups}
+    positions = {group: position for position, group in enumerate(dimensions_by_group)}
     arrays_by_group: dict[str, list[ArrayInfo]] = {}
-    for array in listed:
-        if not array.element.startswith(_NO_VARIABLES):
+    for array in arrays_in_file:
+        if not array.element.startswith(_SKIPPED_TYPES):
             arrays_by_group.setdefault(posixpath.dirname(array.name), []).append(array)
-    numbers = itertools.count(sum(map(len, defined.values())))
+    numbers = itertools.count(sum(map(len, dimensions_by_group.values())))
     result = DimensionNames({}, {})
-    for group in sorted({*defined, *arrays_by_group}, key=lambda group: _subgroups_first(group, positions)):
-        group_dimensions = defined.get(group, [])
-        inherited = {dimension.name for other in _groups_above(group) for dimension in defined.get(other, [])}
+    for group in sorted({*dimensions_by_group, *arrays_by_group}, key=lambda group: _subgroups_first(group, positions)):
+        group_dimensions = dimensions_by_group.get(group, [])
+        inherited = {
+            dimension.name for other in _groups_above(group) for dimension in dimensions_by_group.get(other, [])
+        }
         arrays = arrays_by_group.get(group, [])
         names = _names_in_group(arrays, group_dimensions, numbers)
         result.of_arrays.update(names)
@@ -86,13 +88,13 @@ def _names_in_group(
         for d, size in enumerate(array.shape):
             name = posixpath.basename(array.dimension_names[d]) if d < len(array.dimension_names) else ""
             if not name or sizes.setdefault(name, size) != size:
-                name = _matching(dimensions, names, size, d in array.unlimited, numbers)
+                name = _match_or_add(dimensions, names, size, d in array.unlimited, numbers)
             names.append(name)
         result[array.name] = tuple(names)
     return result
 
 
-def _matching(
+def _match_or_add(
     dimensions: list[DimensionInfo], used: Sequence[str], size: int, unlimited: bool, numbers: Iterator[int]
 ) -> str:
     """Return the name of the first dimension that matches and is not used; if there is none, add a new one."""

@@ -8,33 +8,33 @@ from ..._base.errors import ArgumentError
 from ..._file.arrays_in import split_name
 from ..joined import Concatenation
 from ..joined_files import JoinedFiles
-from .variables import DatasetVariable, Group, group_in, user_attributes, xarray_dtype
+from .variables import DatasetVariable, Group, find_group, select_user_attributes, to_xarray_dtype
 
 
-def joined_group(files: JoinedFiles, group: str | None) -> tuple[Group, dict[str, Concatenation]]:
+def make_joined_group(files: JoinedFiles, group: str | None) -> tuple[Group, dict[str, Concatenation]]:
     """Return the content of a group, and the joined arrays of its variables by their names.
 
     errors  plait.ArgumentError: several ranks have joined the files, or there is no such group
     """
     if not all(array.is_alone for array in files.joined.values()):
         raise ArgumentError("xarray reads joined files in one process; join them with open_many() without comm")
-    first = group_in(files.names[0], group, {})
-    variables, joined = [], {}
+    first = find_group(files.names[0], group, {})
+    variables, joined_arrays = [], {}
     for variable in first.arrays:
         name = split_name(variable.url)[2]
         if name not in files:
             continue
-        whole = files.joined.get(name)
-        variables.append(variable if whole is None else _joined_variable(variable, whole))
-        if whole is not None:
-            joined[variable.name] = whole
-    return replace(first, arrays=tuple(variables)), joined
+        joined_array = files.joined.get(name)
+        variables.append(variable if joined_array is None else _joined_variable(variable, joined_array))
+        if joined_array is not None:
+            joined_arrays[variable.name] = joined_array
+    return replace(first, arrays=tuple(variables)), joined_arrays
 
 
-def _joined_variable(first: DatasetVariable, whole: Concatenation) -> DatasetVariable:
+def _joined_variable(first: DatasetVariable, joined_array: Concatenation) -> DatasetVariable:
     """Return the variable of a joined array.  first: the variable of the first file"""
-    dtype = xarray_dtype(whole.dtype)
+    dtype = to_xarray_dtype(joined_array.dtype)
     # If Plait has decoded the elements, xarray must not decode them again, so it gets the remaining attributes.
-    changed = whole.is_unpacked or dtype != first.dtype
-    attributes = user_attributes(whole.attrs) if changed else first.attributes
-    return replace(first, shape=whole.shape, dtype=dtype, chunks=whole.chunks, attributes=attributes)
+    changed = joined_array.is_unpacked or dtype != first.dtype
+    attributes = select_user_attributes(joined_array.attrs) if changed else first.attributes
+    return replace(first, shape=joined_array.shape, dtype=dtype, chunks=joined_array.chunks, attributes=attributes)

@@ -24,18 +24,18 @@ from ..._file.open import open
 from ..decoding import has_fill_of_zarr_2
 from .dimensions import name_dimensions
 
-_DIMENSIONS = "_ARRAY_DIMENSIONS"
+_DIMENSIONS_ATTRIBUTE = "_ARRAY_DIMENSIONS"
 _HIDDEN = frozenset(
     [
         *("CLASS", "NAME", "DIMENSION_LIST", "DIMENSION_LABELS", "REFERENCE_LIST"),
-        *("_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "_NCProperties", _DIMENSIONS),
+        *("_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "_NCProperties", _DIMENSIONS_ATTRIBUTE),
     ]
 )
 """Attributes in which formats store dimensions; they are not shown to the user."""
 
-_MISSING = ("_FillValue", "missing_value")
+_MISSING_ATTRIBUTES = ("_FillValue", "missing_value")
 
-ONLY = "data"
+ONLY_VARIABLE = "data"
 """The variable of a store that holds one array without a name."""
 
 
@@ -68,7 +68,7 @@ class Group:
     """Its unlimited dimensions; None for formats that do not state them."""
 
 
-def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
+def find_group(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
     """Return the arrays and attributes of a file, a group, or a store with one array.
 
     url      any name that plait.open accepts; ``FILE::ARRAY`` gives the array with the coordinates in its group
@@ -87,10 +87,10 @@ def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
         with open(url, **options) as file:
             dimensions = tuple(f"dim_{d}" for d in range(len(file.shape)))
             array = DatasetVariable(
-                ONLY,
+                ONLY_VARIABLE,
                 url,
                 file.shape,
-                xarray_dtype(file.dtype),
+                to_xarray_dtype(file.dtype),
                 dimensions,
                 file.chunks,
                 _unwrap_scalars(file.attrs),
@@ -111,16 +111,16 @@ def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
     group_path = posixpath.dirname(requested) if requested else (group or "").strip("/")
     candidates = [array for array in listed if posixpath.dirname(array.name) == group_path]
     if requested:
-        candidates = _with_coordinates(candidates, requested, url)
-    elif not candidates and group_path not in names_of_groups(path):
+        candidates = _select_with_coordinates(candidates, requested, url)
+    elif not candidates and group_path not in list_group_names(path):
         raise ArgumentError(
             f"{path} has no group {group_path!r}; pass group=, one of: "
-            f"{', '.join(name for name in names_of_groups(path) if name) or 'none'}"
+            f"{', '.join(name for name in list_group_names(path) if name) or 'none'}"
         )
     groups = groups_in(path)
     matching = () if requested else (info for info in groups if info.name.strip("/") == group_path)
-    attributes = {name: value for info in matching for name, value in user_attributes(info.attributes).items()}
-    usable = tuple(_readable(candidates, path, requested))
+    attributes = {name: value for info in matching for name, value in select_user_attributes(info.attributes).items()}
+    usable = tuple(_select_readable(candidates, path, requested))
     if len(listed) == 1 and not listed[0].name:
         return Group(tuple(_to_only_variable(array, path) for array in usable), attributes)
     names = name_dimensions(listed, groups)
@@ -129,7 +129,7 @@ def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
     return Group(arrays, attributes, frozenset(names.unlimited.get(group_path, ())) if has_limits else None)
 
 
-def names_of_groups(url: str) -> tuple[str, ...]:
+def list_group_names(url: str) -> tuple[str, ...]:
     """Return the names of all groups, sorted; the outermost one is empty."""
     if not locate(url).names_arrays:
         return ("",)
@@ -140,21 +140,24 @@ def names_of_groups(url: str) -> tuple[str, ...]:
     return tuple(sorted({"", *names, *above}))
 
 
-def _with_coordinates(candidates: list[ArrayInfo], requested: str, url: str) -> list[ArrayInfo]:
+def _select_with_coordinates(candidates: list[ArrayInfo], requested: str, url: str) -> list[ArrayInfo]:
     """Return an array, and those in its group that are the coordinates of its dimensions."""
     matching = [array for array in candidates if array.name == requested]
     if not matching:
         open(url).close()  # raises the error
-    names = {_base(name) for name in matching[0].dimension_names}
+    names = {_base_name(name) for name in matching[0].dimension_names}
     return [
         array
         for array in candidates
         if array.name == requested
-        or (_base(array.name) in names and [_base(name) for name in array.dimension_names] == [_base(array.name)])
+        or (
+            _base_name(array.name) in names
+            and [_base_name(name) for name in array.dimension_names] == [_base_name(array.name)]
+        )
     ]
 
 
-def _readable(candidates: list[ArrayInfo], path: str, requested: str) -> Iterator[ArrayInfo]:
+def _select_readable(candidates: list[ArrayInfo], path: str, requested: str) -> Iterator[ArrayInfo]:
     """Leave out arrays that Plait cannot read, with a warning."""
     for array in candidates:
         if not array.error and array.dtype is not None:
@@ -174,12 +177,14 @@ def _to_variable(array: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> Da
     url = f"{path}{SEPARATOR}{array.name}"
     attributes = _xarray_attributes(array)
     # xarray must not decode fill values of opaque elements: it cannot hash their type.
-    encoding = {name: attributes.pop(name) for name in _MISSING if name in attributes and array.dtype.kind == "V"}
+    encoding = {
+        name: attributes.pop(name) for name in _MISSING_ATTRIBUTES if name in attributes and array.dtype.kind == "V"
+    }
     return DatasetVariable(
-        _base(array.name),
+        _base_name(array.name),
         url,
         array.shape,
-        xarray_dtype(array.dtype),
+        to_xarray_dtype(array.dtype),
         dimensions,
         chunks,
         attributes=attributes,
@@ -187,7 +192,7 @@ def _to_variable(array: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> Da
     )
 
 
-def xarray_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def to_xarray_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of a variable: texts of any length are objects, as in xarray's other backends."""
     if not is_text(dtype):
         return dtype
@@ -197,12 +202,12 @@ def xarray_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _to_only_variable(array: ArrayInfo, path: str) -> DatasetVariable:
     """Describe the nameless array of a store that holds one array."""
-    names = [_base(name) for name in array.dimension_names] or [""] * len(array.shape)
+    names = [_base_name(name) for name in array.dimension_names] or [""] * len(array.shape)
     dimensions = tuple(name or f"dim_{d}" for d, name in enumerate(names))
-    return replace(_to_variable(array, path, dimensions), name=ONLY, url=path)
+    return replace(_to_variable(array, path, dimensions), name=ONLY_VARIABLE, url=path)
 
 
-def _base(name: str) -> str:
+def _base_name(name: str) -> str:
     return posixpath.basename(name)
 
 
@@ -211,7 +216,7 @@ def _unwrap_scalars(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value[0] if np.shape(value) == (1,) else value for name, value in attributes.items()}
 
 
-def user_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def select_user_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return attributes as xarray has them, without those in which formats store dimensions."""
     return {name: value for name, value in _unwrap_scalars(attributes).items() if name not in _HIDDEN}
 
@@ -228,7 +233,7 @@ def _original_bytes(text: str, max_bytes: int) -> bytes:
 def _xarray_attributes(array: ArrayInfo) -> dict[str, Any]:
     """Return the attributes of an array as xarray decodes them."""
     assert array.dtype is not None
-    attributes = user_attributes(array.attributes)
+    attributes = select_user_attributes(array.attributes)
     fill = attributes.get("_FillValue")
     if isinstance(fill, str) and array.dtype.kind == "S":  # the elements are bytes, so the fill value must be as well
         attributes["_FillValue"] = np.bytes_(_original_bytes(fill, array.dtype.itemsize))

@@ -24,6 +24,7 @@ NAMES = {
 """Maps each name of a calendar to its main name."""
 
 _WITHOUT_YEAR_0 = ("standard", "julian")
+"""Calendars without a year 0; their dates before the year 1 have no number here."""
 
 
 def day_number(calendar: str, year: int, month: int, day: int) -> int | None:
@@ -40,11 +41,11 @@ def day_number(calendar: str, year: int, month: int, day: int) -> int | None:
     if calendar == "360_day":
         return year * 360 + (month - 1) * 30 + day
     if calendar in ("noleap", "all_leap"):
-        leap = calendar == "all_leap"
-        return year * (366 if leap else 365) + _BEFORE_MONTH[month - 1] + (leap and month > 2) + day
+        is_leap = calendar == "all_leap"
+        return year * (366 if is_leap else 365) + _BEFORE_MONTH[month - 1] + (is_leap and month > 2) + day
     if calendar == "julian" or (calendar == "standard" and (year, month, day) < _FIRST_GREGORIAN):
-        return _julian(year, month, day)
-    return _gregorian(year, month, day)
+        return _julian_day_number(year, month, day)
+    return _gregorian_day_number(year, month, day)
 
 
 def _days_in(calendar: str, year: int, month: int) -> int:
@@ -57,18 +58,18 @@ def _days_in(calendar: str, year: int, month: int) -> int:
 def _is_leap(calendar: str, year: int) -> bool:
     if calendar in ("noleap", "all_leap"):
         return calendar == "all_leap"
-    gregorian = calendar == "proleptic_gregorian" or (calendar == "standard" and year > 1582)
-    return year % 4 == 0 and (not gregorian or year % 100 != 0 or year % 400 == 0)
+    is_gregorian = calendar == "proleptic_gregorian" or (calendar == "standard" and year > 1582)
+    return year % 4 == 0 and (not is_gregorian or year % 100 != 0 or year % 400 == 0)
 
 
-def _gregorian(year: int, month: int, day: int) -> int:
+def _gregorian_day_number(year: int, month: int, day: int) -> int:
     """Return the Julian day number of a Gregorian date. Years are counted from March, so that the leap day is last."""
     before_march = (14 - month) // 12
     years, months = year + 4800 - before_march, month + 12 * before_march - 3
     return day + (153 * months + 2) // 5 + 365 * years + years // 4 - years // 100 + years // 400 - 32045
 
 
-def _julian(year: int, month: int, day: int) -> int:
+def _julian_day_number(year: int, month: int, day: int) -> int:
     before_march = (14 - month) // 12
     years, months = year + 4800 - before_march, month + 12 * before_march - 3
     return day + (153 * months + 2) // 5 + 365 * years + years // 4 - 32083

@@ -17,8 +17,8 @@ from ..._base.errors import ArgumentError
 
 PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned")
 """Attributes that decoding applies, so that decoded arrays do not have them."""
-_VALID = ("valid_min", "valid_max", "valid_range")
-_BLOCK = 1 << 17  # number of elements that are decoded at once
+_LIMIT_ATTRIBUTES = ("valid_min", "valid_max", "valid_range")
+_BLOCK_ELEMENTS = 1 << 17  # number of elements that are decoded at once
 _Array = np.ndarray[Any, Any]
 
 
@@ -50,17 +50,17 @@ class Packing:
         """
         if stored.kind not in "iuf" or (fill is None and not any(attribute in attributes for attribute in PACKING)):
             return None
-        scale, offset = (_number(attributes, attribute, name) for attribute in ("scale_factor", "add_offset"))
-        element_type = _type_by_sign(stored, str(attributes.get("_Unsigned", "")).lower())
+        scale, offset = (_find_number(attributes, attribute, name) for attribute in ("scale_factor", "add_offset"))
+        element_type = _apply_unsigned(stored, str(attributes.get("_Unsigned", "")).lower())
         missing = [] if fill is None else [fill]
         for attribute in ("_FillValue", "missing_value"):
-            missing += _numbers(attributes, attribute, name)
+            missing += _find_numbers(attributes, attribute, name)
         return cls(
             element_type,
             1.0 if scale is None else float(scale),
             0.0 if offset is None else float(offset),
-            tuple(value for mark in missing if (value := _as_stored(mark, stored, element_type)) is not None),
-            _decoded_type(stored, [factor.dtype for factor in (scale, offset) if factor is not None]),
+            tuple(value for mark in missing if (value := _to_stored(mark, stored, element_type)) is not None),
+            _find_decoded_type(stored, [factor.dtype for factor in (scale, offset) if factor is not None]),
             element_type != stored,
         )
 
@@ -72,29 +72,29 @@ class Packing:
     def decode(self, stored: _Array, out: _Array) -> None:
         """Decode elements into an array of the same shape.  stored: elements of the file's type"""
         if stored.ndim == 0:
-            out[...] = self._decoded(stored)
+            out[...] = self._decode_block(stored)
             return
-        rows = max(_BLOCK // max(stored[:1].size, 1), 1)
+        rows = max(_BLOCK_ELEMENTS // max(stored[:1].size, 1), 1)
         for begin in range(0, len(stored), rows):
-            out[begin : begin + rows] = self._decoded(stored[begin : begin + rows])
+            out[begin : begin + rows] = self._decode_block(stored[begin : begin + rows])
 
     def decoded_attributes(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Return the attributes of the decoded array."""
         decoded = {name: value for name, value in attributes.items() if name not in PACKING}
-        for name in _VALID:
+        for name in _LIMIT_ATTRIBUTES:
             if name in decoded and np.asarray(decoded[name]).dtype.kind in "iuf":
-                value = self._with_sign(np.asarray(decoded[name]))
+                value = self._fix_sign(np.asarray(decoded[name]))
                 decoded[name] = (value * self.scale + self.offset).astype(self.dtype)[()]
         return decoded
 
-    def _with_sign(self, limit: _Array) -> _Array:
+    def _fix_sign(self, limit: _Array) -> _Array:
         """Return a limit of valid elements, which attributes state in the type of the file, in the type `stored`."""
         kinds = (limit.dtype.kind, self.stored.kind)
         return (
             limit.astype(self.stored) if kinds == ("i", "u") or (kinds == ("u", "i") and self.has_other_sign) else limit
         )
 
-    def _decoded(self, stored: _Array) -> _Array:
+    def _decode_block(self, stored: _Array) -> _Array:
         elements = stored.view(self.stored) if stored.dtype != self.stored else stored
         result = np.asarray(elements.astype("f8") * self.scale + self.offset)
         for value in self.missing:
@@ -107,8 +107,8 @@ def has_fill_of_zarr_2(attributes: Mapping[str, Any]) -> bool:
     return "_ARRAY_DIMENSIONS" in attributes and "_FillValue" not in attributes
 
 
-def _number(attributes: Mapping[str, Any], name: str, array: str) -> np.generic | None:
-    values = _numbers(attributes, name, array)
+def _find_number(attributes: Mapping[str, Any], name: str, array: str) -> np.generic | None:
+    values = _find_numbers(attributes, name, array)
     if len(values) > 1:
         raise ArgumentError(
             f"{array} has {len(values)} values of {name}; expected one number; correct the attribute, or do not unpack"
@@ -116,7 +116,7 @@ def _number(attributes: Mapping[str, Any], name: str, array: str) -> np.generic 
     return values[0] if values else None
 
 
-def _numbers(attributes: Mapping[str, Any], name: str, array: str) -> list[Any]:
+def _find_numbers(attributes: Mapping[str, Any], name: str, array: str) -> list[Any]:
     if name not in attributes:
         return []
     value = np.asarray(attributes[name])
@@ -127,7 +127,7 @@ def _numbers(attributes: Mapping[str, Any], name: str, array: str) -> list[Any]:
     return list(value.ravel())
 
 
-def _type_by_sign(stored: np.dtype[Any], unsigned: str) -> np.dtype[Any]:
+def _apply_unsigned(stored: np.dtype[Any], unsigned: str) -> np.dtype[Any]:
     """Return the type of elements after applying ``_Unsigned``, the attribute of files without unsigned or signed
     types.
 
@@ -137,7 +137,7 @@ def _type_by_sign(stored: np.dtype[Any], unsigned: str) -> np.dtype[Any]:
     return stored if kind is None else np.dtype(f"{stored.byteorder}{kind}{stored.itemsize}")
 
 
-def _as_stored(value: Any, stored: np.dtype[Any], element_type: np.dtype[Any]) -> Any:
+def _to_stored(value: Any, stored: np.dtype[Any], element_type: np.dtype[Any]) -> Any:
     """Return a value as an element of `element_type`; None if no element has it.
 
     A value in the range of the file's type is an element in the file: if int8 is read as uint8, -1 becomes 255.
@@ -153,11 +153,11 @@ def _cast_exactly(value: _Array, dtype: np.dtype[Any]) -> Any:
     """Return a value in another type; None if that type cannot represent it exactly."""
     with np.errstate(all="ignore"):
         cast = value.astype(dtype)
-    same = bool(cast == value) or (bool(cast != cast) and bool(value != value))
-    return cast[()] if same else None
+    is_exact = bool(cast == value) or (bool(cast != cast) and bool(value != value))
+    return cast[()] if is_exact else None
 
 
-def _decoded_type(stored: np.dtype[Any], factors: list[np.dtype[Any]]) -> np.dtype[Any]:
+def _find_decoded_type(stored: np.dtype[Any], factors: list[np.dtype[Any]]) -> np.dtype[Any]:
     """Return the type of decoded elements: that of scale and offset (CF conventions), widened to hold the integers."""
     floats = [dtype for dtype in factors if dtype.kind == "f"]
     native = stored.newbyteorder("=")

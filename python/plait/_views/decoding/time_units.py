@@ -28,15 +28,15 @@ _SECONDS = {
     Fraction(86400): ("day", "days", "d"),
     Fraction(604800): ("week", "weeks"),
 }
-_LENGTHS = {name: seconds for seconds, names in _SECONDS.items() for name in names}
+_SECONDS_BY_NAME = {name: seconds for seconds, names in _SECONDS.items() for name in names}
 _SINCE = re.compile(
     r"\s*(?P<unit>[A-Za-z]+)\s+since\s+(?P<year>\d{1,6})-(?P<month>\d{1,2})-(?P<day>\d{1,2})"
     r"(?:[T\s]\s*(?P<hour>\d{1,2})(?::(?P<minute>\d{1,2})(?::(?P<second>\d{1,2}(?:\.\d*)?))?)?)?"
     r"\s*(?P<zone>Z|UTC|GMT|[+-]\d{1,2}(?::?\d{2})?)?\s*",
     re.IGNORECASE,
 )
-_FRACTION_BITS = 20
-_LIMIT = 1 << 62
+_FRACTION_BITS = 20  # floating-point times are converted as multiples of 2**-20 of their unit
+_MAX_PRODUCT = 1 << 62  # products below it cannot overflow 64-bit integers
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class TimeUnits:
         """
         match = _SINCE.fullmatch(text) if isinstance(text, str) else None
         name = NAMES.get("standard" if calendar is None else str(calendar).strip().lower())
-        length = None if match is None else _LENGTHS.get(match["unit"].lower())
+        length = None if match is None else _SECONDS_BY_NAME.get(match["unit"].lower())
         if match is None or name is None or length is None:
             return None
         day = day_number(name, int(match["year"]), int(match["month"]), int(match["day"]))
@@ -62,11 +62,11 @@ class TimeUnits:
         second = Fraction((match["second"] or "0").rstrip("."))
         if day is None or hour > 23 or minute > 59 or second >= 60:
             return None
-        begin = day * 86400 + hour * 3600 + minute * 60 + second - _zone(match["zone"] or "")
+        begin = day * 86400 + hour * 3600 + minute * 60 + second - _parse_zone(match["zone"] or "")
         return cls(length, Fraction(begin))
 
 
-def _zone(text: str) -> int:
+def _parse_zone(text: str) -> int:
     """Return the offset of a time zone from UTC in seconds."""
     if not text or text[0] not in "+-":
         return 0
@@ -108,8 +108,8 @@ class TimeConversion:
             unchanged |= values == value
         result = values.copy()
         times = values[~unchanged]
-        converted = self._vectorized(times)
-        result[~unchanged] = self._one_by_one(times) if converted is None else converted
+        converted = self._convert_vectorized(times)
+        result[~unchanged] = self._convert_one_by_one(times) if converted is None else converted
         for value in self.missing:
             if (clash := (result == value) & ~unchanged).any():
                 raise ArgumentError(
@@ -118,7 +118,7 @@ class TimeConversion:
                 )
         return result
 
-    def _vectorized(self, times: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    def _convert_vectorized(self, times: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
         """Convert with 64-bit integers; return None if results could overflow or would not be exact."""
         if times.size == 0:
             return times
@@ -127,24 +127,28 @@ class TimeConversion:
         largest = max(abs(int(scaled.min())), abs(int(scaled.max())))
         common = math.lcm(self.factor.denominator, self.offset.denominator)
         factor, offset = int(self.factor * common), int(self.offset * common) << bits
-        if largest * abs(factor) + abs(offset) >= _LIMIT or common >= _LIMIT or (scaled != np.rint(scaled)).any():
+        if (
+            largest * abs(factor) + abs(offset) >= _MAX_PRODUCT
+            or common >= _MAX_PRODUCT
+            or (scaled != np.rint(scaled)).any()
+        ):
             return None
-        quotient, rest = np.divmod(scaled.astype("i8") * factor + offset, common)
+        quotient, remainder = np.divmod(scaled.astype("i8") * factor + offset, common)
         result = quotient if bits == 0 else np.ldexp(quotient.astype("f8"), -bits)
-        back = result.astype(times.dtype)
-        exact = (rest == 0) & (back == result) & (np.abs(quotient) <= 1 << 53 if bits else True)
-        return back if exact.all() else None
+        in_type = result.astype(times.dtype)
+        exact = (remainder == 0) & (in_type == result) & (np.abs(quotient) <= 1 << 53 if bits else True)
+        return in_type if exact.all() else None
 
-    def _one_by_one(self, times: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _convert_one_by_one(self, times: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         result = np.empty_like(times)
-        for at, value in enumerate(times.tolist()):
+        for index, value in enumerate(times.tolist()):
             exact = Fraction(value) * self.factor + self.offset
             fits = exact.denominator == 1 or times.dtype.kind == "f"
             try:
-                result[at] = int(exact) if times.dtype.kind in "iu" else float(exact)
+                result[index] = int(exact) if times.dtype.kind in "iu" else float(exact)
             except OverflowError:
                 fits = False
-            if not fits or Fraction(result[at].item()) != exact:
+            if not fits or Fraction(result[index].item()) != exact:
                 raise ArgumentError(
                     f"the time {value} {self.context} becomes {float(exact)!r}, which elements of {times.dtype} do not "
                     "have exactly; put an array with the finest units first, or give all arrays one unit"

@@ -1,8 +1,8 @@
-"""Arrays in several stores, as one."""
+"""Joins arrays in several stores along a dimension, and reads them as one array."""
 
 from .concatenation import Concatenation
 from .joining import concat
-from .names import names_of_parts
+from .names import list_part_names
 from .parts import Part
 
-__all__ = ["Concatenation", "Part", "concat", "names_of_parts"]
+__all__ = ["Concatenation", "Part", "concat", "list_part_names"]

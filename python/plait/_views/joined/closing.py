@@ -1,4 +1,4 @@
-"""Views of several files in a `with` block."""
+"""The common base of views of several files that a `with` block closes."""
 
 from __future__ import annotations
 

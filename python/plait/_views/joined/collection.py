@@ -37,15 +37,15 @@ class PartDescription:
         """Return True if the elements of both certainly mean the same: types and all attributes are equal."""
         # The meaning of bounds depends on the attributes of their coordinate, too, and that of Zarr 2 arrays on the
         # fill value.
-        depends = may_be_bounds(self.shape) or has_fill_of_zarr_2(self.attributes)
-        return not depends and self.dtype == other.dtype and self.attributes.stored == other.attributes.stored
+        depends_on_more = may_be_bounds(self.shape) or has_fill_of_zarr_2(self.attributes)
+        return not depends_on_more and self.dtype == other.dtype and self.attributes.stored == other.attributes.stored
 
 
 class PartDecodings:
-    """Finds the decoding of each part of one array."""
+    """Finds the decoding (unpacking and time conversion) of each part of one array."""
 
     def __init__(self, meanings: Meanings) -> None:
-        """Begin without a part."""
+        """Begin with no parts."""
         self._meanings, self._types = meanings, ElementTypes()
         self._first: tuple[PartDescription, PartDecoding] | None = None
 
@@ -56,9 +56,9 @@ class PartDecodings:
         """
         if self._first is not None and part.agrees_with(self._first[0]):
             return self._first[1]
-        packing, time = self._meanings.take(part.url, part.attributes, part.dtype, part.shape)
+        packing, time = self._meanings.add_part(part.url, part.attributes, part.dtype, part.shape)
         decoding = PartDecoding(part.dtype, part.dtype if packing is None else packing.dtype, packing, time)
-        self._types.take(part.url, decoding)
+        self._types.add_part(part.url, decoding)
         self._first = self._first or (part, decoding)
         return decoding
 
@@ -67,8 +67,8 @@ class PartCollection:
     """Collects the parts of one array in their order."""
 
     def __init__(self, axis: int, meanings: Meanings) -> None:
-        """Begin without a part.  axis: the dimension along which they are joined"""
-        self._axis, self._meanings, self._found = axis, meanings, PartDecodings(meanings)
+        """Begin with no parts.  axis: the dimension along which they are joined"""
+        self._axis, self._meanings, self._part_decodings = axis, meanings, PartDecodings(meanings)
         self._first: PartDescription | None = None
         self._parts: list[Part] = []
         self._decodings: list[PartDecoding] = []
@@ -80,7 +80,7 @@ class PartCollection:
         """
         first = self._first = self._first or part
         _check_shapes(part, first, self._axis)
-        self._decodings.append(self._found.add(part))
+        self._decodings.append(self._part_decodings.add(part))
         begin = self._parts[-1].end if self._parts else 0
         self._parts.append(Part(part.url, begin, begin + part.shape[self._axis]))
 
@@ -88,27 +88,32 @@ class PartCollection:
         """Return all parts, with one type and the attributes of the joined array."""
         first = self._first
         assert first is not None
-        decodings, attributes = self._decoded(first)
+        decodings, attributes = self._find_decodings(first)
         return JoinedParts(tuple(self._parts), decodings, attributes, first.shape, first.order, first.chunks)
 
-    def _decoded(self, first: PartDescription) -> tuple[tuple[PartDecoding, ...], Attributes]:
+    def _find_decodings(self, first: PartDescription) -> tuple[tuple[PartDecoding, ...], Attributes]:
         dtype = self._decodings[0].dtype
         if any(decoding.packing is not None for decoding in self._decodings):
             dtype = np.result_type(*[decoding.dtype for decoding in self._decodings])
-        decodings = tuple(replace(decoding, dtype=dtype, time=_needed(decoding.time)) for decoding in self._decodings)
+        decodings = tuple(
+            replace(decoding, dtype=dtype, time=_drop_identity(decoding.time)) for decoding in self._decodings
+        )
         missing = any(decoding.packing is not None and decoding.packing.missing for decoding in self._decodings)
-        attributes = self._meanings.joined_attributes(first.attributes, missing)
+        attributes = self._meanings.make_joined_attributes(first.attributes, missing)
         stored = attributes if isinstance(attributes, Attributes) else Attributes(encode_attributes(attributes))
         return decodings, stored
 
 
-def _needed(time: TimeConversion | None) -> TimeConversion | None:
+def _drop_identity(time: TimeConversion | None) -> TimeConversion | None:
+    """Return the conversion, or None if it changes no value."""
     return None if time is None or time.is_identity else time
 
 
 def _check_shapes(part: PartDescription, first: PartDescription, axis: int) -> None:
-    rest, expected = ((*description.shape[:axis], *description.shape[axis + 1 :]) for description in (part, first))
-    if len(part.shape) != len(first.shape) or rest != expected:
+    other_sizes, expected = (
+        (*description.shape[:axis], *description.shape[axis + 1 :]) for description in (part, first)
+    )
+    if len(part.shape) != len(first.shape) or other_sizes != expected:
         raise ArgumentError(
             f"{part.url} has shape {shape_text(part.shape)}, but {first.url} has {shape_text(first.shape)}; arrays "
             f"that are joined along dimension {axis} have the same sizes in all others"

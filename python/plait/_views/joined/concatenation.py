@@ -30,7 +30,7 @@ from ..._file.indexing.moving import read_index
 from ..._file.indexing.readable_array import ReadableArray
 from .closing import ClosableView
 from .decoding import interior_slices
-from .parts import JoinedParts, OpenParts, Part, Piece, for_each, split_region
+from .parts import JoinedParts, OpenParts, Part, Piece, map_in_threads, split_region
 from .request import JointRequest
 from .sections import make_sections, region_dimension
 
@@ -56,11 +56,11 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
             max(min(parts.chunks[axis], max(part.end - part.begin for part in self._parts)), 1),
             *parts.chunks[axis + 1 :],
         )
-        #: The function and its arguments that join the parts again in another process; None if that is not possible.
+        #: The function, and its arguments, that join the parts again in another process; None if that is not possible.
         self._reopen_call: tuple[Callable[..., Concatenation], tuple[Any, ...]] | None = None
-        self._opened = time.monotonic_ns()
+        self._opened_at = time.monotonic_ns()
         self._closed = False
-        self._turn = files.files.turn
+        self._read_lock = files.files.read_lock
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -122,15 +122,15 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
         layout, slices, arrays = self._prepare(layout, out, region)
 
         def read_part(access: PartAccess) -> None:
-            staged = self._staged(access.piece, access.views)
+            staged = self._make_staging(access.piece, access.views)
             with self._files.use(access.piece.part) as file:
                 file.read(access.section, self._to_argument(staged), region=access.region)
             self._decode(access, staged)
 
-        with self._turn:
+        with self._read_lock:
             accesses = list(self._accesses(layout, slices, arrays))
             sizes = {access.piece.part: access.bytes for access in accesses}
-            for_each(accesses, read_part, self._files.threads(sizes) if self._is_alone else 1)
+            map_in_threads(accesses, read_part, self._files.find_max_threads(sizes) if self._is_alone else 1)
         return self._to_result(arrays, out)
 
     def iread(
@@ -143,9 +143,9 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
         layout, slices, arrays = self._prepare(layout, out, region)
         started: list[Request[Any]] = []
         finish: list[Callable[[], None]] = []
-        with self._turn:
+        with self._read_lock:
             for access in self._accesses(layout, slices, arrays):
-                staged = self._staged(access.piece, access.views)
+                staged = self._make_staging(access.piece, access.views)
                 with self._files.use(access.piece.part) as file:
                     started.append(file.iread(access.section, self._to_argument(staged), region=access.region))
                 finish.append(partial(self._decode, access, staged))
@@ -157,7 +157,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
             slices = to_slices(region, self._shape)
             read_layout = self._layout_for(layout, slices)
         lines = []
-        with self._turn:
+        with self._read_lock:
             for access in self._accesses(read_layout, slices, None):
                 with self._files.use(access.piece.part) as file:
                     lines.append(f"part {access.piece.part}: {file.url}\n{file.explain(access.section, access.region)}")
@@ -172,7 +172,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
                 "itself; read with read(layout, region=...) on all ranks, or join them without comm"
             )
         parsed = parse_index(index, self._shape, self._order)
-        with self._turn:
+        with self._read_lock:
             self._check_open()
             return read_index(parsed, self._dtype, self._order, self._read_region)
 
@@ -183,7 +183,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
 
     def close(self) -> None:
         """Close the parts. Closing twice does nothing."""
-        with self._turn:
+        with self._read_lock:
             self._closed = True
             self._files.close()
 
@@ -197,7 +197,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         """Return a token that is unique to this object."""
-        return type(self).__name__, os.getpid(), self._opened
+        return type(self).__name__, os.getpid(), self._opened_at
 
     def __repr__(self) -> str:
         """Return a description with the number of parts, the axis, the shape and the type."""
@@ -223,10 +223,10 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
 
     def _accesses(self, layout: Layout, slices: Slices, arrays: list[Array] | None) -> Iterator[PartAccess]:
         """Yield the access to each part."""
-        full = self._full(slices)
+        all_slices = self._to_full_slices(slices)
         ranks = list_local_ranks(layout, self._comm, self._is_alone)
-        pieces = split_region(self._parts, self._axis, full)
-        for piece, section, windows in make_sections(pieces, layout, region_dimension(self._axis, full), ranks):
+        pieces = split_region(self._parts, self._axis, all_slices)
+        for piece, section, windows in make_sections(pieces, layout, region_dimension(self._axis, all_slices), ranks):
             views = [
                 array if window is None else array[window]
                 for array, window in zip(arrays or [], windows if arrays else [], strict=True)
@@ -237,7 +237,7 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
         """Return local arrays in the form that accesses of parts take: a list, or one array."""
         return arrays if self._is_alone else next(iter(arrays), None)
 
-    def _staged(self, piece: Piece, views: list[Array]) -> list[Array]:
+    def _make_staging(self, piece: Piece, views: list[Array]) -> list[Array]:
         """Return the arrays that a part is read into: the views themselves if its elements need no decoding."""
         decoding = self._decodings[piece.part]
         with collective_errors(self._fail):
@@ -250,18 +250,18 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
         with collective_errors(self._fail):
             ranks = list_local_ranks(access.section, self._comm, self._is_alone)
             for rank, stored, view in zip(ranks, staged, access.views, strict=True):
-                inner = interior_slices(access.section, rank)
-                decoding.decode(stored[inner], view[inner])
+                interior = interior_slices(access.section, rank)
+                decoding.decode(stored[interior], view[interior])
 
     def _read_region(self, slices: Slices, out: Array) -> None:
         """Read a region into an array of its shape, in this process alone."""
-        full = self._full(slices)
-        before = [slice(None)] * region_dimension(self._axis, full)
+        all_slices = self._to_full_slices(slices)
+        leading = [slice(None)] * region_dimension(self._axis, all_slices)
 
         def read_piece(piece: Piece) -> None:
             window = out
             if piece.count is not None:
-                window = out[(*before, slice(piece.first, piece.first + piece.count))]
+                window = out[(*leading, slice(piece.first, piece.first + piece.count))]
             decoding = self._decodings[piece.part]
             stored = window if decoding.is_identity else decoding.new_stored(window)
             with self._files.use(piece.part) as file:
@@ -269,12 +269,12 @@ class Concatenation(ReadableArray, CollectiveArray, ClosableView):
             if not decoding.is_identity:
                 decoding.decode(stored, window)
 
-        pieces = list(split_region(self._parts, self._axis, full))
+        pieces = list(split_region(self._parts, self._axis, all_slices))
         itemsize = self._dtype.itemsize
         sizes = {piece.part: math.prod(count for _, count, _, _ in piece.slices) * itemsize for piece in pieces}
-        for_each(pieces, read_piece, self._files.threads(sizes))
+        map_in_threads(pieces, read_piece, self._files.find_max_threads(sizes))
 
-    def _full(self, slices: Slices) -> Slices:
+    def _to_full_slices(self, slices: Slices) -> Slices:
         return slices or [(0, size, 1, False) for size in self._shape]
 
 

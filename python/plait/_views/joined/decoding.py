@@ -1,4 +1,4 @@
-"""Decoding of the elements of one part to elements of the joined array."""
+"""Decodes the elements of one part to elements of the joined array."""
 
 from __future__ import annotations
 

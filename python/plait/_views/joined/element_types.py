@@ -14,11 +14,11 @@ class ElementTypes:
     """Compares the types of parts with those of earlier parts."""
 
     def __init__(self) -> None:
-        """Begin without a part."""
-        self._plain: tuple[str, PartDecoding] | None = None
-        self._packed: tuple[str, PartDecoding] | None = None
+        """Begin with no parts."""
+        self._plain: tuple[str, PartDecoding] | None = None  # the first part that is not packed
+        self._packed: tuple[str, PartDecoding] | None = None  # the first packed part
 
-    def take(self, url: str, decoding: PartDecoding) -> None:
+    def add_part(self, url: str, decoding: PartDecoding) -> None:
         """Add the next part.
 
         errors  ArgumentError: its elements have no common type with those of an earlier part

@@ -1,4 +1,4 @@
-"""Joining arrays in several stores."""
+"""The function concat(): opens arrays in several stores, checks that they fit together, and joins them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ from ..._file.open import open
 from .collection import PartCollection, PartDescription
 from .concatenation import Concatenation
 from .meaning import Meanings
-from .names import Name, names_of_parts
+from .names import Name, list_part_names
 from .parts import OpenFiles, OpenParts, check_unchanged
 
 _MAX_OPEN = 64
 MEMORY = 32 << 20
 """Bytes for reading several parts at once, if the caller does not limit the memory."""
-_CHUNKS_KEPT = 64 << 20
-"""Bytes of decompressed chunks that open parts may cache, one each; at most the caller's memory limit."""
+_MAX_CACHED_BYTES = 64 << 20
+"""Bytes of decompressed chunks that all open parts together may cache, one chunk each. If the caller gives a smaller
+memory limit, that limit applies.
+"""
 
 
 def concat(
@@ -69,20 +71,20 @@ def concat(
     """
     core_comm = to_core_comm(comm)
     fail = partial(_core.fail, comm=core_comm)
-    names = names_of_parts(sources, core_comm)
+    names = list_part_names(sources, core_comm)
     with collective_errors(fail):
         for name in names:
             if comes_in_steps(name):
                 raise ArgumentError(f"{name} is a pipe, whose arrays come once; join arrays in files")
         unpacks = check_flag(unpack, "unpack")
     options: dict[str, Any] = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": memory}
-    joined = _joined(names, axis, comm, options, unpack=unpacks)
+    joined = _open_and_join(names, axis, comm, options, unpack=unpacks)
     if comm is None:
-        joined._reopen_call = _join_again, (names, joined.axis, {**options, "unpack": unpacks})
+        joined._reopen_call = _rejoin, (names, joined.axis, {**options, "unpack": unpacks})
     return joined
 
 
-def _joined(
+def _open_and_join(
     names: list[str], axis: int | str, comm: CommLike, options: dict[str, Any], *, unpack: bool
 ) -> Concatenation:
     core_comm = to_core_comm(comm)
@@ -90,7 +92,7 @@ def _joined(
     first = open(names[0], comm=comm, **options)
     examined: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
 
-    def opened(number: int) -> File:
+    def open_part(number: int) -> File:
         file = open(names[number], comm=comm, **options)
         if number < len(examined):
             with collective_errors(fail):
@@ -99,8 +101,8 @@ def _joined(
 
     with collective_errors(fail):
         memory = to_whole_number(parse_bytes(options["memory"], "memory"), "memory")
-        limit = max_open(first._core.chunk, first.dtype.itemsize, memory)
-    files = OpenParts(opened, OpenFiles(limit, memory or MEMORY), has_chunks=bool(first._core.chunk))
+        limit = limit_open_files(first._core.chunk, first.dtype.itemsize, memory)
+    files = OpenParts(open_part, OpenFiles(limit, memory or MEMORY), has_chunks=bool(first._core.chunk))
     files.add(0, first)
     meanings = Meanings(unpack=unpack)
     try:
@@ -132,7 +134,7 @@ def warn_differences(differing: dict[str, str], first: str) -> None:
         )
 
 
-def _join_again(names: list[str], axis: int, options: dict[str, Any]) -> Concatenation:
+def _rejoin(names: list[str], axis: int, options: dict[str, Any]) -> Concatenation:
     """Join the parts of a pickled object, which are never closed explicitly."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the first join has shown the warnings
@@ -141,7 +143,7 @@ def _join_again(names: list[str], axis: int, options: dict[str, Any]) -> Concate
     return joined
 
 
-def max_open(chunk: Sequence[int] | None, itemsize: int, memory: int) -> int:
+def limit_open_files(chunk: Sequence[int] | None, itemsize: int, memory: int) -> int:
     """Return the maximum number of open parts.
 
     chunk   the shape of the chunks of a part, each of which caches one; None if there are no chunks
@@ -149,7 +151,7 @@ def max_open(chunk: Sequence[int] | None, itemsize: int, memory: int) -> int:
     """
     if not chunk:
         return _MAX_OPEN
-    cached = min(memory or _CHUNKS_KEPT, _CHUNKS_KEPT)
+    cached = min(memory or _MAX_CACHED_BYTES, _MAX_CACHED_BYTES)
     return min(max(cached // max(math.prod(chunk) * itemsize, 1), 2), _MAX_OPEN)
 
 

@@ -22,16 +22,25 @@ from ..._file.attributes import Attributes
 from ..._file.location import format_at, locate
 from ..decoding import PACKING, Packing, TimeConversion, TimeUnits, has_fill_of_zarr_2
 
-_TIME = ("units", "calendar")
+_TIME_ATTRIBUTES = ("units", "calendar")
 MEANING = (
     *PACKING,
     *("valid_min", "valid_max", "valid_range", "flag_values", "flag_masks", "flag_meanings"),
-    *(*_TIME, "units_metadata", "month_lengths", "leap_year", "leap_month", "positive", "_Encoding", "dtype"),
+    *(
+        *_TIME_ATTRIBUTES,
+        "units_metadata",
+        "month_lengths",
+        "leap_year",
+        "leap_month",
+        "positive",
+        "_Encoding",
+        "dtype",
+    ),
 )
 """Attributes that change the meaning of elements: conventions of netCDF, CF and xarray."""
 _DEFAULTS = {"scale_factor": 1, "add_offset": 0, "calendar": "standard"}
 _SYNONYMS = {"gregorian": "standard", "365_day": "noleap", "366_day": "all_leap"}
-_OF_FORMATS = frozenset(
+_FORMAT_ATTRIBUTES = frozenset(
     [
         *("CLASS", "NAME", "DIMENSION_LIST", "DIMENSION_LABELS", "REFERENCE_LIST", "_ARRAY_DIMENSIONS"),
         *("_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "_NCProperties", "_ChunkSizes"),
@@ -69,13 +78,13 @@ class PartMeaning:
 class Meanings:
     """Compares parts with the first one."""
 
-    def __init__(self, *, unpack: bool, listed: Callable[[str], Sequence[ArrayInfo]] = arrays_in) -> None:
+    def __init__(self, *, unpack: bool, list_arrays: Callable[[str], Sequence[ArrayInfo]] = arrays_in) -> None:
         """Begin a comparison.
 
         unpack  True if packed elements are decoded
-        listed  lists the arrays of a file, or one of them by its name
+        list_arrays  lists the arrays of a file, or one of them by its name
         """
-        self._unpack, self._listed = unpack, listed
+        self._unpack, self._list_arrays = unpack, list_arrays
         self._first: PartMeaning | None = None
         self._parent = ""  # parent of the bounds in the last part that has one
         self.differing: dict[str, str] = {}
@@ -87,7 +96,7 @@ class Meanings:
         assert self._first is not None
         return self._first
 
-    def take(
+    def add_part(
         self, url: str, attributes: Attributes, dtype: np.dtype[Any], shape: tuple[int, ...]
     ) -> tuple[Packing | None, TimeConversion | None]:
         """Add the next part.  Returns the decoding of its elements.
@@ -100,7 +109,7 @@ class Meanings:
             return part.packing, None
         return part.packing, self._compare(part)
 
-    def joined_attributes(self, attributes: Attributes, parts_missing: bool) -> Attributes | Mapping[str, Any]:
+    def make_joined_attributes(self, attributes: Attributes, parts_missing: bool) -> Attributes | Mapping[str, Any]:
         """Return the attributes of the joined array.
 
         attributes     those of the first part
@@ -119,48 +128,53 @@ class Meanings:
                     f"{url}: the attribute {name} changes what elements mean, and cannot be read: {reason}; "
                     "remove it, or join arrays without it"
                 )
-        effective = {name: _plain(value) for name, value in attributes.items() if name not in _OF_FORMATS}
-        fill = self._fill_of_zarr_2(url, attributes)
+        effective = {
+            name: _unwrap_number(value) for name, value in attributes.items() if name not in _FORMAT_ATTRIBUTES
+        }
+        fill = self._find_zarr_2_fill(url, attributes)
         packing = Packing.from_attributes(dtype, effective, fill, url) if self._unpack else None
         if packing is not None:
             effective = packing.decoded_attributes(effective)
         elif fill is not None:
             effective["_FillValue"] = fill
         if "units" not in effective and may_be_bounds:
-            effective |= {name: value for name, value in self._attributes_of_parent(url).items() if name in _TIME}
+            effective |= {
+                name: value for name, value in self._find_parent_attributes(url).items() if name in _TIME_ATTRIBUTES
+            }
         times = TimeUnits.parse(effective.get("units"), effective.get("calendar"))
         return PartMeaning(url, effective, packing, times, str(effective.get("units", "")), dtype)
 
-    def _attributes_of_parent(self, url: str) -> Mapping[str, Any]:
+    def _find_parent_attributes(self, url: str) -> Mapping[str, Any]:
         """Return the attributes of the coordinate whose bounds an array holds; CF stores their units only there."""
-        path, between, name = split_name(url)
+        path, separator, name = split_name(url)
         name = name.strip("/")
-        if not between or not name:
+        if not separator or not name:
             return {}
-        parent = _find_parent(name, self._listed(path)) or self._parent
+        parent = _find_parent(name, self._list_arrays(path)) or self._parent
         self._parent = parent
-        return self._listed(f"{path}{SEPARATOR}{parent}")[0].attributes if parent else {}
+        return self._list_arrays(f"{path}{SEPARATOR}{parent}")[0].attributes if parent else {}
 
     def _compare(self, part: PartMeaning) -> TimeConversion | None:
         first = self.first
-        conversion = self._time_conversion(part)
+        conversion = self._make_time_conversion(part)
         names = dict.fromkeys([*first.attributes, *part.attributes])
         for name in names:
             if conversion is not None and name == "units":
                 continue
-            own_value, other_value = (_effective(its, name) for its in (part, first))
-            if _same(own_value, other_value):
+            part_value, first_value = (_find_value(meaning, name) for meaning in (part, first))
+            if _is_equal(part_value, first_value):
                 continue
             if name not in MEANING:
                 self.differing.setdefault(name, part.url)
                 continue
             raise ArgumentError(
-                f"{part.url} has {_label(name, part)}, but {first.url} has {_label(name, first)}, so that their "
-                f"elements mean different things; {self._advice(name, part)}"
+                f"{part.url} has {_describe_attribute(name, part)}, but {first.url} has "
+                f"{_describe_attribute(name, first)}, so that their elements mean different things; "
+                f"{self._advise(name, part)}"
             )
         return conversion
 
-    def _time_conversion(self, part: PartMeaning) -> TimeConversion | None:
+    def _make_time_conversion(self, part: PartMeaning) -> TimeConversion | None:
         first = self.first
         if part.units == first.units:
             return None
@@ -173,26 +187,28 @@ class Meanings:
                 f"{packed[0]}; pass unpack=True (--unpack), which decodes them, or give both the same units"
             )
         context = f"in {part.units!r} of {part.url}, converted to {first.units!r} of {first.url},"
-        return TimeConversion.between(part.times, first.times, context, (*part.missing, *self._default_missing(part)))
+        return TimeConversion.between(
+            part.times, first.times, context, (*part.missing, *self._find_default_missing(part))
+        )
 
-    def _default_missing(self, part: PartMeaning) -> tuple[Any, ...]:
+    def _find_default_missing(self, part: PartMeaning) -> tuple[Any, ...]:
         """Return the values of missing elements in a netCDF file without an attribute for them."""
         # Readers apply no default to elements of one byte.
         element = b"" if part.stored.itemsize == 1 else _core.netcdf_fill(part.stored.str)
         default = np.frombuffer(element, part.stored)[0].item() if element else None
-        path, between, _ = split_name(part.url)
-        if default is None or part.packing is not None or "_FillValue" in part.attributes or not between:
+        path, separator, _ = split_name(part.url)
+        if default is None or part.packing is not None or "_FillValue" in part.attributes or not separator:
             return ()
-        is_netcdf = format_at(path) == "netcdf" or self._listed(part.url)[0].fill_value == default
+        is_netcdf = format_at(path) == "netcdf" or self._list_arrays(part.url)[0].fill_value == default
         return (default,) if is_netcdf else ()
 
-    def _fill_of_zarr_2(self, url: str, attributes: Attributes) -> Any:
+    def _find_zarr_2_fill(self, url: str, attributes: Attributes) -> Any:
         """Return the fill value of an array of Zarr 2 in the convention of xarray, if it marks missing elements."""
         if not has_fill_of_zarr_2(attributes) or not locate(url).names_arrays:
             return None
-        return self._listed(url)[0].fill_value
+        return self._list_arrays(url)[0].fill_value
 
-    def _advice(self, name: str, part: PartMeaning) -> str:
+    def _advise(self, name: str, part: PartMeaning) -> str:
         if name in PACKING and not self._unpack:
             return "pass unpack=True (--unpack) to decode them to floating point, or join arrays that agree"
         times = [text for text in (part.units, self.first.units) if " since " in text]
@@ -217,12 +233,12 @@ def _find_parent(bounds: str, arrays: Iterable[ArrayInfo]) -> str:
     return ""
 
 
-def _plain(value: Any) -> Any:
+def _unwrap_number(value: Any) -> Any:
     """Return the number of an array with one number: HDF5 stores numbers in this form; other values as they are."""
     return value[0] if np.shape(value) == (1,) else value
 
 
-def _effective(part: PartMeaning, name: str) -> Any:
+def _find_value(part: PartMeaning, name: str) -> Any:
     value = part.attributes.get(name, _DEFAULTS.get(name))
     if name == "calendar":
         text = str(value).strip().lower()
@@ -232,14 +248,14 @@ def _effective(part: PartMeaning, name: str) -> Any:
     return value
 
 
-def _same(first: Any, second: Any) -> bool:
+def _is_equal(first: Any, second: Any) -> bool:
     if all(isinstance(value, (np.ndarray, np.generic, int, float)) for value in (first, second)):
         a, b = np.asarray(first), np.asarray(second)
         return a.shape == b.shape and bool(((a == b) | ((a != a) & (b != b))).all())
     return type(first) is type(second) and bool(first == second)
 
 
-def _label(name: str, part: PartMeaning) -> str:
+def _describe_attribute(name: str, part: PartMeaning) -> str:
     if name not in part.attributes:
         return f"no {name}"
     value = part.attributes[name]

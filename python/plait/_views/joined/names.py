@@ -23,7 +23,7 @@ _SCHEME = re.compile(r"[A-Za-z0-9]{2,}:(?!:)")
 _DIGITS = re.compile(r"(\d+)")
 
 
-def names_of_parts(sources: Any, comm: _core.Comm) -> list[str]:
+def list_part_names(sources: Any, comm: _core.Comm) -> list[str]:
     """Return the names of a sequence, or those that a pattern such as ``run-*.nc::/t2m`` matches, in natural order.
 
     Collective: rank 0 searches the files, so that all ranks have the same names.
@@ -39,14 +39,14 @@ def names_of_parts(sources: Any, comm: _core.Comm) -> list[str]:
             )
         names = [to_path_text(name, "a source") for name in names_or_pattern]
         if not any(map(_is_pattern, names)):
-            return _some(names)
-        matching = [file_name for name in names for file_name in _matching(name)] if comm.rank == 0 else []
+            return _require_names(names)
+        matching = [file_name for name in names for file_name in _find_matching(name)] if comm.rank == 0 else []
         with agreed_errors():
             encoded = _core.broadcast_text(f"look for the files of {shown(names)}", json.dumps(matching), 0, comm)
-        return _some(json.loads(encoded))
+        return _require_names(json.loads(encoded))
 
 
-def _some(names: list[str]) -> list[str]:
+def _require_names(names: list[str]) -> list[str]:
     if not names:
         raise ArgumentError("there is no array to join; give one name or more")
     return names
@@ -58,18 +58,18 @@ def _is_pattern(name: str) -> bool:
     return not _SCHEME.match(path) and glob.has_magic(path)
 
 
-def _matching(name: str) -> list[str]:
+def _find_matching(name: str) -> list[str]:
     """Return the names of the files that match a pattern, or the name itself if a file of that name exists."""
-    path, between, array = split_name(name)
+    path, separator, array = split_name(name)
     if not _is_pattern(name) or os.path.lexists(path):
         return [name]
-    files = sorted(glob.glob(path, recursive=True), key=_natural)
+    files = sorted(glob.glob(path, recursive=True), key=_natural_sort_key)
     if not files:
         raise ArgumentError(f"no file matches {shown(path)}; give the name of one, or another pattern")
-    return [file + between + array for file in files]
+    return [file + separator + array for file in files]
 
 
-def _natural(name: str) -> list[tuple[int, int | str]]:
+def _natural_sort_key(name: str) -> list[tuple[int, int | str]]:
     """Return a sort key for natural order: run-9 before run-10."""
     # Splitting at digits gives texts and numbers alternately, so that only values of one type are compared.
     parts = _DIGITS.split(name)

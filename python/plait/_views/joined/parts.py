@@ -19,7 +19,7 @@ from ..._file.file import File
 from .decoding import PartDecoding
 
 _MAX_THREADS = 8
-_SMALL = 256 << 10
+_SMALL_READ_BYTES = 256 << 10
 """Bytes that one thread reads from open parts in less time than several threads need to start."""
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
@@ -96,67 +96,67 @@ def split_region(parts: tuple[Part, ...], axis: int, slices: Slices) -> Iterator
 
 
 class OpenFiles:
-    """The open files of one or more concatenations: at most a fixed number, those that were used last.
+    """A cache of the open files of one or more concatenations: at most a fixed number, those that were used last.
 
-    All ranks request the same files in the same order, so that they open and close them together. One read at a time
-    may use the files: it must hold `turn`. A read of a single process may use several files at once, with a few
-    threads; a file that a thread uses stays open.
+    All ranks request the same files in the same order, so that they open and close them together. Only one read at a
+    time may use the files, the one that holds `read_lock`. A read of a single process may use several files at once,
+    with a few threads; a file that a thread uses stays open.
     """
 
     def __init__(self, limit: int, memory: int) -> None:
-        """Begin without an open file.
+        """Begin with no open files.
 
         limit   the maximum number of open files
         memory  bytes for reading several files at once
         """
-        self.turn = threading.RLock()
-        self._changes = threading.Lock()
+        self.read_lock = threading.RLock()
+        self._lock = threading.Lock()
         self._limit, self._memory = limit, memory
-        self._opening = 0  # files that threads are opening
+        self._opening_count = 0  # files that threads are opening
         self._files: OrderedDict[PartKey, File] = OrderedDict()
-        self._users: Counter[PartKey] = Counter()
+        self._user_counts: Counter[PartKey] = Counter()
         self._stays_open = False
 
     @contextmanager
     def use(self, key: PartKey, open_part: Callable[[int], File]) -> Iterator[File]:
         """Open the file of a part if necessary, and leave it open while the block uses it.  errors  plait.StoreError"""
-        with self._changes:
-            self._users[key] += 1
+        with self._lock:
+            self._user_counts[key] += 1
         try:
-            yield self._get(key, open_part)
+            yield self._get_or_open(key, open_part)
         finally:
-            with self._changes:
-                self._users[key] -= 1
-                if not self._users[key]:
-                    del self._users[key]
+            with self._lock:
+                self._user_counts[key] -= 1
+                if not self._user_counts[key]:
+                    del self._user_counts[key]
 
-    def _get(self, key: PartKey, open_part: Callable[[int], File]) -> File:
-        with self._changes:
+    def _get_or_open(self, key: PartKey, open_part: Callable[[int], File]) -> File:
+        with self._lock:
             if key in self._files:
                 self._files.move_to_end(key)
                 return self._files[key]
-            unused = [other for other in self._files if other not in self._users]
-            for other in unused[: max(len(self._files) + self._opening + 1 - self._limit, 0)]:
+            unused = [other for other in self._files if other not in self._user_counts]
+            for other in unused[: max(len(self._files) + self._opening_count + 1 - self._limit, 0)]:
                 self._files.pop(other).close()
-            self._opening += 1
+            self._opening_count += 1
         try:
             file = open_part(key[1])
         except BaseException:
-            with self._changes:
-                self._opening -= 1
+            with self._lock:
+                self._opening_count -= 1
             raise
         file._may_stay_open = self._stays_open
-        with self._changes:
-            self._opening -= 1
+        with self._lock:
+            self._opening_count -= 1
             self._files[key] = file
         return file
 
     def are_open(self, keys: Collection[PartKey]) -> bool:
         """Return True if all these files are open."""
-        with self._changes:
+        with self._lock:
             return all(key in self._files for key in keys)
 
-    def threads(self, largest: int) -> int:
+    def find_max_threads(self, largest: int) -> int:
         """Return the maximum number of threads that read files at once.  largest: bytes that one of them reads
 
         Threads use at most half of the open files, so that others can be closed when further ones must be opened.
@@ -166,7 +166,7 @@ class OpenFiles:
 
     def add(self, key: PartKey, file: File) -> None:
         """Add a file that is open already; it is closed instead if the maximum is reached."""
-        with self._changes:
+        with self._lock:
             is_full = len(self._files) >= self._limit
             if not is_full:
                 self._files[key] = file
@@ -185,7 +185,7 @@ class OpenFiles:
             self._files.pop(key).close()
 
 
-def for_each(tasks: Sequence[_Task], function: Callable[[_Task], _Result], max_threads: int) -> list[_Result]:
+def map_in_threads(tasks: Sequence[_Task], function: Callable[[_Task], _Result], max_threads: int) -> list[_Result]:
     """Call a function for each task, with at most one thread for each core, and return the results."""
     threads = min(os.cpu_count() or 1, max_threads, len(tasks))
     if threads < 2:
@@ -208,15 +208,15 @@ class OpenParts:
         """Open a part's file if necessary, and leave it open while the block uses it.  errors  plait.StoreError"""
         return self.files.use((id(self), number), self._open)
 
-    def threads(self, sizes: Mapping[int, int]) -> int:
+    def find_max_threads(self, sizes: Mapping[int, int]) -> int:
         """Return the maximum number of threads that read parts at once.
 
         sizes  bytes that are read, by the numbers of the parts
         """
-        is_small = not self._has_chunks and sum(sizes.values()) < _SMALL
+        is_small = not self._has_chunks and sum(sizes.values()) < _SMALL_READ_BYTES
         if is_small and self.files.are_open([(id(self), number) for number in sizes]):
             return 1
-        return self.files.threads(max(sizes.values(), default=0))
+        return self.files.find_max_threads(max(sizes.values(), default=0))
 
     def add(self, number: int, file: File) -> None:
         """Add a file that is open already."""

@@ -18,14 +18,14 @@ class JointRequest(Request[_Result]):
         self, requests: Sequence[Request[Any]], result: _Result, finish: Sequence[Callable[[], None]] = ()
     ) -> None:
         """Wrap started requests.  result: result of wait().  finish: functions that wait() calls after all requests."""
-        self._parts = requests
+        self._requests = requests
         self._result = result
         self._finish = finish
 
     def wait(self) -> _Result:
         """Wait for all requests; raise the first error."""
         failed: Error | None = None
-        for request in self._parts:
+        for request in self._requests:
             try:
                 request.wait()
             except Error as error:
@@ -39,4 +39,4 @@ class JointRequest(Request[_Result]):
 
     def test(self) -> bool:
         """Return True if wait() would return at once."""
-        return all(request.test() for request in self._parts)
+        return all(request.test() for request in self._requests)

@@ -1,4 +1,4 @@
-"""Whole files, joined along a dimension."""
+"""Joins whole files along a dimension."""
 
 from .joining import open_many
 from .mapping import JoinedFiles

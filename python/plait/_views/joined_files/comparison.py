@@ -18,13 +18,13 @@ from ..._file.open import open
 from ..joined.collection import PartDecodings, PartDescription
 from ..joined.decoding import PartDecoding
 from ..joined.meaning import Meanings
-from ..joined.parts import for_each
+from ..joined.parts import map_in_threads
 from .axes import base_names
 from .listings import Listings
 
-_PIECE = 2 << 20
+_PIECE_BYTES = 2 << 20
 """Bytes of each array that are compared at once."""
-_CACHED = 16 << 20
+_CACHE_BYTES = 16 << 20
 """Bytes of arrays of the first file that stay in memory for the comparison with all others."""
 _MAX_THREADS = 4
 
@@ -43,9 +43,9 @@ def check_array(listings: Listings, number: int, name: str) -> None:
     names, first_names = base_names(member), base_names(first)
     if names != first_names or len(member.shape) != len(first.shape):
         raise ArgumentError(
-            f"{listings.url(number, name)} has the dimensions {_dimensions(names, member.shape)}, but "
-            f"{listings.url(0, name)} has {_dimensions(first_names, first.shape)}; join files whose arrays have the "
-            "same dimensions"
+            f"{listings.url(number, name)} has the dimensions {_describe_dimensions(names, member.shape)}, but "
+            f"{listings.url(0, name)} has {_describe_dimensions(first_names, first.shape)}; join files whose arrays "
+            "have the same dimensions"
         )
 
 
@@ -82,7 +82,7 @@ class SharedArray:
 
         errors  ArgumentError: a shape, a type, or an attribute that changes the meaning of elements differs
         """
-        self._meanings = Meanings(unpack=unpack, listed=listings.arrays_in)
+        self._meanings = Meanings(unpack=unpack, list_arrays=listings.arrays_in)
         decodings = PartDecodings(self._meanings)
         self._parts: list[_SharedPart] = []
         for number in range(len(listings.names)):
@@ -123,7 +123,7 @@ class SharedArray:
             self._compare_piece(number, (), self._expected, _read(part, ()))
             return
         with open(first.description.url) as expected, open(part.description.url) as file:
-            for window in _windows(first.description):
+            for window in _list_windows(first.description):
                 elements = [_decode(side, end[window]) for side, end in ((first, expected), (part, file))]
                 self._compare_piece(number, window, *elements)
 
@@ -154,7 +154,7 @@ def compare_elements(arrays: Sequence[SharedArray], numbers: Sequence[int]) -> N
     """
     cached = 0
     for array in arrays:
-        if 0 < array.bytes <= min(_PIECE, _CACHED - cached) and numbers:
+        if 0 < array.bytes <= min(_PIECE_BYTES, _CACHE_BYTES - cached) and numbers:
             cached += array.bytes
             array.cache()
 
@@ -162,10 +162,10 @@ def compare_elements(arrays: Sequence[SharedArray], numbers: Sequence[int]) -> N
         for array in arrays:
             array.compare(number)
 
-    for_each(numbers, compare, _MAX_THREADS)
+    map_in_threads(numbers, compare, _MAX_THREADS)
 
 
-def _dimensions(names: Sequence[str], shape: Sequence[int]) -> str:
+def _describe_dimensions(names: Sequence[str], shape: Sequence[int]) -> str:
     listed = [
         f"{name or '(no name)'}: {size}"
         for name, size in itertools.zip_longest(names, shape, fillvalue="")
@@ -174,11 +174,11 @@ def _dimensions(names: Sequence[str], shape: Sequence[int]) -> str:
     return f"({', '.join(listed)})"
 
 
-def _windows(part: PartDescription) -> Iterator[tuple[slice, ...]]:
-    steps = choose_pieces(part.shape, part.dtype.itemsize, part.order, max_bytes=_PIECE)
-    starts = [range(0, size, step) for size, step in zip(part.shape, steps, strict=True)]
+def _list_windows(part: PartDescription) -> Iterator[tuple[slice, ...]]:
+    extents = choose_pieces(part.shape, part.dtype.itemsize, part.order, max_bytes=_PIECE_BYTES)
+    starts = [range(0, size, extent) for size, extent in zip(part.shape, extents, strict=True)]
     for begins in itertools.product(*starts):
-        yield tuple(slice(begin, begin + step) for begin, step in zip(begins, steps, strict=True))
+        yield tuple(slice(begin, begin + extent) for begin, extent in zip(begins, extents, strict=True))
 
 
 def _read(part: _SharedPart, window: Any) -> Array:

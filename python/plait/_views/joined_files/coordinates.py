@@ -17,14 +17,14 @@ from ..._file.open import open
 from ..decoding import Packing, TimeUnits
 from ..joined.collection import PartDecodings, PartDescription
 from ..joined.meaning import Meanings
-from ..joined.parts import for_each
+from ..joined.parts import map_in_threads
 from .axes import find_coordinates
 from .comparison import check_array
 from .listings import Listings
 from .ordering import CoordinateExtent, PartOrder, Scale
 from .request import JoinRequest
 
-_BLOCK = 1 << 16  # values that are read at once
+_BLOCK_VALUES = 1 << 16  # values that are read at once
 _MAX_THREADS = 8
 
 
@@ -36,7 +36,7 @@ def find_order(listings: Listings, request: JoinRequest, axes: Mapping[str, int]
     errors  ArgumentError: the files overlap or are not in order
     """
     with collective_errors(partial(_core.fail, comm=comm)):
-        order, warnings_found = _order_here(listings, request, axes) if comm.rank == 0 else ([], [])
+        order, warnings_found = _find_order_here(listings, request, axes) if comm.rank == 0 else ([], [])
         # Warn before the broadcast: if the program turns warnings into errors, the error then reaches all ranks.
         for warning in warnings_found:
             warnings.warn(warning, UserWarning, stacklevel=4)
@@ -45,7 +45,7 @@ def find_order(listings: Listings, request: JoinRequest, axes: Mapping[str, int]
         return [int(number) for number in json.loads(text)]
 
 
-def _order_here(listings: Listings, request: JoinRequest, axes: Mapping[str, int]) -> tuple[list[int], list[str]]:
+def _find_order_here(listings: Listings, request: JoinRequest, axes: Mapping[str, int]) -> tuple[list[int], list[str]]:
     coordinates = find_coordinates(listings.members[0], axes, request.axis)
     for name in coordinates:
         for number in range(1, len(listings.names)):
@@ -68,11 +68,11 @@ def _order_here(listings: Listings, request: JoinRequest, axes: Mapping[str, int
 
 def _read_extents(listings: Listings, name: str) -> list[CoordinateExtent]:
     parts = [listings.describe(number, name) for number in range(len(listings.names))]
-    compared = PartDecodings(Meanings(unpack=True, listed=listings.arrays_in))
+    compared = PartDecodings(Meanings(unpack=True, list_arrays=listings.arrays_in))
     for part in parts:  # units and calendars must agree before values can be compared
         compared.add(part)
     named_parts = list(zip(listings.names, parts, strict=True))
-    return for_each(named_parts, lambda named_part: _read_extent(*named_part), _MAX_THREADS)
+    return map_in_threads(named_parts, lambda named_part: _read_extent(*named_part), _MAX_THREADS)
 
 
 def _read_extent(name: str, part: PartDescription) -> CoordinateExtent:
@@ -89,8 +89,8 @@ def _read_extent(name: str, part: PartDescription) -> CoordinateExtent:
     if part.shape[0] == 0:
         return extent
     with open(part.url) as file:
-        for first in range(0, part.shape[0], _BLOCK):
-            values = np.asarray(file[first : first + _BLOCK])
+        for first in range(0, part.shape[0], _BLOCK_VALUES):
+            values = np.asarray(file[first : first + _BLOCK_VALUES])
             if packing is not None:
                 values = values.view(packing.stored)
                 if np.isin(values, np.asarray(packing.missing, values.dtype)).any():

@@ -21,9 +21,9 @@ from ..._file.file import File
 from ..._file.open import open
 from ..joined.collection import PartCollection
 from ..joined.concatenation import Concatenation
-from ..joined.joining import MEMORY, max_open, warn_differences
+from ..joined.joining import MEMORY, limit_open_files, warn_differences
 from ..joined.meaning import Meanings
-from ..joined.names import Name, names_of_parts
+from ..joined.names import Name, list_part_names
 from ..joined.parts import OpenFiles, OpenParts, check_unchanged
 from .axes import find_axes
 from .comparison import SharedArray, check_array, check_no_others, compare_elements
@@ -65,7 +65,7 @@ def open_many(
     for a file that cannot be read.
     """
     core_comm = to_core_comm(comm)
-    names = names_of_parts(sources, core_comm)
+    names = list_part_names(sources, core_comm)
     with collective_errors(partial(_core.fail, comm=core_comm)):
         limit = to_whole_number(parse_bytes(memory, "memory"), "memory")
         flags = {
@@ -89,9 +89,9 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
     with collective_errors(fail):
         members = listings.members[0]
         axes = find_axes(members, request.axis, listings.names[0])  # again, as another file may be the first one now
-        chosen = _choose(listings, request, axes)
-        joined = {name: axes[name] for name in chosen if name in axes}
-        shared = [name for name in chosen if name not in axes]
+        selected = _select_arrays(listings, request, axes)
+        joined = {name: axes[name] for name in selected if name in axes}
+        shared = [name for name in selected if name not in axes]
         if not joined:
             raise ArgumentError(
                 f"no array of {listings.names[0]} that is chosen has the dimension {shown(request.axis)}; choose "
@@ -104,13 +104,13 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
             warn_differences({**differing, **result.differing}, listings.names[0])
         with agreed_errors():  # each rank compares other files: a difference is an error on all ranks
             _core.broadcast_text(f"join {listings.names[0]} with others", "", 0, core_comm)
-    files = JoinedFiles(listings.names, request, result.arrays, {name: members[name] for name in chosen}, comm)
+    files = JoinedFiles(listings.names, request, result.arrays, {name: members[name] for name in selected}, comm)
     if comm is None:
-        files._reopen_call = _join_files_again, (listings.names, listings.token, request, memory)
+        files._reopen_call = _rejoin_files, (listings.names, listings.token, request, memory)
     return files
 
 
-def _choose(listings: Listings, request: JoinRequest, axes: Mapping[str, int]) -> list[str]:
+def _select_arrays(listings: Listings, request: JoinRequest, axes: Mapping[str, int]) -> list[str]:
     """Return the names of the arrays to join, and of those to take from the first file.
 
     errors  ArgumentError: the first file lacks a requested array, or another file does
@@ -119,14 +119,14 @@ def _choose(listings: Listings, request: JoinRequest, axes: Mapping[str, int]) -
     for name in request.variables or ():
         if name not in members:
             raise ArgumentError(f"{listings.names[0]} has no array {shown(name)}; it has: {', '.join(members)}")
-    chosen = _requested_names(listings, request)
+    selected = _requested_names(listings, request)
     if request.variables is None:
         check_no_others(listings, request.axis, only_joined=request.first)
     for number in range(1, len(listings.names)):
-        for name in chosen:
+        for name in selected:
             if name in axes or not request.first:
                 check_array(listings, number, name)
-    return chosen
+    return selected
 
 
 def _requested_names(listings: Listings, request: JoinRequest) -> list[str]:
@@ -162,25 +162,25 @@ def _join(
     differing: dict[str, str] = {}
     with collective_errors(fail):
         limits = [
-            max_open(listings.members[0][name].chunks, listings.describe(0, name).dtype.itemsize, memory)
+            limit_open_files(listings.members[0][name].chunks, listings.describe(0, name).dtype.itemsize, memory)
             for name in axes
         ]
         files = OpenFiles(min(limits), memory or MEMORY)
         for name, axis in axes.items():
-            meanings = Meanings(unpack=request.unpack, listed=listings.arrays_in)
+            meanings = Meanings(unpack=request.unpack, list_arrays=listings.arrays_in)
             parts = PartCollection(axis, meanings)
             for number in range(len(listings.names)):
                 parts.add(listings.describe(number, name))
             has_chunks = bool(listings.members[0][name].chunks)
-            opened = OpenParts(_opener(listings, name, comm, memory), files, has_chunks=has_chunks)
+            opened = OpenParts(_make_opener(listings, name, comm, memory), files, has_chunks=has_chunks)
             arrays[name] = Concatenation(axis, parts.join(), opened, comm)
             differing.update(meanings.differing)
             if comm is None:
-                arrays[name]._reopen_call = _join_again, (listings.names, listings.token, request, memory, name)
+                arrays[name]._reopen_call = _rejoin_array, (listings.names, listings.token, request, memory, name)
     return _JoinedArrays(arrays, differing)
 
 
-def _opener(listings: Listings, name: str, comm: CommLike, memory: int) -> Callable[[int], File]:
+def _make_opener(listings: Listings, name: str, comm: CommLike, memory: int) -> Callable[[int], File]:
     """Return a function that opens an array of a file by the number of the file."""
     fail = partial(_core.fail, comm=to_core_comm(comm))
 
@@ -194,26 +194,26 @@ def _opener(listings: Listings, name: str, comm: CommLike, memory: int) -> Calla
     return opened
 
 
-def _join_files_again(names: tuple[str, ...], token: str, request: JoinRequest, memory: int) -> JoinedFiles:
+def _rejoin_files(names: tuple[str, ...], token: str, request: JoinRequest, memory: int) -> JoinedFiles:
     """Return pickled joined files, whose files stay open until the object is closed or the program ends."""
-    listings = _listed_once(names, token)
+    listings = _list_once(names, token)
     members = listings.members[0]
     axes = find_axes(members, request.axis, names[0])
-    chosen = _requested_names(listings, request)
-    arrays = _joined_again(listings, {name: axes[name] for name in chosen if name in axes}, request, memory)
-    files = JoinedFiles(names, request, arrays, {name: members[name] for name in chosen}, None)
-    files._reopen_call = _join_files_again, (names, token, request, memory)
+    selected = _requested_names(listings, request)
+    arrays = _rejoin_arrays(listings, {name: axes[name] for name in selected if name in axes}, request, memory)
+    files = JoinedFiles(names, request, arrays, {name: members[name] for name in selected}, None)
+    files._reopen_call = _rejoin_files, (names, token, request, memory)
     return files
 
 
-def _join_again(names: tuple[str, ...], token: str, request: JoinRequest, memory: int, name: str) -> Concatenation:
+def _rejoin_array(names: tuple[str, ...], token: str, request: JoinRequest, memory: int, name: str) -> Concatenation:
     """Return an array of a pickled join, whose files stay open until it is closed or the program ends."""
-    listings = _listed_once(names, token)
+    listings = _list_once(names, token)
     axis = find_axes(listings.members[0], request.axis, names[0])[name]
-    return _joined_again(listings, {name: axis}, request, memory)[name]
+    return _rejoin_arrays(listings, {name: axis}, request, memory)[name]
 
 
-def _joined_again(
+def _rejoin_arrays(
     listings: Listings, axes: Mapping[str, int], request: JoinRequest, memory: int
 ) -> Mapping[str, Concatenation]:
     """Join arrays that were checked when they were joined first."""
@@ -225,7 +225,7 @@ def _joined_again(
 
 
 @lru_cache(maxsize=4)
-def _listed_once(names: tuple[str, ...], token: str) -> Listings:
+def _list_once(names: tuple[str, ...], token: str) -> Listings:
     """List the files of a pickled join once for all its arrays and tasks.
 
     token  the token of the listings when the files were joined; it distinguishes joins of the same files, because a

@@ -12,7 +12,7 @@ from ..._file.attributes import Attributes
 from ..._file.indexing.array_like import choose_pieces
 from ..._file.location import comes_in_steps
 from ..joined.collection import PartDescription
-from ..joined.parts import for_each
+from ..joined.parts import map_in_threads
 
 _MAX_THREADS = 8
 
@@ -41,7 +41,7 @@ class Listings:
                 )
             if comes_in_steps(name):
                 raise ArgumentError(f"{name} is a pipe, whose arrays come once; join files")
-        listed = for_each(names, members_in, _MAX_THREADS)
+        listed = map_in_threads(names, members_in, _MAX_THREADS)
         for name, members in zip(names, listed, strict=True):
             if not members or not members[0].name:
                 raise ArgumentError(

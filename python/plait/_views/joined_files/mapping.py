@@ -114,7 +114,7 @@ class JoinedFiles(Mapping[str, "Concatenation | File"], ClosableView):
         url, info = f"{self._names[0]}{SEPARATOR}{name}", to_info(self._members[name])
         packing = None
         if self._request.unpack and info.dtype is not None:
-            packing, _ = Meanings(unpack=True).take(url, info.attributes, info.dtype, info.shape)
+            packing, _ = Meanings(unpack=True).add_part(url, info.attributes, info.dtype, info.shape)
         if packing is None:
             return open(url, comm=self._comm)
         if info.shape:

@@ -1,4 +1,4 @@
-"""Orders the files by the values of a coordinate along the axis.
+"""Orders files by the values of a coordinate along the axis, the dimension along which the files are joined.
 
 The extents of the coordinate in the files must not overlap, and must be in the order of joining, ascending or
 descending. Values are compared exactly, as fractions of a common unit, because each file may count times from another
@@ -24,8 +24,8 @@ import numpy as np
 from ..._arguments.values import Array
 from ..._base.errors import ArgumentError
 
-_GAP = 1.5
-_MAX_LISTED = 5
+_GAP_FACTOR = 1.5  # a gap exceeds the usual distance by more than this factor
+_MAX_LISTED = 5  # gaps that a warning lists
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class CoordinateExtent:
     first: Any = None
     """The first value; None without values."""
     last: Any = None
-    largest_step: float = 0.0
+    largest_distance: float = 0.0
     """The largest distance of neighboring values, in the common unit."""
     fault: str = ""
     """The reason why the values are not in order; empty if they are strictly ascending or descending."""
@@ -72,18 +72,18 @@ class CoordinateExtent:
             return
         rises, falls = values[1:] > values[:-1], values[1:] < values[:-1]
         sign = 1 if self.scale.factor > 0 else -1
-        for direction, fits in ((1, rises), (-1, falls)):
-            if self.direction == 0 and fits.size and fits[0]:
+        for direction, in_order in ((1, rises), (-1, falls)):
+            if self.direction == 0 and in_order.size and in_order[0]:
                 self.direction = direction * sign
-        fits = rises if self.direction * sign >= 0 else falls
-        if not fits.all():
-            position = int(np.argmin(fits))
-            shown = [self.scale.describe(values[position + step].item()) for step in (0, 1)]
-            self.fault = f"in {self.file} the value {shown[1]} follows {shown[0]}"
+        in_order = rises if self.direction * sign >= 0 else falls
+        if not in_order.all():
+            position = int(np.argmin(in_order))
+            described = [self.scale.describe(values[position + step].item()) for step in (0, 1)]
+            self.fault = f"in {self.file} the value {described[1]} follows {described[0]}"
             return
-        if fits.size:
+        if in_order.size:
             distances = np.abs(np.diff(values.astype("f8"))) * abs(float(self.scale.factor))
-            self.largest_step = max(self.largest_step, float(distances.max()))
+            self.largest_distance = max(self.largest_distance, float(distances.max()))
         self.first = values[0].item() if self.first is None else self.first
         self.last = values[-1].item()
 
@@ -116,7 +116,9 @@ class PartOrder:
                 f"the coordinate {self._name} is not in order: {faults[0]}; join the files in the order of their "
                 "names, without sort=True (--sort)"
             )
-        direction = self._direction([extent for extent in self._extents if extent.first is not None], is_checked=False)
+        direction = self._find_direction(
+            [extent for extent in self._extents if extent.first is not None], is_checked=False
+        )
         numbers = [number for number, extent in enumerate(self._extents) if extent.first is not None]
         numbers.sort(key=lambda number: direction * self._extents[number].begin)
         return [*numbers, *(number for number, extent in enumerate(self._extents) if extent.first is None)]
@@ -129,53 +131,53 @@ class PartOrder:
         faults = [extent.fault for extent in self._extents if extent.fault]
         if faults:
             return [f"the order of the files was not checked by the coordinate {self._name}: {faults[0]}"]
-        filled = [extent for extent in self._extents if extent.first is not None]
-        direction = self._direction(filled, is_checked=True)
-        for previous, following in itertools.pairwise(filled):
+        non_empty = [extent for extent in self._extents if extent.first is not None]
+        direction = self._find_direction(non_empty, is_checked=True)
+        for previous, following in itertools.pairwise(non_empty):
             if direction * (following.begin - previous.end) <= 0:
-                raise ArgumentError(self._error(previous, following, direction))
-        return self._gaps(filled)
+                raise ArgumentError(self._describe_conflict(previous, following, direction))
+        return self._describe_gaps(non_empty)
 
-    def _direction(self, filled: Sequence[CoordinateExtent], *, is_checked: bool) -> int:
+    def _find_direction(self, non_empty: Sequence[CoordinateExtent], *, is_checked: bool) -> int:
         """Return 1 if the coordinate ascends, -1 if it descends.
 
         is_checked  True to let the order of the files decide if each file has only one value; False to sort ascending
         errors      ArgumentError: some files ascend and others descend
         """
-        directed = next((extent for extent in filled if extent.direction), None)
+        directed = next((extent for extent in non_empty if extent.direction), None)
         if directed is None:
-            return -1 if is_checked and len(filled) > 1 and filled[1].begin < filled[0].begin else 1
-        for extent in filled:
+            return -1 if is_checked and len(non_empty) > 1 and non_empty[1].begin < non_empty[0].begin else 1
+        for extent in non_empty:
             if extent.direction == -directed.direction:
                 raise ArgumentError(
-                    f"{extent.file} has {self._name} from {self._range(extent)}, but {directed.file} from "
-                    f"{self._range(directed)}; join files that all ascend or all descend"
+                    f"{extent.file} has {self._name} from {self._describe_range(extent)}, but {directed.file} from "
+                    f"{self._describe_range(directed)}; join files that all ascend or all descend"
                 )
         return directed.direction
 
-    def _error(self, previous: CoordinateExtent, following: CoordinateExtent, direction: int) -> str:
+    def _describe_conflict(self, previous: CoordinateExtent, following: CoordinateExtent, direction: int) -> str:
         description = (
-            f"{following.file} has {self._name} from {self._range(following)}, but {previous.file}, which precedes it, "
-            f"from {self._range(previous)}"
+            f"{following.file} has {self._name} from {self._describe_range(following)}, but {previous.file}, which "
+            f"precedes it, from {self._describe_range(previous)}"
         )
         if direction * (following.end - previous.begin) < 0:
             return f"{description}, so that the files are not in order; join them in its order with sort=True (--sort)"
         return f"{description}, so that they overlap; leave one of them out, or cut the overlap off first with region="
 
-    def _range(self, extent: CoordinateExtent) -> str:
+    def _describe_range(self, extent: CoordinateExtent) -> str:
         return f"{extent.first} to {extent.scale.describe(extent.last)}"
 
-    def _gaps(self, filled: Sequence[CoordinateExtent]) -> list[str]:
-        pairs = list(itertools.pairwise(filled))
+    def _describe_gaps(self, non_empty: Sequence[CoordinateExtent]) -> list[str]:
+        pairs = list(itertools.pairwise(non_empty))
         distances = [abs(float(following.begin - previous.end)) for previous, following in pairs]
-        regular = max((extent.largest_step for extent in filled), default=0.0)
-        if not regular and distances:
-            regular = statistics.median(distances)
+        usual_distance = max((extent.largest_distance for extent in non_empty), default=0.0)
+        if not usual_distance and distances:
+            usual_distance = statistics.median(distances)
         gaps = [
             f"from {previous.scale.describe(previous.last)} in {previous.file} "
             f"to {following.scale.describe(following.first)} in {following.file}"
             for (previous, following), distance in zip(pairs, distances, strict=True)
-            if distance > _GAP * regular
+            if distance > _GAP_FACTOR * usual_distance
         ]
         more = f"; and {len(gaps) - _MAX_LISTED} more" if len(gaps) > _MAX_LISTED else ""
         return [f"the coordinate {self._name} has gaps: {'; '.join(gaps[:_MAX_LISTED])}{more}"] if gaps else []

@@ -24,9 +24,9 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _OPTIONS = ("parts", "intermediate", "begin", "part", "finish", "discard", "slurm")
 _ACTIONS = ("begin", "part", "finish", "discard", "slurm", "dry_run")
-_ALONE = ("ranks", "layout", "steps", "raw", "resume")
-"""Options that copies in parts do not have."""
-_LIBRARIES = 512
+_UNSUPPORTED_OPTIONS = ("ranks", "layout", "steps", "raw", "resume")
+"""Options of plait copy that copies in parts do not have."""
+_LIBRARY_MEMORY = 512
 """Memory in MiB that a process needs besides windows, staging and chunks: for Python and the libraries."""
 
 
@@ -62,22 +62,22 @@ def has_parts(options: dict[str, Any]) -> bool:
 
 
 def copy_in_parts(ctx: click.Context, job: dict[str, Any], as_json: bool) -> None:
-    """Perform the requested action of a copy in parts.  job: the options that were given
+    """Perform the requested action of a copy in parts, and print its result.  job: the options that were given
 
     errors  UserError, plait.Error
     """
     from plait._copying.parts.arguments import to_values
     from plait._copying.parts.folder import PartsFolder
-    from plait.cli.copying.running import warnings_shown
+    from plait.cli.copying.running import printing_warnings
 
     action = _find_action(job)
-    memory = ctx.get_parameter_source("memory") == ParameterSource.COMMANDLINE
+    is_memory_given = ctx.get_parameter_source("memory") == ParameterSource.COMMANDLINE
     options = {name: value for name, value in job.items() if name not in (*_OPTIONS, "source", "target", "dry_run")}
-    if not memory:
+    if not is_memory_given:  # without the option, parts use the memory of the plan, not the default of the option
         del options["memory"]
     values = to_values(job["source"], options)
     folder = PartsFolder(job["target"])
-    run: dict[str, Callable[[PartsFolder, dict[str, Any], dict[str, Any]], dict[str, Any]]] = {
+    functions: dict[str, Callable[[PartsFolder, dict[str, Any], dict[str, Any]], dict[str, Any]]] = {
         "begin": _begin,
         "part": _copy_part,
         "finish": _finish,
@@ -85,11 +85,11 @@ def copy_in_parts(ctx: click.Context, job: dict[str, Any], as_json: bool) -> Non
         "dry_run": _dry_run,
     }
     if action == "slurm":
-        with warnings_shown():
-            click.echo(_script(ctx, folder, values, job))
+        with printing_warnings():
+            click.echo(_make_script(ctx, folder, values, job))
         return
-    with warnings_shown():
-        result = run[action](folder, values, job)
+    with printing_warnings():
+        result = functions[action](folder, values, job)
     line = result.pop("line")
     if as_json:
         click.echo(json.dumps({"source": job["source"], "target": job["target"], **result}))
@@ -98,6 +98,7 @@ def copy_in_parts(ctx: click.Context, job: dict[str, Any], as_json: bool) -> Non
 
 
 def _find_action(job: dict[str, Any]) -> str:
+    """Return the only requested action.  errors  UserError: none or several were requested, or options do not fit"""
     actions = [name for name in _ACTIONS if is_given(name, job.get(name))]
     if len(actions) != 1:
         names = [f"--{name.replace('_', '-')}" for name in actions]
@@ -106,7 +107,7 @@ def _find_action(job: dict[str, Any]) -> str:
             "parts needs one of --begin, --part K, --finish, --discard, --slurm and --dry-run"
         )
     action = actions[0]
-    for name in _ALONE:
+    for name in _UNSUPPORTED_OPTIONS:
         if is_given(name, job.get(name)):
             raise UserError(f"--{name} was given, but each part of a copy is copied by one process; leave it out")
     if action in ("begin", "dry_run", "slurm") and "parts" not in job:
@@ -124,14 +125,18 @@ def _begin(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> 
         if has_begun
         else f"{describe_plan(plan)}; the copy has begun"
     )
-    return {**_plan_values(plan), "done": recorded, "line": f"{_ends(job)}: {state}; {_next(plan)}"}
+    return {
+        **_to_plan_values(plan),
+        "done": recorded,
+        "line": f"{_format_ends(job)}: {state}; {_describe_next_commands(plan)}",
+    }
 
 
 def _dry_run(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
     from plait._copying.parts.beginning import plan_copy
 
     plan = plan_copy(folder, values, job["parts"], intermediate=job.get("intermediate", False))
-    return {**_plan_values(plan), "line": f"{_ends(job)}: {describe_plan(plan)}; nothing was written"}
+    return {**_to_plan_values(plan), "line": f"{_format_ends(job)}: {describe_plan(plan)}; nothing was written"}
 
 
 def _copy_part(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
@@ -140,14 +145,15 @@ def _copy_part(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any])
 
     plan = _check_plan(folder, values, job)
     request = PartRequest(folder.target, job["part"], None, values.get("memory"), bool(values.get("verify")))
-    with progress_bar(known=True, enabled=True) as progress:
-        done = copy_part(folder, plan, request, progress)
-    if done.repeated:
-        text = f"part {done.part} of {done.parts} was copied before; nothing was done"
+    with progress_bar(is_total_known=True, enabled=True) as progress:
+        part_result = copy_part(folder, plan, request, progress)
+    if part_result.repeated:
+        text = f"part {part_result.part} of {part_result.parts} was copied before; nothing was done"
     else:
         verified = ", verified" if request.verify or plan.values.get("verify") else ""
-        text = f"part {done.part} of {done.parts}, {size(done.bytes)} in {seconds(done.seconds)}{verified}"
-    return {**asdict(done), "line": f"{_ends(job)}: {text}"}
+        copied = f"{size(part_result.bytes)} in {seconds(part_result.seconds)}"
+        text = f"part {part_result.part} of {part_result.parts}, {copied}{verified}"
+    return {**asdict(part_result), "line": f"{_format_ends(job)}: {text}"}
 
 
 def _finish(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +163,7 @@ def _finish(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) ->
     totals = finish(folder, plan)
     result = {"bytes": totals.bytes, "seconds": totals.seconds, "windows": totals.windows, "parts": plan.parts}
     text = f"{size(totals.bytes)} in {count(plan.parts, 'part')} that took {seconds(totals.seconds)} in all"
-    return {**result, "line": f"{_ends(job)}: {text}; the copy is finished"}
+    return {**result, "line": f"{_format_ends(job)}: {text}; the copy is finished"}
 
 
 def _discard(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
@@ -165,7 +171,7 @@ def _discard(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -
 
     copied = discard(folder)
     text = f"discarded the copy in parts, of which {size(copied)} had been copied"
-    return {"bytes": copied, "line": f"{_ends(job)}: {text}"}
+    return {"bytes": copied, "line": f"{_format_ends(job)}: {text}"}
 
 
 def _check_plan(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> PartsPlan:
@@ -191,31 +197,31 @@ def describe_plan(plan: PartsPlan) -> str:
     texts = []
     for number, phase in enumerate(plan.phases):
         numbers = plan.numbers(number)
-        clause = f"part{'s' if len(numbers) > 1 else ''} {_range(numbers)}"
+        clause = f"part{'s' if len(numbers) > 1 else ''} {_format_range(numbers)}"
         if len(plan.phases) > 1:
             clause = f"{clause} {'write intermediate arrays' if number == 0 else 'read them'}"
-        texts.append(f"{clause}, up to {size(phase.largest)} each{_idle(phase)}")
+        texts.append(f"{clause}, up to {size(phase.largest)} each{_describe_idle_parts(phase)}")
     reads = describe_reads(plan.phases[0].reads)
     return f"{size(plan.bytes)} in {'; '.join(texts)}; the bytes of the source are read {reads}"
 
 
-def _idle(phase: Phase) -> str:
+def _describe_idle_parts(phase: Phase) -> str:
     idle = sum(1 for part in phase.parts if not part)
     return f", {idle} of them without work, because the target has few chunks" if idle else ""
 
 
-def _next(plan: PartsPlan) -> str:
+def _describe_next_commands(plan: PartsPlan) -> str:
     if len(plan.phases) == 1:
-        return f"copy --part {_range(plan.numbers(0))} in any order, then --finish"
-    first, second = (_range(plan.numbers(phase)) for phase in range(2))
+        return f"copy --part {_format_range(plan.numbers(0))} in any order, then --finish"
+    first, second = (_format_range(plan.numbers(phase)) for phase in range(2))
     return f"copy --part {first} in any order, after these --part {second}, then --finish"
 
 
-def _range(numbers: range) -> str:
+def _format_range(numbers: range) -> str:
     return f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else str(numbers[0])
 
 
-def _plan_values(plan: PartsPlan) -> dict[str, Any]:
+def _to_plan_values(plan: PartsPlan) -> dict[str, Any]:
     return {
         "plan": plan.identifier,
         "parts": plan.parts,
@@ -233,13 +239,13 @@ def _plan_values(plan: PartsPlan) -> dict[str, Any]:
     }
 
 
-def _ends(job: dict[str, Any]) -> str:
+def _format_ends(job: dict[str, Any]) -> str:
     source = job["source"]
     name = shown(source) if isinstance(source, str) else f"{shown(source[0])} and {len(source) - 1} more"
     return f"{name} -> {shown(job['target'])}"
 
 
-def _script(ctx: click.Context, folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> str:
+def _make_script(ctx: click.Context, folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> str:
     """Return a script that begins the copy, and submits an array of jobs for each phase and a job that finishes it."""
     from plait._arguments.memory import MEMORY
     from plait._copying.parts.arguments import check_equal_arguments
@@ -252,7 +258,7 @@ def _script(ctx: click.Context, folder: PartsFolder, values: dict[str, Any], job
         check_equal_arguments(plan.values, values, require_all=True, advice="repeat the options of --begin")
     command = shlex.join(["plait", "copy", *_command_line(ctx)])
     name = shlex.quote(f"plait-{folder.root.stem}")
-    memory = (values.get("memory", MEMORY) >> 20) + _LIBRARIES
+    memory = (values.get("memory", MEMORY) >> 20) + _LIBRARY_MEMORY
     lines = [
         "#!/bin/bash",
         f"# Submits a copy in {count(plan.parts, 'part')}; run it on a login node: bash SCRIPT",
@@ -264,7 +270,7 @@ def _script(ctx: click.Context, folder: PartsFolder, values: dict[str, Any], job
     for number in range(len(plan.phases)):
         wrapped = shlex.quote(f"exec {command} --part $SLURM_ARRAY_TASK_ID")
         lines.append(
-            f"phase{number + 1}=$(sbatch --parsable --job-name={name} --array={_range(plan.numbers(number))} "
+            f"phase{number + 1}=$(sbatch --parsable --job-name={name} --array={_format_range(plan.numbers(number))} "
             f"--mem={memory}M{dependency} --wrap={wrapped})"
         )
         dependency = f' --dependency=afterok:"$phase{number + 1}"'

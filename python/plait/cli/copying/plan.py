@@ -20,22 +20,23 @@ def print_plan(job: dict[str, Any], result: CopySummary) -> None:
     for array in result.plan:
         for number, pass_plan in enumerate(array["passes"]):
             first = number == 0
-            name = f"{shown(array['name'])} {_shape(array['shape'])} {array['dtype']}" if first else ""
+            name = f"{shown(array['name'])} {_format_shape(array['shape'])} {array['dtype']}" if first else ""
             time = "not known" if pass_plan["seconds"] is None else seconds(pass_plan["seconds"])
             rows.append(
                 (
                     name,
                     f"{pass_plan['source']} to {pass_plan['target']}",
                     f"{pass_plan['windows']:,}",
-                    _shape(pass_plan["window"]),
-                    _end(pass_plan["read"]),
+                    _format_shape(pass_plan["window"]),
+                    _format_end(pass_plan["read"]),
                     size(pass_plan["read"]["bytes"]),
-                    _end(pass_plan["write"]) + (_properties(array) if pass_plan["target"] == "target" else ""),
+                    _format_end(pass_plan["write"])
+                    + (_format_properties(array) if pass_plan["target"] == "target" else ""),
                     size(pass_plan["write"]["bytes"]),
                     time,
                 )
             )
-    widths = [max(len(row[at]) for row in rows) for at in range(len(_HEAD))]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
     console = output()
     for row in rows:
         line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
@@ -61,22 +62,22 @@ def print_plan(job: dict[str, Any], result: CopySummary) -> None:
     )
 
 
-def _shape(shape: list[int]) -> str:
+def _format_shape(shape: list[int]) -> str:
     return "x".join(map(str, shape)) or "scalar"
 
 
-def _properties(array: dict[str, Any]) -> str:
+def _format_properties(array: dict[str, Any]) -> str:
     """Return the compression and the unlimited dimensions of an array, such as ``, zstd:3, time unlimited``."""
     texts = [array["codec"]] if array["codec"] else []
     texts += [f"{', '.join(array['unlimited'])} unlimited"] if array["unlimited"] else []
     return "".join(f", {text}" for text in texts)
 
 
-def _end(end: dict[str, Any]) -> str:
+def _format_end(end: dict[str, Any]) -> str:
     """Return the units of a store, and how often they are read or written: ``12 chunks of 4x4, 3 times each``."""
     if end["what"] == "stretches":
         return f"{end['count']:,} stretches" if end["count"] != 1 else "1 stretch"
     each = end["times"] / end["count"] if end["count"] else 1.0
     times = "once" if each == 1 else f"{each:.3g} times"
     what = end["what"] if end["count"] != 1 else end["what"][:-1]
-    return f"{end['count']:,} {what} of {_shape(end['shape'])}, {times}"
+    return f"{end['count']:,} {what} of {_format_shape(end['shape'])}, {times}"

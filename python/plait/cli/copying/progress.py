@@ -9,11 +9,11 @@ from plait.cli.support import messages
 
 
 @contextlib.contextmanager
-def progress_bar(*, known: bool, enabled: bool) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(*, is_total_known: bool, enabled: bool) -> Iterator[Callable[[int, int], None]]:
     """Show a bar on a terminal; yields a function of the copied bytes and the total bytes.
 
-    known    True if the total number of bytes is known
-    enabled  False on ranks that show nothing
+    is_total_known  True if the total number of bytes is known
+    enabled         False on ranks that show nothing
     """
     from rich.progress import (
         BarColumn,
@@ -28,11 +28,11 @@ def progress_bar(*, known: bool, enabled: bool) -> Iterator[Callable[[int, int],
     console = messages()
     bar = Progress(
         BarColumn(30),
-        *([TextColumn("{task.percentage:>3.0f} %")] if known else []),
+        *([TextColumn("{task.percentage:>3.0f} %")] if is_total_known else []),
         DownloadColumn(binary_units=True),
         TransferSpeedColumn(),
         TimeElapsedColumn(),
-        *([TimeRemainingColumn()] if known else []),
+        *([TimeRemainingColumn()] if is_total_known else []),
         console=console,
         transient=True,
         disable=not (enabled and console.is_terminal),
@@ -41,6 +41,6 @@ def progress_bar(*, known: bool, enabled: bool) -> Iterator[Callable[[int, int],
         task = bar.add_task("", total=None)
 
         def progress(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total if known else None)
+            bar.update(task, completed=done, total=total if is_total_known else None)
 
         yield progress

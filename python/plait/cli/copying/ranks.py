@@ -20,7 +20,7 @@ from typing import Any
 from mpi4py import MPI
 
 import plait
-from plait.cli.copying.running import StoppedError, has_steps, stopped_text, to_summary, with_notes
+from plait.cli.copying.running import StoppedError, add_notes, has_steps, make_stopped_text, to_summary
 from plait.launch.ranks import report
 
 _POLL_INTERVAL = 0.2  # seconds between checks for the file `stop`
@@ -48,7 +48,7 @@ def main() -> None:
         if comm.rank == 0:
             report("progress", done=done, total=total)
             if stop.exists():
-                raise StoppedError(stopped_text(job))
+                raise StoppedError(make_stopped_text(job))
 
     if comm.rank == 0 and has_steps(job):
         stop_waits(stop)
@@ -59,7 +59,7 @@ def main() -> None:
         done = plait.copy(**job, comm=comm, progress=progress)
     except (plait.Error, OSError, StoppedError, KeyboardInterrupt) as error:
         if comm.rank == 0:
-            report("failed", text=with_notes(error), argument=isinstance(error, plait.ArgumentError))
+            report("failed", text=add_notes(error), argument=isinstance(error, plait.ArgumentError))
         return
     if comm.rank == 0:
         report("copied", **asdict(to_summary(done)))

@@ -26,12 +26,12 @@ from plait.launch import LaunchError, RankProgram, require_mpi
 
 Progress = Callable[[int, int], None]
 
-# Maximum seconds between two reports of the ranks: a window, or making a large file durable on a slow disk, may take
-# long. The limit may be generous, because a rank that fails ends, which is noticed at once.
+# Maximum seconds between two reports of the ranks: copying a window, or making a large file durable on a slow disk, may
+# take long. The limit may be generous, because a rank that fails ends, which is noticed at once.
 _MAX_WAIT = 24 * 3600.0
-_STOPPING = 1.0  # seconds that the ranks have to end after a signal
-_LEAVING = 60.0  # the same if pipes are part of the copy, because their other ends must be notified
-_NOTHING = "the copy was stopped; nothing was written"
+_STOP_SECONDS = 1.0  # seconds that the ranks have to end after a signal
+_PIPE_STOP_SECONDS = 60.0  # the same if pipes are part of the copy, because their other ends must be notified
+_NOTHING_WRITTEN = "the copy was stopped; nothing was written"
 _STOPPED_IN_STEPS = "the copy was stopped; the files that were complete are kept"
 _RESUMABLE = "the copy was stopped; what was done is kept, and --resume goes on with it"
 _ENDED = "the copy was stopped by ending its ranks; the target is either the old one or the complete new one"
@@ -39,7 +39,7 @@ _ENDED_IN_HIERARCHY = (
     "the copy was stopped by ending its ranks; arrays that were complete are in the target, and the others are as they "
     "were"
 )
-_CUT = "the copy was stopped; the target is as it was, or the complete new one"
+_OLD_OR_NEW = "the copy was stopped; the target is as it was, or the complete new one"
 
 
 class StoppedError(Exception):
@@ -84,7 +84,7 @@ def to_summary(result: plait.CopyResult) -> CopySummary:
     )
 
 
-def world() -> Any:
+def find_world() -> Any:
     """Return the communicator of the ranks that were started together; None if this process was started alone."""
     if not any(name in os.environ for name in ("PLAIT_SIZE", *LAUNCHED)):
         return None
@@ -95,45 +95,46 @@ def world() -> Any:
 class _StopRequest:
     """Records that a signal has asked this process to end."""
 
-    def __init__(self, at_once: bool, message: str) -> None:
-        self._at_once, self._message = at_once, message
-        self._once = False
-        self._waits = False
+    def __init__(self, interrupts_waits: bool, message: str) -> None:
+        """Begin without a request; the arguments are those of _recording_signals()."""
+        self._interrupts_waits, self._message = interrupts_waits, message
+        self._is_requested = False
+        self._is_waiting = False  # True while this process waits for other processes
 
-    def note(self, number: int, frame: FrameType | None) -> None:
+    def handle_signal(self, number: int, frame: FrameType | None) -> None:
         """Handle a signal: record it, or raise if this process waits for others."""
-        if self._at_once and self._waits:
+        if self._interrupts_waits and self._is_waiting:
             raise KeyboardInterrupt
-        if self._once and self._waits:
+        if self._is_requested and self._is_waiting:
             raise StoppedError(_ENDED)
-        self._once = True
+        self._is_requested = True
 
     def check(self) -> None:
         """Raise StoppedError if a signal has asked this process to end."""
-        if self._once:
+        if self._is_requested:
             raise StoppedError(self._message)
 
     @contextlib.contextmanager
-    def waiting(self) -> Iterator[None]:
+    def mark_waiting(self) -> Iterator[None]:
         """Mark that this process waits for others, which may hang: a second signal then raises StoppedError at once."""
-        self._waits = True
+        self._is_waiting = True
         try:
             yield
         finally:
-            self._waits = False
+            self._is_waiting = False
 
 
 @contextlib.contextmanager
-def _stoppable(at_once: bool = False, message: str = _NOTHING) -> Iterator[_StopRequest]:
+def _recording_signals(interrupts_waits: bool = False, message: str = _NOTHING_WRITTEN) -> Iterator[_StopRequest]:
     """Record signals that ask this process to end, so that it can end between windows, with its files consistent.
 
     message  the message of a copy that was interrupted
-    at_once  True to raise KeyboardInterrupt in a wait for another program, because such a wait may be endless
+    interrupts_waits  True to raise KeyboardInterrupt in a wait for another program, because such a wait may be endless
     """
-    stop_request = _StopRequest(at_once, message)
+    stop_request = _StopRequest(interrupts_waits, message)
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     handled = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, stop_request.note) for number in handled}
+    before = {number: signal.signal(number, stop_request.handle_signal) for number in handled}
     try:
         yield stop_request
     finally:
@@ -146,22 +147,22 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopySummary
     waits = has_steps(job) or job["target"] == "-"
     try:
         with (
-            _stoppable(at_once=waits, message=stopped_text(job)) as stop_request,
-            stop_request.waiting() if waits else contextlib.nullcontext(),
+            _recording_signals(interrupts_waits=waits, message=make_stopped_text(job)) as stop_request,
+            stop_request.mark_waiting() if waits else contextlib.nullcontext(),
         ):
 
             def advance(done: int, total: int) -> None:
                 progress(done, total)
                 stop_request.check()
 
-            with standard_streams(job) as arguments, warnings_shown():
+            with standard_streams(job) as arguments, printing_warnings():
                 # A rank of MPI must not end by itself, because the others would wait for it: the process that has
                 # started the ranks ends all of them.
                 ends = comm is None and not waits
                 with (
                     ended_in_time(
                         [job["target"]],
-                        _RESUMABLE if job.get("resume") else _CUT,
+                        _RESUMABLE if job.get("resume") else _OLD_OR_NEW,
                         resumed=bool(job.get("resume")),
                     )
                     if ends
@@ -169,13 +170,13 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopySummary
                 ):
                     return to_summary(plait.copy(**arguments, comm=comm, progress=advance))
     except StoppedError as stopped:
-        raise StoppedError(with_notes(stopped)) from stopped
+        raise StoppedError(add_notes(stopped)) from stopped
     except KeyboardInterrupt as stopped:
         raise StoppedError(_STOPPED_IN_STEPS) from stopped
 
 
 @contextlib.contextmanager
-def warnings_shown() -> Iterator[None]:
+def printing_warnings() -> Iterator[None]:
     """Print the warnings of a copy in the style of the commands."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
@@ -187,18 +188,18 @@ def _print_warning(text: str) -> None:
     click.echo(f"plait: warning: {text}", err=True)
 
 
-def stopped_text(job: dict[str, Any]) -> str:
+def make_stopped_text(job: dict[str, Any]) -> str:
     """Return the message of a copy that ended by itself after a signal."""
-    return _RESUMABLE if job.get("resume") else _NOTHING
+    return _RESUMABLE if job.get("resume") else _NOTHING_WRITTEN
 
 
-def with_notes(error: BaseException) -> str:
+def add_notes(error: BaseException) -> str:
     """Return the text of an error; for a stopped copy with the notes about files that it has replaced."""
     notes = getattr(error, "__notes__", [])
     return "; ".join(["the copy was stopped", *notes]) if isinstance(error, StoppedError) and notes else str(error)
 
 
-def _ended_text(job: dict[str, Any]) -> str:
+def _make_ended_text(job: dict[str, Any]) -> str:
     """Return the message of a copy that begins now, if its ranks will have to be ended."""
     if job.get("resume"):
         return _RESUMABLE
@@ -232,8 +233,11 @@ def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopySu
     """Start ranks that copy.  errors  plait.Error: also the errors of the ranks.  StoppedError"""
     require_mpi()
     try:
-        with tempfile.TemporaryDirectory(prefix="plait-copy-") as name, _stoppable(at_once=True) as stop_request:
-            return _by_ranks(job, Path(name), ranks, (progress, stop_request))
+        with (
+            tempfile.TemporaryDirectory(prefix="plait-copy-") as name,
+            _recording_signals(interrupts_waits=True) as stop_request,
+        ):
+            return _run_ranks(job, Path(name), ranks, (progress, stop_request))
     except EndedError:
         if not has_steps(job):
             from plait._copying.leftovers import remove_leftovers
@@ -242,35 +246,41 @@ def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopySu
         raise
 
 
-def _by_ranks(job: dict[str, Any], folder: Path, ranks: int, listening: tuple[Progress, _StopRequest]) -> CopySummary:
+def _run_ranks(job: dict[str, Any], folder: Path, ranks: int, listening: tuple[Progress, _StopRequest]) -> CopySummary:
     progress, stop_request = listening
     stop = folder / "stop"
-    ended = _ended_text(job)
+    ended_message = _make_ended_text(job)
     path = folder / "job.json"
     path.write_text(json.dumps({**job, "stop": str(stop)}), encoding="utf-8")
     with RankProgram(ranks, "plait.cli.copying.ranks", [str(path)]) as program:
         try:
-            return _listen(program, progress, stop_request)
+            return _follow_ranks(program, progress, stop_request)
         except (StoppedError, KeyboardInterrupt):
             # The ranks remove their output, unless they had finished before they noticed the request.
             stop.touch()
             try:
-                return _listen(program, progress, stop_request, _LEAVING if has_steps(job) else _STOPPING)
+                return _follow_ranks(
+                    program, progress, stop_request, _PIPE_STOP_SECONDS if has_steps(job) else _STOP_SECONDS
+                )
             except (LaunchError, StoppedError, KeyboardInterrupt) as error:
-                raise EndedError(ended) from error
+                raise EndedError(ended_message) from error
             except plait.Error as error:  # an error that the ranks have reported
                 raise StoppedError(_STOPPED_IN_STEPS if has_steps(job) else str(error)) from error
 
 
-def _listen(
-    program: RankProgram, progress: Progress, stop_request: _StopRequest, stopping: float | None = None
+def _follow_ranks(
+    program: RankProgram, progress: Progress, stop_request: _StopRequest, stop_seconds: float | None = None
 ) -> CopySummary:
+    """Pass on the reports of the ranks until they end, and return their result.
+
+    stop_seconds  the maximum wait for a report after the ranks have been asked to stop; None before that
+    """
     result: CopySummary | None = None
-    with stop_request.waiting():
-        for event in program.events(_MAX_WAIT if stopping is None else stopping):
+    with stop_request.mark_waiting():
+        for event in program.events(_MAX_WAIT if stop_seconds is None else stop_seconds):
             if event["event"] == "progress":
                 progress(event["done"], event["total"])
-                if stopping is None:
+                if stop_seconds is None:
                     stop_request.check()
             elif event["event"] == "warning":
                 _print_warning(event["text"])

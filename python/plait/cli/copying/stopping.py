@@ -27,8 +27,8 @@ PATIENCE = 0.7
 """Seconds that an interrupted copy has to end by itself."""
 _PROGRAM = "import sys; sys.path[:] = sys.argv[2].split(':'); from plait.cli.copying.stopping import main; main()"
 """The program that replaces this one. It gets the module path as an argument: `-m` would search the working folder."""
-_SHOWN = "\r\x1b[2K\x1b[?25h"
-"""Erases the line with the progress and shows the cursor again."""
+_RESTORE_TERMINAL = "\r\x1b[2K\x1b[?25h"
+"""Control sequence of terminals: erases the line with the progress bar, and shows the cursor again."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -43,12 +43,12 @@ def ended_in_time(targets: list[str], message: str, *, resumed: bool = False) ->
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    reads, writes = os.pipe()
-    os.set_blocking(writes, False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
     ended = threading.Event()
 
     def watch() -> None:
-        while (number := os.read(reads, 1)) != b"":
+        while (number := os.read(read_end, 1)) != b"":
             if number[0] in _SIGNALS and not ended.wait(PATIENCE):
                 job = {
                     "targets": targets,
@@ -65,15 +65,15 @@ def ended_in_time(targets: list[str], message: str, *, resumed: bool = False) ->
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
-    before = signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
+    previous = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     try:
         yield
     finally:
         ended.set()
-        signal.set_wakeup_fd(before)
-        os.close(writes)
+        signal.set_wakeup_fd(previous)
+        os.close(write_end)
         thread.join()
-        os.close(reads)
+        os.close(read_end)
 
 
 def main() -> None:
@@ -99,7 +99,7 @@ def main() -> None:
         additions.remove()
         if clause := additions.describe_replaced():
             message = f"the copy was stopped; {clause}"
-    shown = _SHOWN if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" else ""
+    shown = _RESTORE_TERMINAL if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" else ""
     sys.stderr.write(f"{shown}Error: {message}\n")
     sys.stderr.flush()
     # One attempt per request, because the user waits for the end. `plait clean` aborts uploads that are left.
