@@ -1,11 +1,11 @@
 """Plait, the Parallel Layout-Aware I/O Toolkit: distributed arrays between programs and disks, in any layout.
 
-Errors are here from the beginning; all of arrays and files is imported when the first of it is used, the rest apart.
+Only the error classes are imported with the package; the other names are imported when they are first used.
 """
 
 from typing import TYPE_CHECKING
 
-from ._base import forks as _forks  # noqa: F401 - from now on, whatever is used later
+from ._base import forks as _forks  # noqa: F401 - it must see every fork from now on
 from ._base.errors import ArgumentError, Error, StoreError
 from ._version import __version__ as __version__
 

@@ -39,9 +39,9 @@ def pkg_config_dir() -> Path:
 
 def families() -> list[str]:
     """Return the families of MPI that this package has a library for; "" is the one MPI that it was built with."""
-    found = [path.stem.removeprefix("libplait_mpi") for path in library_dir().glob("libplait_mpi*.so")]
+    names = [path.stem.removeprefix("libplait_mpi") for path in library_dir().glob("libplait_mpi*.so")]
     # The libraries for MPI-IO of unchanged programs have names that begin alike.
-    return sorted(name.removeprefix("_") for name in found if not name.startswith("io"))
+    return sorted(name.removeprefix("_") for name in names if not name.startswith("io"))
 
 
 def cflags() -> list[str]:
@@ -58,15 +58,15 @@ def libs(mpi: str | None = None) -> list[str]:
     Raises ValueError if there is no library for it.
     """
     folder = library_dir()
-    found = [f"-L{folder}", f"-Wl,-rpath,{folder}"]
+    options = [f"-L{folder}", f"-Wl,-rpath,{folder}"]
     if mpi is not None:
         if mpi not in families():
-            raise ValueError(f"there is no library for --mpi {mpi!r}; there are {_listed()}")
-        found.append("-lplait_mpi" + (f"_{mpi}" if mpi else ""))
-    return [*found, "-lplait"]
+            raise ValueError(f"there is no library for --mpi {mpi!r}; there are {_list_families()}")
+        options.append("-lplait_mpi" + (f"_{mpi}" if mpi else ""))
+    return [*options, "-lplait"]
 
 
-def _listed() -> str:
+def _list_families() -> str:
     return ", ".join(f"--mpi {name}" if name else "--mpi without a name" for name in families()) or "none"
 
 
@@ -84,17 +84,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         nargs="?",
         const="",
         metavar="FAMILY",
-        help=f"with --libs: for programs that use MPI; {_listed()}",
+        help=f"with --libs: for programs that use MPI; {_list_families()}",
     )
-    chosen = parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
     options: list[str] = []
     try:
-        options += cflags() if chosen.cflags else []
-        options += libs(chosen.mpi) if chosen.libs else []
+        options += cflags() if parsed.cflags else []
+        options += libs(parsed.mpi) if parsed.libs else []
     except ValueError as error:
         parser.error(str(error))
-    options += [str(cmake_dir())] if chosen.cmake_dir else []
-    options += [str(pkg_config_dir())] if chosen.pkg_config_dir else []
+    options += [str(cmake_dir())] if parsed.cmake_dir else []
+    options += [str(pkg_config_dir())] if parsed.pkg_config_dir else []
     if not options:
         parser.error("nothing was asked for; see --help")
     print(shlex.join(options))

@@ -111,8 +111,8 @@ class DistantFile(ByteFile[_core.DistantFile]):
     def __repr__(self) -> str:
         """Return a description with the state of the handle and the location of the file."""
         state = "closed " if self.closed else ""
-        where = f"at home on rank {self.home}" if self.home is not None else f"of {self._comm.size} ranks"
-        return f"<{state}plait.distant.DistantFile {where}>"
+        location = f"at home on rank {self.home}" if self.home is not None else f"of {self._comm.size} ranks"
+        return f"<{state}plait.distant.DistantFile {location}>"
 
     def _resolve_rank(self, rank: int | None) -> int:
         if rank is not None:

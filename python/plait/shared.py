@@ -99,8 +99,8 @@ class SharedFile(ByteFile[_core.SharedFile]):
     def resize(self, size: int) -> None:
         """Set the size in bytes; new bytes are zero. Collective."""
         with collective_errors(self._core.fail):
-            wanted = to_whole_number(size, "size")
-        call(self._core.fail, self._core.resize, wanted)
+            byte_count = to_whole_number(size, "size")
+        call(self._core.fail, self._core.resize, byte_count)
 
     def sync(self) -> None:
         """Make all writes that any rank has waited for durable. Not collective."""
@@ -122,8 +122,8 @@ class SharedFile(ByteFile[_core.SharedFile]):
         """Return a description with the path of the file and its location."""
         if self.closed:
             return f"<closed plait.shared.SharedFile {self._path!r}>"
-        where = "one file" if self.one else f"{self.components} components, stripes of {self.unit} bytes"
-        return f"<plait.shared.SharedFile {self._path!r}, {where}>"
+        location = "one file" if self.one else f"{self.components} components, stripes of {self.unit} bytes"
+        return f"<plait.shared.SharedFile {self._path!r}, {location}>"
 
 
 def open(

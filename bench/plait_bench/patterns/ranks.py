@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 import plait
-from plait.patterns._drive import carry_out, turns
+from plait.patterns._drive import carry_out, list_accesses
 from plait_bench.patterns.content import DTYPE, ReadCheck, fill, tile, written
 from plait_bench.patterns.job import ELEMENT, Cell, PatternsJob
 from plait_bench.ranks import Ranks, run_job
@@ -28,7 +28,7 @@ class _CellRun:
         self.stream = file.stream(mode=cell.mode)
         self._buffer = buffer
         # Computed in advance, so that the cost of random numbers is not measured.
-        self._turns = list(turns(self.pattern, comm.rank, cell.mode))
+        self._turns = list(list_accesses(self.pattern, comm.rank, cell.mode))
         self.samples: list[float] = []
         self.wrong = False
         requests = [self.pattern.requests(rank) for rank in range(comm.size)]

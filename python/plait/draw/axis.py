@@ -1,8 +1,8 @@
 """Divides one dimension of an array into the bands that a picture shows.
 
-A band is a stretch of indices with one owner.  A small dimension is shown index by index; a large one by whole bands,
-and where there are too many of those, by its first and last ones, or by those around an index in question.  The cost
-depends on what is shown, never on the extent.
+A band is a stretch of indices with one owner.  A small dimension is shown index by index, a large one by whole bands.
+If there are too many bands, the first and last ones are shown, or those around an index of interest (the focus).  The
+cost depends on the number of bands that are shown, not on the extent of the dimension.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from plait._core import IndexSet
 
 Unit = Literal["fit", "band", "index"]
 
-_TAIL = 3  # bands at the end of a dimension that is not shown whole
-_BEFORE = 2  # bands shown before the index of interest
+_TAIL_BANDS = 3  # bands at the end of a dimension that is not shown whole
+_BANDS_BEFORE_FOCUS = 2  # bands shown before the index of interest
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Owners:
         self.extent = layout.shape[dimension]
         self._sets: dict[int, tuple[IndexSet, int]] = {}
 
-    def _set(self, index: int) -> tuple[IndexSet, int]:
+    def _find_owned(self, index: int) -> tuple[IndexSet, int]:
         """Return the indices of the owner of an index, and the length of their longest run."""
         element = [0] * self._layout.ndim
         element[self._dimension] = index
@@ -103,8 +103,8 @@ class Owners:
         return self._sets[rank]
 
     def end(self, index: int) -> int:
-        """Return the end of the run that contains an index.  cost  the logarithm of its length"""
-        members, longest = self._set(index)
+        """Return the end of the run that contains an index, by bisection.  cost  the logarithm of its length"""
+        members, longest = self._find_owned(index)
         inside, outside = index + 1, min(index + longest, self.extent) + 1
         trial = outside - 1  # most runs are as long as the longest one
         while inside + 1 < outside:
@@ -117,7 +117,7 @@ class Owners:
 
     def begin(self, index: int) -> int:
         """Return the begin of the run that contains an index."""
-        members, longest = self._set(index)
+        members, longest = self._find_owned(index)
         inside, outside = index, max(index + 1 - longest, 0) - 1
         trial = outside + 1
         while inside - 1 > outside:
@@ -155,37 +155,37 @@ def divide(
     extent = layout.shape[dimension]
     limit = max(limit, 1)
     if unit == "index" or (unit == "fit" and extent <= limit):
-        return _indices(extent, limit, tail, focus)
+        return _divide_by_index(extent, limit, tail, focus)
     owners = Owners(layout, dimension)
     bands = list(itertools.islice(owners.forward(0), limit + 1))
     if len(bands) <= limit:
         return Axis(extent, tuple(bands))
     if focus is not None:
-        before = list(itertools.islice(owners.backward(owners.begin(focus)), _BEFORE))
+        before = list(itertools.islice(owners.backward(owners.begin(focus)), _BANDS_BEFORE_FOCUS))
         first = before[-1].begin if before else owners.begin(focus)
         return Axis(extent, tuple(itertools.islice(owners.forward(first), limit)))
-    last = _last(limit, tail)
+    last = _count_last(limit, tail)
     ends = list(itertools.islice(owners.backward(extent), last))
-    return Axis(extent, (*bands[: _first(limit, last)], *reversed(ends)))
+    return Axis(extent, (*bands[: _count_first(limit, last)], *reversed(ends)))
 
 
-def _indices(extent: int, limit: int, tail: bool, focus: int | None) -> Axis:
+def _divide_by_index(extent: int, limit: int, tail: bool, focus: int | None) -> Axis:
     shown: list[int]
     if extent <= limit:
         shown = list(range(extent))
     elif focus is not None:
-        first = min(max(focus - _BEFORE, 0), extent - limit)
+        first = min(max(focus - _BANDS_BEFORE_FOCUS, 0), extent - limit)
         shown = list(range(first, first + limit))
     else:
-        last = _last(limit, tail)
-        shown = [*range(_first(limit, last)), *range(extent - last, extent)]
+        last = _count_last(limit, tail)
+        shown = [*range(_count_first(limit, last)), *range(extent - last, extent)]
     return Axis(extent, tuple(Band(k, k + 1) for k in shown))
 
 
-def _last(limit: int, tail: bool) -> int:
-    return _TAIL if tail and limit >= 4 * _TAIL else 0
+def _count_last(limit: int, tail: bool) -> int:
+    return _TAIL_BANDS if tail and limit >= 4 * _TAIL_BANDS else 0
 
 
-def _first(limit: int, last: int) -> int:
+def _count_first(limit: int, last: int) -> int:
     """Return how many of the first bands are shown; the gap takes the place of one band."""
     return limit - last - (1 if last else 0)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import plait
 from plait.draw.axis import Axis, Band, Owners, Unit
 
-_BESIDE = 2  # indices or bands beyond the halo that are shown where not everything fits
+_MARGIN_BANDS = 2  # indices or bands beyond the halo that are shown where not everything fits
 
 
 class Kind(IntEnum):
@@ -46,26 +46,29 @@ def find_block(layout: plait.Layout, dimension: int, rank: int) -> Band:
 
 
 def divide_around(layout: plait.Layout, dimension: int, rank: int, limit: int, unit: Unit) -> Axis:
-    """Return at most about `limit` bands that show the padded block of a rank, including halo outside of the array.
+    """Return about `limit` bands at most, which show the padded block of a rank, including halo outside of the array.
 
     Everything is shown index by index if it fits; else the block with its halo is shown, index by index or in bands.
     """
     extent = layout.shape[dimension]
     block = find_block(layout, dimension, rank)
-    lo, hi = layout.halo[dimension]
-    begin, end = block.begin - lo, block.end + hi
+    halo_before, halo_after = layout.halo[dimension]
+    begin, end = block.begin - halo_before, block.end + halo_after
     lowest, highest = min(0, begin), max(extent, end)
     if highest - lowest > limit:
-        lowest, highest = max(lowest, begin - _BESIDE), min(highest, end + _BESIDE)
+        lowest, highest = max(lowest, begin - _MARGIN_BANDS), min(highest, end + _MARGIN_BANDS)
     if unit == "index" or highest - lowest <= limit:
         return Axis(extent, tuple(Band(k, k + 1) for k in range(lowest, min(highest, lowest + limit))))
     side = max((limit - 1) // 2, 1)
-    before = [*_pieces(layout, dimension, lowest, begin, side), *_pieces(layout, dimension, begin, block.begin, side)]
-    after = [*_pieces(layout, dimension, block.end, end, side), *_pieces(layout, dimension, end, highest, side)]
+    before = [
+        *_cut_bands(layout, dimension, lowest, begin, side),
+        *_cut_bands(layout, dimension, begin, block.begin, side),
+    ]
+    after = [*_cut_bands(layout, dimension, block.end, end, side), *_cut_bands(layout, dimension, end, highest, side)]
     return Axis(extent, (*before[-side:], block, *after[:side]))
 
 
-def _pieces(layout: plait.Layout, dimension: int, begin: int, end: int, limit: int) -> list[Band]:
+def _cut_bands(layout: plait.Layout, dimension: int, begin: int, end: int, limit: int) -> list[Band]:
     """Return the first `limit` bands of [begin, end). Indices outside the array wrap around or have no owner."""
     owners = Owners(layout, dimension)
     extent = layout.shape[dimension]
@@ -80,15 +83,15 @@ def _pieces(layout: plait.Layout, dimension: int, begin: int, end: int, limit: i
     return bands
 
 
-def kinds_along(layout: plait.Layout, dimension: int, rank: int, axis: Axis) -> npt.NDArray[np.int64]:
+def find_kinds_along(layout: plait.Layout, dimension: int, rank: int, axis: Axis) -> npt.NDArray[np.int64]:
     """Return the Kind of each band of a dimension to a rank, as if it were the only dimension."""
     block = find_block(layout, dimension, rank)
-    lo, hi = layout.halo[dimension]
+    halo_before, halo_after = layout.halo[dimension]
 
     def kind(at: int) -> Kind:
         if block.begin <= at < block.end:
             return Kind.OWNED
-        if not block.begin - lo <= at < block.end + hi:
+        if not block.begin - halo_before <= at < block.end + halo_after:
             return Kind.OTHER
         if 0 <= at < axis.extent:
             return Kind.HALO

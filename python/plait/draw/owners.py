@@ -12,7 +12,7 @@ import numpy.typing as npt
 import plait
 from plait.draw.ranks import numbers_text
 
-_NAMED = 3  # maximum number of ranks of a group that are all written out
+_MAX_NAMED_RANKS = 3  # maximum number of ranks of a group that are all written out
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class OwnerGroups:
 
 def group_text(group: tuple[int, ...]) -> str:
     """Return ``0+2``; for many ranks only the first one, as ``0+``."""
-    return "+".join(map(str, group)) if len(group) <= _NAMED else f"{group[0]}+"
+    return "+".join(map(str, group)) if len(group) <= _MAX_NAMED_RANKS else f"{group[0]}+"
 
 
 def group_meaning(group: tuple[int, ...]) -> str | None:
     """Return the meaning of a shortened group, or None if the group is written in full."""
-    return f"{group_text(group)} is ranks {_progression(group)}" if len(group) > _NAMED else None
+    return f"{group_text(group)} is ranks {_format_ranks(group)}" if len(group) > _MAX_NAMED_RANKS else None
 
 
-def _progression(group: tuple[int, ...]) -> str:
+def _format_ranks(group: tuple[int, ...]) -> str:
     """Return ``0, 4 … 60`` for ranks at equal distances, else their stretches."""
     stride = group[1] - group[0]
     if stride > 1 and all(b - a == stride for a, b in itertools.pairwise(group)):
@@ -51,27 +51,28 @@ def owner_groups(layout: plait.Layout, points: Sequence[Sequence[int]]) -> Owner
     """Return who owns each element of a product of chosen indices.
 
     points  the chosen indices, one sequence for each dimension
-    cost    one question for each chosen index of a dimension and one for each distinct combination, not one an element
+    cost    one call of owners() for each chosen index of a dimension and one for each distinct combination of owners,
+            not one for each element
     """
-    if any(len(chosen) == 0 for chosen in points):
-        return OwnerGroups(np.empty([len(chosen) for chosen in points], dtype=np.int64), ())
+    if any(len(selected) == 0 for selected in points):
+        return OwnerGroups(np.empty([len(selected) for selected in points], dtype=np.int64), ())
     # Dimensions are distributed independently.  So indices of one dimension that have the same owner while the other
     # indices stay fixed have the same owner everywhere, and one index can represent all of them.
     classes: list[npt.NDArray[np.int64]] = []
     representatives: list[list[int]] = []
-    for dimension, chosen in enumerate(points):
+    for dimension, selected in enumerate(points):
         numbers: dict[tuple[int, ...], int] = {}
         first: list[int] = []
-        of_index: list[int] = []
+        class_numbers: list[int] = []
         index = [other[0] for other in points]
-        for value in chosen:
+        for value in selected:
             index[dimension] = value
             owners = layout.owners(index)
             if owners not in numbers:
                 numbers[owners] = len(first)
                 first.append(value)
-            of_index.append(numbers[owners])
-        classes.append(np.array(of_index, dtype=np.int64))
+            class_numbers.append(numbers[owners])
+        classes.append(np.array(class_numbers, dtype=np.int64))
         representatives.append(first)
     combinations = np.empty([len(first) for first in representatives], dtype=np.int64)
     groups: dict[tuple[int, ...], int] = {}

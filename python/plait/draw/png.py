@@ -16,7 +16,7 @@ from plait.draw.owners import group_meaning, group_text
 from plait.draw.palette import UNOWNED, lighter, rank_colour, rank_hex
 from plait.draw.panel import UNTOUCHED_STYLE, WRAPPED_STYLE, Scale, draw_panel
 from plait.draw.ranks import first_ranks
-from plait.draw.scene import Limits, Scene, View, build
+from plait.draw.scene import Limits, Scene, View, build_scene
 from plait.draw.traffic import Traffic
 
 if TYPE_CHECKING:
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-_CELLS = 128  # maximum number of bands along one dimension
-_FIRST_CELLS = 48  # bands drawn of a longer dimension: few, so that they remain distinguishable
-_LEGEND = 16  # ranks named in the legend
-_MEANINGS = 3
-_SLABS = 12
-_MATRIX = 64  # ranks of a side of the traffic matrix
+_MAX_BANDS = 128  # maximum number of bands along one dimension
+_BANDS_OF_LONG_DIMENSION = 48  # bands drawn of a longer dimension: few, so that they remain distinguishable
+_MAX_LEGEND_RANKS = 16  # ranks named in the legend
+_MAX_MEANINGS = 3  # shortened groups of ranks that are explained
+_MAX_SLABS = 12
+_MAX_MATRIX_RANKS = 64  # on each side of the traffic matrix
 
 
 def layout_png(layout: plait.Layout, path: Path, view: View | None = None) -> None:
     """Write a picture of a layout: one panel, or one for each slab of an array of three and more dimensions."""
-    scene = _scene(layout, view or View())
+    scene = _make_scene(layout, view or View())
     titles = scene.titles()
-    across = math.ceil(math.sqrt(len(titles)))
-    down = math.ceil(len(titles) / across)
+    columns_of_panels = math.ceil(math.sqrt(len(titles)))
+    rows_of_panels = math.ceil(len(titles) / columns_of_panels)
     width, height = _panel_size(scene)
-    legend = _Legend([scene], max(6.5, width * across))
-    figure = new_figure(legend.width, height * down + 0.8 + legend.height)
-    axes = figure.subplots(down, across, squeeze=False)
+    legend = _Legend([scene], max(6.5, width * columns_of_panels))
+    figure = new_figure(legend.width, height * rows_of_panels + 0.8 + legend.height)
+    axes = figure.subplots(rows_of_panels, columns_of_panels, squeeze=False)
     for axis in axes.flat[len(titles) :]:
         axis.set_axis_off()
     for slab, axis in enumerate(axes.flat[: len(titles)]):
@@ -57,28 +57,28 @@ def conversion_png(
     """Write a picture of two layouts next to each other, with the matrix of the elements that each rank sends to each
     other.
     """
-    scenes = [_scene(layout, view or View()) for layout in (conversion.source, conversion.target)]
+    scenes = [_make_scene(layout, view or View()) for layout in (conversion.source, conversion.target)]
     legend = _Legend(scenes, 18)
     figure = new_figure(legend.width, 6.8 + legend.height)
     axes = figure.subplots(1, 3)
     for axis, scene, role in zip(axes, scenes, ("from", "to"), strict=False):
-        chosen = int(np.argmax((scene.kinds == Kind.OWNED).sum(axis=(1, 2))))
-        draw_panel(axis, scene, chosen)
-        slab = f"\n{scene.titles()[chosen]}" if scene.leading else ""
+        slab_number = int(np.argmax((scene.kinds == Kind.OWNED).sum(axis=(1, 2))))
+        draw_panel(axis, scene, slab_number)
+        slab = f"\n{scene.titles()[slab_number]}" if scene.leading else ""
         axis.set_title(format_title(f"{role}  {scene.layout.spelling}", 56) + slab, fontsize=12)
     _draw_matrix(axes[2], traffic, itemsize)
     legend.draw(figure)
     save(figure, path)
 
 
-def _scene(layout: plait.Layout, view: View) -> Scene:
+def _make_scene(layout: plait.Layout, view: View) -> Scene:
     if layout.elements == 0:
         raise plait.ArgumentError("there is nothing to draw: the array has no elements")
-    scene = build(layout, view, Limits(_SLABS, _CELLS, _CELLS, tail=False))
+    scene = build_scene(layout, view, Limits(_MAX_SLABS, _MAX_BANDS, _MAX_BANDS, tail=False))
     if scene.rows.gaps or scene.columns.gaps:
-        rows = _FIRST_CELLS if scene.rows.gaps else _CELLS
-        columns = _FIRST_CELLS if scene.columns.gaps else _CELLS
-        return build(layout, view, Limits(_SLABS, rows, columns, tail=False))
+        rows = _BANDS_OF_LONG_DIMENSION if scene.rows.gaps else _MAX_BANDS
+        columns = _BANDS_OF_LONG_DIMENSION if scene.columns.gaps else _MAX_BANDS
+        return build_scene(layout, view, Limits(_MAX_SLABS, rows, columns, tail=False))
     return scene
 
 
@@ -93,10 +93,10 @@ def _draw_matrix(axis: Axes, traffic: Traffic, itemsize: int | None) -> None:
     """Draw how much each rank sends to each other rank; a frame marks elements that stay on their rank."""
     from matplotlib.patches import Rectangle
 
-    values = traffic.elements[:_MATRIX, :_MATRIX] * (itemsize or 1)
+    values = traffic.elements[:_MAX_MATRIX_RANKS, :_MAX_MATRIX_RANKS] * (itemsize or 1)
     shown = np.ma.masked_equal(values, 0)
     axis.imshow(shown, cmap="Greys", vmin=0, vmax=max(1, int(values.max()) * 3), aspect="auto")
-    for i, j in np.argwhere(traffic.staying[:_MATRIX, :_MATRIX]):
+    for i, j in np.argwhere(traffic.staying[:_MAX_MATRIX_RANKS, :_MAX_MATRIX_RANKS]):
         axis.add_patch(Rectangle((j - 0.47, i - 0.47), 0.94, 0.94, fill=False, edgecolor="#0072b2", linewidth=1.5))
     if max(values.shape) <= 12:
         size = max(6, min(12, 80 // max(values.shape[1] * len(f"{int(values.max()):,}") // 6, 1)))
@@ -105,7 +105,7 @@ def _draw_matrix(axis: Axes, traffic: Traffic, itemsize: int | None) -> None:
     axis.set_xlabel("to rank")
     axis.set_ylabel("from rank")
     for line, ranks in ((axis.xaxis, traffic.receivers), (axis.yaxis, traffic.senders)):
-        ticks = range(0, min(len(ranks), _MATRIX), -(-min(len(ranks), _MATRIX) // 24))
+        ticks = range(0, min(len(ranks), _MAX_MATRIX_RANKS), -(-min(len(ranks), _MAX_MATRIX_RANKS) // 24))
         line.set_ticks(ticks, labels=[str(ranks[k]) for k in ticks])
     unit = "bytes" if itemsize else "elements"
     total = traffic.stationary + traffic.moved
@@ -121,41 +121,43 @@ class _Legend:
 
     def __init__(self, scenes: list[Scene], width: float) -> None:
         self.width = width
-        self._handles, self._title = _handles(scenes), "    ".join(_copies(scenes))
+        self._make_handles, self._title = _make_handles(scenes), "    ".join(_explain_copies(scenes))
         # A letter takes about 0.085 inches; the colour and the gaps of an entry take the width of 5 letters.
-        widest = max(len(str(handle.get_label())) for handle in self._handles) + 5
-        self._columns = max(1, min(len(self._handles), int(width / (0.085 * widest))))
-        self.height = 0.22 * (-(-len(self._handles) // self._columns) + bool(self._title)) + 0.1
+        widest = max(len(str(handle.get_label())) for handle in self._make_handles) + 5
+        self._columns = max(1, min(len(self._make_handles), int(width / (0.085 * widest))))
+        self.height = 0.22 * (-(-len(self._make_handles) // self._columns) + bool(self._title)) + 0.1
 
     def draw(self, figure: Figure) -> None:
         """Put the legend below the panels."""
         legend = figure.legend(
-            handles=self._handles, loc="outside lower center", ncols=self._columns, frameon=False, fontsize=11
+            handles=self._make_handles, loc="outside lower center", ncols=self._columns, frameon=False, fontsize=11
         )
         if self._title:
             legend.set_title(self._title)
             legend.get_title().set_fontsize(11)
 
 
-def _handles(scenes: list[Scene]) -> list[Patch]:
+def _make_handles(scenes: list[Scene]) -> list[Patch]:
     from matplotlib.patches import Patch
 
-    around = next((scene.view.rank for scene in scenes if scene.view.surrounds(scene.layout)), None)
-    if around is not None:
-        return _halo_handles(around, {Kind(int(kind)) for scene in scenes for kind in np.unique(scene.kinds)})
-    asked = scenes[0].view.rank
-    ranks = sorted({rank for scene in scenes for rank in first_ranks(scene.layout, _LEGEND)})[:_LEGEND]
-    ranks = ranks if asked is None else [asked]
+    halo_rank = next((scene.view.rank for scene in scenes if scene.view.surrounds(scene.layout)), None)
+    if halo_rank is not None:
+        return _make_halo_handles(halo_rank, {Kind(int(kind)) for scene in scenes for kind in np.unique(scene.kinds)})
+    requested_rank = scenes[0].view.rank
+    ranks = sorted({rank for scene in scenes for rank in first_ranks(scene.layout, _MAX_LEGEND_RANKS)})[
+        :_MAX_LEGEND_RANKS
+    ]
+    ranks = ranks if requested_rank is None else [requested_rank]
     handles = [Patch(facecolor=rank_colour(rank), label=f"rank {rank}") for rank in ranks]
     max_ranks = max(scene.layout.size for scene in scenes)
-    if asked is None and max_ranks > len(ranks):
+    if requested_rank is None and max_ranks > len(ranks):
         handles.append(Patch(facecolor="white", label=f"… of {max_ranks:,} ranks"))
     if any((scene.kinds == Kind.OTHER).any() for scene in scenes):
         handles.append(Patch(facecolor=UNOWNED, label="other ranks"))
     return handles
 
 
-def _copies(scenes: Iterable[Scene]) -> list[str]:
+def _explain_copies(scenes: Iterable[Scene]) -> list[str]:
     """Return the meaning of the stripes and of shortened groups of ranks."""
     texts: list[str] = []
     for scene in scenes:
@@ -163,11 +165,11 @@ def _copies(scenes: Iterable[Scene]) -> list[str]:
             continue
         groups = list(scene.groups())
         meanings = [text for group in groups if (text := group_meaning(group)) is not None]
-        texts += meanings[:_MEANINGS] or [f"{group_text(groups[0])}: a copy on each"]
+        texts += meanings[:_MAX_MEANINGS] or [f"{group_text(groups[0])}: a copy on each"]
     return texts
 
 
-def _halo_handles(rank: int, kinds: set[Kind]) -> list[Patch]:
+def _make_halo_handles(rank: int, kinds: set[Kind]) -> list[Patch]:
     from matplotlib.patches import Patch
 
     def patch(kind: Kind) -> Patch:

@@ -9,14 +9,14 @@ import plait
 from plait._core import IndexSet
 from plait.draw.axis import Band
 
-_LISTED = 1 << 20  # maximum number of ranks whose numbers are listed
+_MAX_LISTED_RANKS = 1 << 20  # maximum number of ranks whose numbers are listed
 
 
 def first_ranks(layout: plait.Layout, limit: int) -> list[int]:
     """Return the `limit` smallest ranks, ascending."""
     if layout.size == layout.ranks_end:
         return list(range(min(limit, layout.size)))
-    if layout.size <= _LISTED:
+    if layout.size <= _MAX_LISTED_RANKS:
         return [int(rank) for rank in layout.rank_numbers[:limit]]
     return list(itertools.islice(filter(layout.has_rank, range(layout.ranks_end)), limit))
 
@@ -39,7 +39,7 @@ def ranks_text(layout: plait.Layout) -> str:
     count = f"{layout.size:,} rank{'' if layout.size == 1 else 's'}"
     if layout.size == layout.ranks_end:
         return count
-    if layout.size <= _LISTED:
+    if layout.size <= _MAX_LISTED_RANKS:
         return f"{count} ({numbers_text([int(rank) for rank in layout.rank_numbers])})"
     return f"{count} (of 0..{layout.ranks_end - 1})"
 
@@ -66,29 +66,32 @@ def runs_in_array(layout: plait.Layout, rank: int) -> tuple[int, int]:
     shape = layout.local_shape(rank)
     if 0 in shape:
         return 0, 0
-    whole = plait.Layout(layout.shape, ["*"] * layout.ndim, order=layout.dimension_order)
-    messages = plait.compose(whole, layout).receives(rank)
+    whole_layout = plait.Layout(layout.shape, ["*"] * layout.ndim, order=layout.dimension_order)
+    messages = plait.compose(whole_layout, layout).receives(rank)
     return sum(message.runs for message in messages), _longest_run(layout, rank)
 
 
 def _longest_run(layout: plait.Layout, rank: int) -> int:
     """Return the length of the longest run, from the fastest dimension to the slowest one."""
-    inner = 1  # elements of the dimensions so far, in the whole array
-    whole, joined = True, True  # the rank has all of those; its rows of them are contiguous, without a halo between
+    inner_elements = 1  # elements of the dimensions so far, in the has_all array
+    has_all, rows_are_joined = (
+        True,
+        True,
+    )  # the rank has all of those; its rows of them are contiguous, without a halo between
     head, tail, longest = 1, 1, 1  # contiguous elements at the beginning, at the end, at most
     for dimension in reversed(layout.dimension_order):
         extent = layout.shape[dimension]
         members = layout.index_set(rank, dimension)
         first, last = _run_from_edge(members, extent, False), _run_from_edge(members, extent, True)
-        if whole:
-            head, tail, longest = inner * first, inner * last, inner * members.longest_run
+        if has_all:
+            head, tail, longest = inner_elements * first, inner_elements * last, inner_elements * members.longest_run
         else:
-            if joined and members.longest_run > 1:
+            if rows_are_joined and members.longest_run > 1:
                 longest = max(longest, tail + head)  # the end of one row and the beginning of the next one
             head, tail = head if first else 0, tail if last else 0
-        joined = joined and layout.halo[dimension] == (0, 0)
-        whole = whole and joined and members.size == extent
-        inner *= extent
+        rows_are_joined = rows_are_joined and layout.halo[dimension] == (0, 0)
+        has_all = has_all and rows_are_joined and members.size == extent
+        inner_elements *= extent
     return longest
 
 

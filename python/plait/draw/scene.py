@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import plait
 from plait.draw.axis import Axis, Band, Unit, divide
-from plait.draw.halo import Kind, divide_around, find_block, first_position, has_halo, kinds_along
+from plait.draw.halo import Kind, divide_around, find_block, find_kinds_along, first_position, has_halo
 from plait.draw.owners import OwnerGroups, group_text, owner_groups
 
 _MAX_OWNERS = 1_000_000  # owners of all cells together
@@ -77,22 +77,22 @@ class Scene:
 
     def groups(self) -> Iterator[tuple[int, ...]]:
         """Yield the groups of ranks that cells belong to, in the order of the cells."""
-        numbers, where = np.unique(self.owners.of_element, return_index=True)
-        for number in numbers[np.argsort(where)]:
+        numbers, first_cells = np.unique(self.owners.of_element, return_index=True)
+        for number in numbers[np.argsort(first_cells)]:
             yield self.owners.groups[number]
 
     def remarks(self) -> list[str]:
         """Return a remark for each dimension that is shown only in part."""
         if self.layout.ndim < 2:
-            named = [(self.columns, "elements")]
+            named_axes = [(self.columns, "elements")]
         else:
             slabs = "slabs" if len(self.leading) == 1 else ""
-            named = [(axis, slabs or f"dimension {d}") for d, axis in enumerate(self.leading)]
-            named += [(self.rows, "rows"), (self.columns, "columns")]
-        return [text for axis, name in named if (text := axis.describe(name)) is not None]
+            named_axes = [(axis, slabs or f"dimension {d}") for d, axis in enumerate(self.leading)]
+            named_axes += [(self.rows, "rows"), (self.columns, "columns")]
+        return [text for axis, name in named_axes if (text := axis.describe(name)) is not None]
 
 
-def build(layout: plait.Layout, view: View, limits: Limits) -> Scene:
+def build_scene(layout: plait.Layout, view: View, limits: Limits) -> Scene:
     """Return the cells that show a layout.  pre  it has elements."""
     max_cells = max(4, math.isqrt(_MAX_OWNERS // layout.replicas))
     rows, columns, slabs = min(limits.rows, max_cells), min(limits.columns, max_cells), limits.slabs
@@ -101,10 +101,10 @@ def build(layout: plait.Layout, view: View, limits: Limits) -> Scene:
         from_last = layout.ndim - 1 - dimension
         limit = (columns, rows)[from_last] if from_last < 2 else slabs
         unit: Unit = view.unit if from_last < 2 or view.positions else "band"
-        axes.insert(0, _axis(layout, dimension, view, _Space(limit, unit, limits.tail)))
+        axes.insert(0, _divide_dimension(layout, dimension, view, _AxisLimits(limit, unit, limits.tail)))
         if from_last >= 2:
             slabs = max(1, slabs // len(axes[0].bands))
-    return _fill(layout, view, axes)
+    return _make_scene(layout, view, axes)
 
 
 def local_position(layout: plait.Layout, index: tuple[int, ...], rank: int) -> int:
@@ -121,7 +121,7 @@ def _position(layout: plait.Layout, local: list[int], rank: int) -> int:
 
 
 @dataclass(frozen=True)
-class _Space:
+class _AxisLimits:
     """The capacity of a picture along one dimension."""
 
     bands: int
@@ -129,20 +129,20 @@ class _Space:
     tail: bool
 
 
-def _axis(layout: plait.Layout, dimension: int, view: View, space: _Space) -> Axis:
+def _divide_dimension(layout: plait.Layout, dimension: int, view: View, axis_limits: _AxisLimits) -> Axis:
     if view.rank is not None and view.surrounds(layout):
-        return divide_around(layout, dimension, view.rank, space.bands, space.unit)
+        return divide_around(layout, dimension, view.rank, axis_limits.bands, axis_limits.unit)
     focus = first_position(layout, view.rank)[dimension] if view.rank is not None and view.owns(layout) else None
-    return divide(layout, dimension, space.bands, unit=space.unit, tail=space.tail, focus=focus)
+    return divide(layout, dimension, axis_limits.bands, unit=axis_limits.unit, tail=axis_limits.tail, focus=focus)
 
 
-def _fill(layout: plait.Layout, view: View, axes: list[Axis]) -> Scene:
+def _make_scene(layout: plait.Layout, view: View, axes: list[Axis]) -> Scene:
     wrapped = [[k % extent for k in axis.points] for axis, extent in zip(axes, layout.shape, strict=True)]
     owners = owner_groups(layout, wrapped)
-    kinds = _kinds(layout, view, axes, owners)
+    kinds = _find_kinds(layout, view, axes, owners)
     labels = np.array([group_text(group) for group in owners.groups], dtype=object)[owners.of_element]
     if view.positions:
-        labels = _positions(layout, view, axes, owners, kinds)
+        labels = _find_positions(layout, view, axes, owners, kinds)
     labels = np.asarray(labels, dtype=object)
     labels[kinds == Kind.OTHER] = "·"
     labels[kinds == Kind.OUTSIDE] = ""
@@ -155,7 +155,7 @@ def _fill(layout: plait.Layout, view: View, axes: list[Axis]) -> Scene:
     return Scene(layout, view, tuple(axes[:-2]), rows, columns, flat, kinds.reshape(shape), labels.reshape(shape))
 
 
-def _kinds(layout: plait.Layout, view: View, axes: list[Axis], owners: OwnerGroups) -> npt.NDArray[np.int64]:
+def _find_kinds(layout: plait.Layout, view: View, axes: list[Axis], owners: OwnerGroups) -> npt.NDArray[np.int64]:
     """Return the Kind of each cell."""
     if view.rank is None:
         return np.full_like(owners.of_element, Kind.OWNED)
@@ -165,30 +165,32 @@ def _kinds(layout: plait.Layout, view: View, axes: list[Axis], owners: OwnerGrou
     kinds = np.full_like(owners.of_element, Kind.OWNED)
     for dimension, axis in enumerate(axes):
         shape = [-1 if d == dimension else 1 for d in range(layout.ndim)]
-        along = kinds_along(layout, dimension, view.rank, axis)
+        along = find_kinds_along(layout, dimension, view.rank, axis)
         kinds = np.maximum(kinds, along.reshape(shape))
-    beyond = np.zeros(owners.of_element.shape, dtype=bool)
+    is_outside = np.zeros(owners.of_element.shape, dtype=bool)
     for dimension, axis in enumerate(axes):
         shape = [-1 if d == dimension else 1 for d in range(layout.ndim)]
-        beyond |= np.array([not 0 <= k < axis.extent for k in axis.points]).reshape(shape)
-    return np.where((kinds == Kind.OTHER) & beyond, Kind.OUTSIDE, kinds)
+        is_outside |= np.array([not 0 <= k < axis.extent for k in axis.points]).reshape(shape)
+    return np.where((kinds == Kind.OTHER) & is_outside, Kind.OUTSIDE, kinds)
 
 
-def _positions(
+def _find_positions(
     layout: plait.Layout, view: View, axes: list[Axis], owners: OwnerGroups, kinds: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.object_]:
     """Return the position of each cell in the local array of its owner, or of the rank whose halo is shown."""
     labels = np.empty(owners.of_element.shape, dtype=object)
-    around = view.rank if view.surrounds(layout) else None
+    halo_rank = view.rank if view.surrounds(layout) else None
     origin: list[int] = []
-    if around is not None:
-        origin = [find_block(layout, d, around).begin - layout.halo[d][0] for d in range(layout.ndim)]
+    if halo_rank is not None:
+        origin = [find_block(layout, d, halo_rank).begin - layout.halo[d][0] for d in range(layout.ndim)]
     for cell in np.ndindex(*labels.shape):
         index = tuple(axis.bands[k].begin for axis, k in zip(axes, cell, strict=True))
         if kinds[cell] >= Kind.OTHER:
             continue
-        if around is not None:
-            labels[cell] = str(_position(layout, [k - first for k, first in zip(index, origin, strict=True)], around))
+        if halo_rank is not None:
+            labels[cell] = str(
+                _position(layout, [k - first for k, first in zip(index, origin, strict=True)], halo_rank)
+            )
         else:
             rank = owners.groups[owners.of_element[cell]][0] if view.rank is None else view.rank
             labels[cell] = str(local_position(layout, index, rank))

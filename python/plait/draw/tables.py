@@ -18,9 +18,9 @@ from plait.draw.palette import rank_hex
 from plait.draw.ranks import first_ranks, grid_coordinates, runs_in_array
 from plait.draw.traffic import Traffic
 
-_RANKS_SHOWN = 16
-_INDICES_WIDTH = 22  # columns that a list of indices needs to be of use
-_LARGEST_LISTED = 1_000_000  # indices of larger dimensions are not listed, because they would need much memory
+_MAX_RANKS = 16
+_MIN_INDICES_WIDTH = 22  # columns that a list of indices needs to be of use
+_MAX_LISTED_EXTENT = 1_000_000  # indices of larger dimensions are not listed, because they would need much memory
 
 
 def rank_text(rank: int) -> Text:
@@ -30,47 +30,49 @@ def rank_text(rank: int) -> Text:
 
 def rank_table(layout: plait.Layout, rank: int | None = None, width: int = 100) -> RenderableType:
     """Return a table of the part of each rank (or of the one rank); a small `width` leaves out the indices."""
-    ranks = first_ranks(layout, _RANKS_SHOWN)
+    ranks = first_ranks(layout, _MAX_RANKS)
     if rank is not None:
         ranks = [rank] if layout.has_rank(rank) else []
-    padded, copies = has_halo(layout), layout.replicas > 1
-    names = ["rank", "grid", *(["copy"] if copies else []), "local shape", *(["with halo"] if padded else [])]
+    has_padding, has_copies = has_halo(layout), layout.replicas > 1
+    names = ["rank", "grid", *(["copy"] if has_copies else []), "local shape", *(["with halo"] if has_padding else [])]
     names += ["elements", "share", "runs", "largest run"]
-    right = {"rank", "copy", "elements", "share", "runs", "largest run"}
-    rows = [_rank_row(layout, number, padded, copies) for number in ranks]
-    used = sum(max(len(name), *(_length(row[k]) for row in rows), 0) + 3 for k, name in enumerate(names))
-    listed = width - used >= _INDICES_WIDTH and all(extent <= _LARGEST_LISTED for extent in layout.shape)
+    right_aligned = {"rank", "copy", "elements", "share", "runs", "largest run"}
+    rows = [_make_rank_row(layout, number, has_padding, has_copies) for number in ranks]
+    used_width = sum(max(len(name), *(_text_length(row[k]) for row in rows), 0) + 3 for k, name in enumerate(names))
+    lists_indices = width - used_width >= _MIN_INDICES_WIDTH and all(
+        extent <= _MAX_LISTED_EXTENT for extent in layout.shape
+    )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in names:
         table.add_column(
             name,
-            justify="right" if name in right else "left",
+            justify="right" if name in right_aligned else "left",
             no_wrap=True,
             min_width=4 if name == "rank" else None,
         )
-    if listed:
+    if lists_indices:
         table.add_column("indices", overflow="ellipsis", no_wrap=True)
     for number, row in zip(ranks, rows, strict=True):
-        indices = [" × ".join(indices_text(chosen) for chosen in layout.indices(number))] if listed else []
+        indices = [" × ".join(indices_text(chosen) for chosen in layout.indices(number))] if lists_indices else []
         table.add_row(*row, *indices)
-    if rank is None and layout.size > _RANKS_SHOWN:
-        return Group(table, Text(f"The first {_RANKS_SHOWN} of {layout.size:,} ranks; --rank R shows another."))
+    if rank is None and layout.size > _MAX_RANKS:
+        return Group(table, Text(f"The first {_MAX_RANKS} of {layout.size:,} ranks; --rank R shows another."))
     return table
 
 
-def _rank_row(layout: plait.Layout, rank: int, padded: bool, copies: bool) -> list[RenderableType]:
+def _make_rank_row(layout: plait.Layout, rank: int, has_padding: bool, has_copies: bool) -> list[RenderableType]:
     shape = layout.local_shape(rank)
     elements = math.prod(shape)
     runs, longest = runs_in_array(layout, rank)
     row: list[RenderableType] = [rank_text(rank), tuple_text(grid_coordinates(layout, rank))]
-    row += [str(layout.replica(rank))] if copies else []
+    row += [str(layout.replica(rank))] if has_copies else []
     row.append(shape_text(shape))
-    row += [shape_text(layout.padded_shape(rank))] if padded else []
+    row += [shape_text(layout.padded_shape(rank))] if has_padding else []
     share = f"{elements / layout.elements:.1%}" if layout.elements else ""
     return [*row, f"{elements:,}", share, f"{runs:,}", f"{longest:,}"]
 
 
-def _length(cell: RenderableType) -> int:
+def _text_length(cell: RenderableType) -> int:
     return len(str(cell))
 
 
@@ -107,7 +109,7 @@ def traffic_table(traffic: Traffic, itemsize: int | None, width: int) -> Rendera
     label = max(len(str(rank)) for rank in (*traffic.senders, *traffic.receivers)) + 2
     cell = max(len(f"{int(values.sum()):,}"), 6, label) + 3
     columns = max(1, min(values.shape[1], (width - 2 * cell) // cell))
-    rows = min(values.shape[0], _RANKS_SHOWN)
+    rows = min(values.shape[0], _MAX_RANKS)
     total = "all" if traffic.complete else f"first {max(values.shape)}"
     title = Text(f"{'Bytes' if itemsize else 'Elements'} from each rank (row) to each rank (column)", style="bold")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -118,7 +120,9 @@ def traffic_table(traffic: Traffic, itemsize: int | None, width: int) -> Rendera
     staying = traffic.staying
     for source in range(rows):
         cells: list[RenderableType] = [rank_text(traffic.senders[source])]
-        cells += [_amount(int(values[source, target]), bool(staying[source, target])) for target in range(columns)]
+        cells += [
+            _format_amount(int(values[source, target]), bool(staying[source, target])) for target in range(columns)
+        ]
         table.add_row(*cells, f"{int(values[source].sum()):,}", end_section=source == rows - 1)
     totals = [f"{int(values[:, target].sum()):,}" for target in range(columns)]
     table.add_row(total, *totals, f"{int(values.sum()):,}")
@@ -129,7 +133,7 @@ def traffic_table(traffic: Traffic, itemsize: int | None, width: int) -> Rendera
     return Group(*parts)
 
 
-def _amount(value: int, stays: bool) -> Text:
+def _format_amount(value: int, stays: bool) -> Text:
     if value == 0:
         return Text("·", style="dim")
     return Text(f"[{value:,}]" if stays else f"{value:,}", style="dim" if stays else "")

@@ -14,11 +14,11 @@ from plait.draw.halo import Kind
 from plait.draw.owners import group_meaning
 from plait.draw.palette import lighter, rank_hex
 from plait.draw.ranks import first_ranks
-from plait.draw.scene import Limits, Scene, View, build
+from plait.draw.scene import Limits, Scene, View, build_scene
 
 _GAP = "⋯"
 _MAX_SLABS = 24
-_MEANINGS = 6  # shortened groups of ranks that are explained
+_MAX_MEANINGS = 6  # shortened groups of ranks that are explained
 _MARKS = {Kind.HALO: "'", Kind.WRAPPED: "~"}  # written after the label of a cell, for terminals without colour
 _BLACK = "#000000"
 
@@ -27,25 +27,25 @@ def render_layout(layout: plait.Layout, view: View, width: int, height: int) -> 
     """Return a picture of a layout that fits `width` columns and, up to two dimensions, `height` lines."""
     if layout.elements == 0:
         return Text("The array has no elements.")
-    digits = _digits(layout, view)
+    digits = _find_label_width(layout, view)
     header = 2 * len(str(layout.shape[-2])) + 4 if layout.ndim > 1 else 2  # "1250..2499"
     columns = max(4, (width - header) // (digits + 1))
     if layout.ndim < 3:
-        scene = build(layout, view, Limits(1, max(4, height - 4), columns))
-        return Group(_Grid(scene, 0, digits, area=min(48, columns * (digits + 1))), *_remarks(scene))
-    scene = build(layout, view, Limits(_MAX_SLABS, max(4, min(height // 2, 16)), min(columns, 40)))
+        scene = build_scene(layout, view, Limits(1, max(4, height - 4), columns))
+        return Group(_Grid(scene, 0, digits, area=min(48, columns * (digits + 1))), *_make_remarks(scene))
+    scene = build_scene(layout, view, Limits(_MAX_SLABS, max(4, min(height // 2, 16)), min(columns, 40)))
     titles = scene.titles()
     grids = [_Grid(scene, slab, digits, area=24) for slab in range(len(titles))]
     column = max(grids[0].width, len(titles[-1]))
     per_line = max(1, (width + 3) // (column + 3))
     lines = [
-        _side_by_side(grids[begin : begin + per_line], titles[begin : begin + per_line], column)
+        _join_grids(grids[begin : begin + per_line], titles[begin : begin + per_line], column)
         for begin in range(0, len(grids), per_line)
     ]
-    return Group(*lines, *_remarks(scene))
+    return Group(*lines, *_make_remarks(scene))
 
 
-def _digits(layout: plait.Layout, view: View) -> int:
+def _find_label_width(layout: plait.Layout, view: View) -> int:
     """Return the width of the widest label that can appear in a cell."""
     if view.positions:
         ranks = first_ranks(layout, 64) if view.rank is None or not layout.has_rank(view.rank) else [view.rank]
@@ -55,7 +55,7 @@ def _digits(layout: plait.Layout, view: View) -> int:
     return digits * layout.replicas + layout.replicas - 1 if layout.replicas <= 3 else digits + 1
 
 
-def _remarks(scene: Scene) -> list[Text]:
+def _make_remarks(scene: Scene) -> list[Text]:
     """Return remarks about what the picture leaves out, and the meaning of its marks."""
     remarks = scene.remarks()
     lines = [Text(f"Shown: {', '.join(remarks)}.", style="italic")] if remarks else []
@@ -71,12 +71,12 @@ def _remarks(scene: Scene) -> list[Text]:
         }
         lines.append(Text("  ".join(text for kind, text in legend.items() if (scene.kinds == kind).any()), "italic"))
     elif rank is not None and not view.owns(scene.layout):
-        holds = "owns nothing" if scene.layout.has_rank(rank) else "is not one of the ranks"
-        lines.append(Text(f"Rank {rank} {holds} here.", style="italic"))
+        state = "owns nothing" if scene.layout.has_rank(rank) else "is not one of the ranks"
+        lines.append(Text(f"Rank {rank} {state} here.", style="italic"))
     if not view.positions:
         meanings = [text for group in scene.groups() if (text := group_meaning(group)) is not None]
-        lines += [Text(text, style="italic") for text in meanings[:_MEANINGS]]
-        if len(meanings) > _MEANINGS:
+        lines += [Text(text, style="italic") for text in meanings[:_MAX_MEANINGS]]
+        if len(meanings) > _MAX_MEANINGS:
             lines.append(Text(f"and so on; there are {scene.layout.replicas:,} copies.", style="italic"))
     return lines
 
@@ -94,15 +94,17 @@ class _Grid:
         self._cell = digits
         # Few wide bands read better as areas than as single cells.
         bands = len(self._columns.bands)
-        self._across = 1 if self._columns.single else max(1, min(12, area // (bands * (digits + 1))))
-        self._down = 1 if self._rows.single else max(1, min(3, 12 // len(self._rows.bands)))
+        self._band_width = 1 if self._columns.single else max(1, min(12, area // (bands * (digits + 1))))
+        self._band_height = 1 if self._rows.single else max(1, min(3, 12 // len(self._rows.bands)))
         self._header = max(len(str(band)) for band in self._rows.bands) if scene.layout.ndim > 1 else 0
         self._row_gaps, self._column_gaps = self._rows.gaps, self._columns.gaps
 
     @property
     def width(self) -> int:
         """Width in terminal columns."""
-        return self._indent + 2 * len(self._column_gaps) + len(self._columns.bands) * self._across * (self._cell + 1)
+        return (
+            self._indent + 2 * len(self._column_gaps) + len(self._columns.bands) * self._band_width * (self._cell + 1)
+        )
 
     def lines(self) -> Iterator[Text]:
         """Yield the picture line by line, all of the same width."""
@@ -110,7 +112,7 @@ class _Grid:
         for k, band in enumerate(self._rows.bands):
             if k in self._row_gaps:
                 yield self._pad(Text(" " * self._indent + _GAP))
-            for repeat in range(self._down):
+            for repeat in range(self._band_height):
                 yield self._pad(self._line(k, str(band) if repeat == 0 else ""))
         if len(self._rows.bands) in self._row_gaps:
             yield self._pad(Text(" " * self._indent + _GAP))
@@ -130,7 +132,7 @@ class _Grid:
         for k in range(len(self._columns.bands)):
             if k in self._column_gaps:
                 line.append(f"{_GAP} ")
-            for _ in range(self._across):
+            for _ in range(self._band_width):
                 self._append_cell(line, row, k)
         if len(self._columns.bands) in self._column_gaps:
             line.append(_GAP)
@@ -158,21 +160,21 @@ class _Grid:
         for k, band in enumerate(self._columns.bands):
             if k in self._column_gaps:
                 position += 2
-            label = str(band) if len(str(band)) < self._across * (self._cell + 1) else str(band.begin)
+            label = str(band) if len(str(band)) < self._band_width * (self._cell + 1) else str(band.begin)
             # The label of a single index is above the last digit of its cell, that of a band above the beginning of its
             # area.
-            start = position + max(0, self._cell - len(label)) if self._across == 1 else position
+            start = position + max(0, self._cell - len(label)) if self._band_width == 1 else position
             free = line.cell_len - self._indent
             if (k == 0 or start > free) and start + len(label) <= self.width - self._indent:
                 line.append(" " * (start - free) + label)
-            position += self._across * (self._cell + 1)
+            position += self._band_width * (self._cell + 1)
         return self._pad(line)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from self.lines()
 
 
-def _side_by_side(grids: list[_Grid], titles: list[str], width: int) -> Text:
+def _join_grids(grids: list[_Grid], titles: list[str], width: int) -> Text:
     """Return grids of equal height next to each other, each below its title."""
     result = Text(no_wrap=True)
     for title in titles:

@@ -16,11 +16,11 @@ from plait.draw.palette import rank_colour
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ACROSS = 4
-_SCALE = 2  # pixels an element; a whole number keeps thin stripes even
+_PANELS_PER_ROW = 4
+_PIXELS_PER_ELEMENT = 2  # pixels an element; a whole number keeps thin stripes even
 _DPI = 150
-_MARGIN, _TITLE, _FOOT, _HEAD = 24, 44, 90, 96  # pixels
-_ZOOM = 24  # rows and columns that the close-up shows
+_MARGIN, _TITLE_HEIGHT, _FOOT_HEIGHT, _HEAD_HEIGHT = 24, 44, 90, 96  # pixels
+_ZOOM_SIZE = 24  # rows and columns that the close-up shows
 
 
 def terrain_png(elevation: npt.NDArray[Any], layouts: list[plait.Layout], caption: str, path: Path) -> None:
@@ -31,20 +31,24 @@ def terrain_png(elevation: npt.NDArray[Any], layouts: list[plait.Layout], captio
     from matplotlib.patches import Patch
 
     rows, columns = elevation.shape
-    down = -(-len(layouts) // _ACROSS)
-    width = _ACROSS * (columns * _SCALE + _MARGIN) + _MARGIN
-    height = down * (rows * _SCALE + _TITLE + _MARGIN) + _HEAD + _FOOT
+    rows_of_panels = -(-len(layouts) // _PANELS_PER_ROW)
+    width = _PANELS_PER_ROW * (columns * _PIXELS_PER_ELEMENT + _MARGIN) + _MARGIN
+    height = rows_of_panels * (rows * _PIXELS_PER_ELEMENT + _TITLE_HEIGHT + _MARGIN) + _HEAD_HEIGHT + _FOOT_HEIGHT
     figure = new_figure(width / _DPI, height / _DPI)
     figure.set_layout_engine("none")  # panels are placed to the pixel
     shade = _hill_shade(elevation)
     for number, layout in enumerate(layouts):
-        left = _MARGIN + number % _ACROSS * (columns * _SCALE + _MARGIN)
-        top = _HEAD + number // _ACROSS * (rows * _SCALE + _TITLE + _MARGIN) + _TITLE
+        left = _MARGIN + number % _PANELS_PER_ROW * (columns * _PIXELS_PER_ELEMENT + _MARGIN)
+        top = (
+            _HEAD_HEIGHT
+            + number // _PANELS_PER_ROW * (rows * _PIXELS_PER_ELEMENT + _TITLE_HEIGHT + _MARGIN)
+            + _TITLE_HEIGHT
+        )
         position = (
             left / width,
-            1 - (top + rows * _SCALE) / height,
-            columns * _SCALE / width,
-            rows * _SCALE / height,
+            1 - (top + rows * _PIXELS_PER_ELEMENT) / height,
+            columns * _PIXELS_PER_ELEMENT / width,
+            rows * _PIXELS_PER_ELEMENT / height,
         )
         _draw_panel(figure.add_axes(position), layout, shade)
     figure.text(0.5, 1 - 52 / height, caption, ha="center", va="center", fontsize=19)
@@ -73,7 +77,7 @@ def _draw_panel(axis: Axes, layout: plait.Layout, shade: npt.NDArray[np.float64]
     axis.imshow(picture, interpolation="nearest", aspect="auto")
     axis.set_axis_off()
     axis.set_title(str(layout).split(" ", 1)[1], fontsize=15)
-    size = min(_ZOOM, rows, columns)
+    size = min(_ZOOM_SIZE, rows, columns)
     top, left = (rows - size) // 2, (columns - size) // 2
     zoom = axis.inset_axes((0.66, 0.03, 0.32, 0.32 * columns / rows))
     zoom.imshow(colours[owners[top : top + size, left : left + size]], interpolation="nearest", aspect="auto")

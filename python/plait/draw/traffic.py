@@ -10,7 +10,7 @@ import numpy.typing as npt
 import plait
 from plait.draw.ranks import first_ranks
 
-_MESSAGES = 500_000  # messages that are looked at
+_MAX_MESSAGES = 500_000  # messages that are counted at most, about
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Traffic:
     @property
     def staying(self) -> npt.NDArray[np.bool_]:
         """True for each entry that a rank sends to itself."""
-        same = np.array(self.senders)[:, np.newaxis] == np.array(self.receivers)
-        return np.asarray(same, dtype=np.bool_)
+        is_same_rank = np.array(self.senders)[:, np.newaxis] == np.array(self.receivers)
+        return np.asarray(is_same_rank, dtype=np.bool_)
 
     @property
     def stationary(self) -> int:
@@ -68,17 +68,17 @@ def measure(conversion: plait.Conversion, limit: int = 256) -> Traffic:
     rows = {rank: row for row, rank in enumerate(senders)}
     owned = plait.compose(source, target) if conversion.fills_halo else None
     table = np.zeros((len(senders), len(receivers)), dtype=np.int64)
-    seen = halo = 0
+    message_count = halo = 0
     for column, rank in enumerate(receivers):
         messages = conversion.receives(rank)
         for message in messages:
             if message.rank in rows:
                 table[rows[message.rank], column] = message.elements
         if owned is not None:
-            without = sum(message.elements for message in owned.receives(rank) if message.rank in rows)
-            halo += int(table[:, column].sum()) - without
-        seen += len(messages)
-        if seen > _MESSAGES:
+            without_halo = sum(message.elements for message in owned.receives(rank) if message.rank in rows)
+            halo += int(table[:, column].sum()) - without_halo
+        message_count += len(messages)
+        if message_count > _MAX_MESSAGES:
             receivers = receivers[: column + 1]
             break
     table = table[:, : len(receivers)]

@@ -38,21 +38,21 @@ def find_mpiexec() -> str:
 
     ``PLAIT_MPIEXEC`` names another one; a site's own launcher on the path is used where the environment has none.
     """
-    named = os.environ.get("PLAIT_MPIEXEC")
-    if named:
-        found = shutil.which(named)
-        if found is None:
-            raise LaunchError(f"PLAIT_MPIEXEC names '{named}', which is not a program; set it to an MPI launcher")
-        return found
+    requested = os.environ.get("PLAIT_MPIEXEC")
+    if requested:
+        program = shutil.which(requested)
+        if program is None:
+            raise LaunchError(f"PLAIT_MPIEXEC names '{requested}', which is not a program; set it to an MPI launcher")
+        return program
     for folder in (Path(sys.executable).parent, Path(sys.prefix) / "bin"):
         if os.access(folder / "mpiexec", os.X_OK):
             return str(folder / "mpiexec")
-    found = shutil.which("mpiexec") or shutil.which("mpirun")
-    if found is None:
+    program = shutil.which("mpiexec") or shutil.which("mpirun")
+    if program is None:
         raise LaunchError(
             "no MPI launcher found; install one with: pip install 'plait[mpi,mpich]', or set PLAIT_MPIEXEC"
         )
-    return found
+    return program
 
 
 def require_mpi() -> None:
@@ -71,11 +71,11 @@ class RankProgram:
         """Start the ranks."""
         # One thread per rank, because the ranks share the cores.
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        # without the variables of a surrounding job
+        # The ranks must not find the job of which this process may be a rank itself.
         outer_variables = {name: value for name, value in os.environ.items() if name not in JOB_VARIABLES}
         environment = {**outer_variables, **threads, **(variables or {})}
         self._errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed by end()
-        self._noise: deque[str] = deque(maxlen=20)
+        self._other_output: deque[str] = deque(maxlen=20)
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._process = subprocess.Popen(
             self._command(ranks, module, arguments),
@@ -86,16 +86,16 @@ class RankProgram:
             env=environment,
             start_new_session=True,
         )
-        self._reader = threading.Thread(target=self._listen, daemon=True)
+        self._reader = threading.Thread(target=self._read_output, daemon=True)
         self._reader.start()
 
     def _command(self, ranks: int, module: str, arguments: list[str]) -> list[str]:
         launcher = find_mpiexec()
         version = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False)
-        more = ["--map-by", "slot:OVERSUBSCRIBE"] if "Open MPI" in version.stdout + version.stderr else []
-        return [launcher, *more, "-n", str(ranks), sys.executable, "-m", module, *arguments]
+        options = ["--map-by", "slot:OVERSUBSCRIBE"] if "Open MPI" in version.stdout + version.stderr else []
+        return [launcher, *options, "-n", str(ranks), sys.executable, "-m", module, *arguments]
 
-    def _listen(self) -> None:
+    def _read_output(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             self._lines.put(line)
@@ -113,7 +113,7 @@ class RankProgram:
             except queue.Empty:
                 raise StalledError(f"the ranks did not report for {timeout:g} seconds") from None
             if line is None:
-                self._finish()
+                self._check_status()
                 return None
             try:
                 event = json.loads(line)
@@ -123,21 +123,21 @@ class RankProgram:
                 if event["event"] == "error":
                     raise LaunchError(str(event["text"]))
                 return event
-            self._noise.append(line.rstrip())
+            self._other_output.append(line.rstrip())
 
     def events(self, timeout: float) -> Iterator[Event]:
         """Yield the reports of the ranks until they have ended; each report must come within `timeout` seconds."""
         while (event := self.next_event(timeout)) is not None:
             yield event
 
-    def _finish(self) -> None:
+    def _check_status(self) -> None:
         status = self._process.wait()
         if status != 0:
             raise LaunchError(f"the ranks ended with status {status}: {self._last_message()}")
 
     def _last_message(self) -> str:
         self._errors.seek(0)
-        lines = [*self._noise, *self._errors.read().splitlines()]
+        lines = [*self._other_output, *self._errors.read().splitlines()]
         lines = [line.strip() for line in lines if any(letter.isalnum() for letter in line)]
         errors = [line for line in lines if "error" in line.lower()]
         return errors[-1] if errors else " ".join(lines[:3]) or "they left no message"

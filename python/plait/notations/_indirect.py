@@ -29,17 +29,17 @@ def indirect(
     """
     if (owners is None) == (indices is None):
         raise ArgumentError("indirect needs either owners (the owner of each index) or indices (a list for each owner)")
-    values = _make_owners(indices, size) if indices is not None else _integers(owners, "owners")
+    values = _make_owners(indices, size) if indices is not None else _to_integers(owners, "owners")
     if values.size and values.min() < 0:
         position = int(np.argmin(values))
         raise ArgumentError(f"owners[{position}] is {values[position]}; owners are coordinates from 0 on")
-    return _make.indirect(values) if values.size else "indirect()"
+    return _make.spell_indirect(values) if values.size else "indirect()"
 
 
-_LARGEST = 1 << 62
+_MAX_NUMBER = 1 << 62
 
 
-def _integers(values: npt.ArrayLike | None, what: str) -> npt.NDArray[np.int64]:
+def _to_integers(values: npt.ArrayLike | None, what: str) -> npt.NDArray[np.int64]:
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -48,21 +48,21 @@ def _integers(values: npt.ArrayLike | None, what: str) -> npt.NDArray[np.int64]:
         raise ArgumentError(
             f"{what} must be one-dimensional integers, found {array_kind(array)} and dtype {array.dtype}"
         )
-    if array.size and int(array.max()) > _LARGEST:
+    if array.size and int(array.max()) > _MAX_NUMBER:
         raise ArgumentError(f"{what} has {array.max()}; use numbers below 2^62")
     return array.astype(np.int64)
 
 
 def _make_owners(indices: Sequence[npt.ArrayLike], size: int | None) -> npt.NDArray[np.int64]:
-    if size is not None and not (hasattr(size, "__index__") and 0 <= operator.index(size) <= _LARGEST):
+    if size is not None and not (hasattr(size, "__index__") and 0 <= operator.index(size) <= _MAX_NUMBER):
         raise ArgumentError(f"size={size!r} is not a number of indices; give a whole number of 0 or more")
     if isinstance(indices, (str, bytes)) or not hasattr(indices, "__len__"):
         raise ArgumentError(f"indices={indices!r} is not one list of indices for each coordinate")
-    lists = [_integers(listed_indices, f"indices[{owner}]") for owner, listed_indices in enumerate(indices)]
+    lists = [_to_integers(listed_indices, f"indices[{owner}]") for owner, listed_indices in enumerate(indices)]
     total = sum(listed_indices.size for listed_indices in lists) if size is None else size
-    listed = sum(listed_indices.size for listed_indices in lists)
-    if total > listed:
-        raise ArgumentError(f"indices lists {listed} of the {total} indices; give each index one owner")
+    listed_count = sum(listed_indices.size for listed_indices in lists)
+    if total > listed_count:
+        raise ArgumentError(f"indices lists {listed_count} of the {total} indices; give each index one owner")
     owners = np.full(total, -1, dtype=np.int64)
     for owner, listed_indices in enumerate(lists):
         if listed_indices.size == 0:

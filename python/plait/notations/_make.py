@@ -16,18 +16,18 @@ Ranks = npt.NDArray[np.int64]
 Levels = Sequence[tuple[str, tuple[int, ...]]]
 
 
-def shown(layout: Layout) -> str:
+def layout_text(layout: Layout) -> str:
     """Return the text of a layout for a message, shortened to about 150 characters."""
     text = str(layout)
     return text if len(text) <= 160 else text[:150] + " ..."
 
 
-def refusal(notation: str, layout: Layout, reason: str) -> ArgumentError:
+def make_error(notation: str, layout: Layout, reason: str) -> ArgumentError:
     """Return the error for a layout that a notation cannot express."""
-    return ArgumentError(f"{notation} cannot say {shown(layout)}: {reason}")
+    return ArgumentError(f"{notation} cannot say {layout_text(layout)}: {reason}")
 
 
-def integers(values: Any, what: str, minimum: int = 0) -> tuple[int, ...]:
+def to_integers(values: Any, what: str, minimum: int = 0) -> tuple[int, ...]:
     """Return a sequence as a tuple of Python's integers.  errors  ArgumentError: one is less than `minimum`"""
     try:
         result = tuple(value.__index__() for value in values)
@@ -39,7 +39,7 @@ def integers(values: Any, what: str, minimum: int = 0) -> tuple[int, ...]:
     return result
 
 
-def same_length(what: str, found: Sequence[Any], dimensions: int, of: str = "dimensions") -> None:
+def check_length(what: str, found: Sequence[Any], dimensions: int, of: str = "dimensions") -> None:
     """Raise ArgumentError if a sequence does not have one entry for each dimension."""
     if len(found) != dimensions:
         raise ArgumentError(f"{what} has length {len(found)}; expected {dimensions}, the number of {of}")
@@ -59,7 +59,7 @@ def rank_table(ranks: Any, extents: tuple[int, ...], what: str) -> Ranks:
     return table
 
 
-def numbering(table: Ranks) -> str | tuple[int, ...] | None:
+def to_ranks_argument(table: Ranks) -> str | tuple[int, ...] | None:
     """Return the argument `ranks=` for rank numbers by grid position; None if it is not needed."""
     count = np.arange(table.size)
     if np.array_equal(table.ravel(), count):
@@ -69,7 +69,7 @@ def numbering(table: Ranks) -> str | tuple[int, ...] | None:
     return tuple(table.ravel().tolist())
 
 
-def make(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: Any) -> Layout:
+def make_layout(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: Any) -> Layout:
     """Make a layout with one grid axis for each distributed dimension, left to right.
 
     `table` holds the ranks, one axis for each array dimension (extent 1 where it is `*`), and a last one for replicas.
@@ -81,16 +81,16 @@ def make(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: Any
     return _parse(shape, dist, table.reshape(grid), replicate=replicate, **options)
 
 
-def make_on_axes(shape: Sequence[int], dimensions: Sequence[Levels], table: Ranks, **options: Any) -> Layout:
+def make_layout_on_axes(shape: Sequence[int], dimensions: Sequence[Levels], table: Ranks, **options: Any) -> Layout:
     """Make a layout on a grid whose axes the dimensions name; axes that no dimension names hold replicas."""
-    used = [axis for levels in dimensions for _, axes in levels for axis in axes]
-    spare = tuple(axis for axis in range(table.ndim) if axis not in used)
-    simple = all(len(levels) <= 1 and all(len(axes) == 1 for _, axes in levels) for levels in dimensions)
-    if simple and used == list(range(table.ndim)):
+    used_axes = [axis for levels in dimensions for _, axes in levels for axis in axes]
+    replica_axes = tuple(axis for axis in range(table.ndim) if axis not in used_axes)
+    is_simple = all(len(levels) <= 1 and all(len(axes) == 1 for _, axes in levels) for levels in dimensions)
+    if is_simple and used_axes == list(range(table.ndim)):
         dist = ["/".join(text for text, _ in levels) or "*" for levels in dimensions]
     else:
-        dist = ["/".join(f"{text}@{_axes(axes)}" for text, axes in levels) or "*" for levels in dimensions]
-    return _parse(shape, dist, table, replicate=spare, **options)
+        dist = ["/".join(f"{text}@{_spell_axes(axes)}" for text, axes in levels) or "*" for levels in dimensions]
+    return _parse(shape, dist, table, replicate=replica_axes, **options)
 
 
 def _parse(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: Any) -> Layout:
@@ -98,7 +98,7 @@ def _parse(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: A
     parts = ["x".join(map(str, shape)) or "scalar", f"({', '.join(dist)})"]
     if table.ndim:
         parts.append(f"onto ({', '.join(map(str, table.shape))})")
-    for name, value in {**options, "ranks": numbering(table)}.items():
+    for name, value in {**options, "ranks": to_ranks_argument(table)}.items():
         if value is None or value == ():
             continue
         entries = [":".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in value]
@@ -106,19 +106,19 @@ def _parse(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: A
     return Layout.parse(" ".join(parts))
 
 
-def unless_zero(values: Iterable[Any]) -> tuple[Any, ...]:
+def drop_zeros(values: Iterable[Any]) -> tuple[Any, ...]:
     """Return the values, or () if all are zero."""
     result = tuple(values)
     return result if any(value not in (0, (0, 0)) for value in result) else ()
 
 
-def gen_block(sizes: Iterable[int]) -> str:
+def spell_gen_block(sizes: Iterable[int]) -> str:
     """Return the distribution in consecutive blocks of these sizes; `*` for a single one."""
     result = [int(size) for size in sizes]
     return f"gen_block({', '.join(map(str, result))})" if len(result) != 1 else "*"
 
 
-def indirect(owners: npt.NDArray[np.int64]) -> str:
+def spell_indirect(owners: npt.NDArray[np.int64]) -> str:
     """Return the distribution that gives each index to the coordinate that the map names."""
     if not len(owners):
         return "block"
@@ -128,5 +128,5 @@ def indirect(owners: npt.NDArray[np.int64]) -> str:
     return f"indirect({', '.join(parts)})"
 
 
-def _axes(axes: tuple[int, ...]) -> str:
+def _spell_axes(axes: tuple[int, ...]) -> str:
     return str(axes[0]) if len(axes) == 1 else f"({', '.join(map(str, axes))})"

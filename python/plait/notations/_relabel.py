@@ -16,7 +16,7 @@ from ._table import Dimension, Table, make_table
 
 #: Maximum number of ranks for which the assignment is solved on a full matrix (32 MiB); with more ranks, it is solved
 #: on the messages that exist.
-DENSE = 2048
+MAX_DENSE = 2048
 
 
 @entry
@@ -56,7 +56,7 @@ def same_up_to_ranks(a: LayoutLike, b: LayoutLike) -> dict[int, int] | None:
         return None
     if first.ranks.size != second.ranks.size:
         return None
-    first_parts, second_parts = _ranks_by_part(first), _ranks_by_part(second)
+    first_parts, second_parts = _list_ranks_by_part(first), _list_ranks_by_part(second)
     if {key: len(ranks) for key, ranks in first_parts.items()} != {
         key: len(ranks) for key, ranks in second_parts.items()
     }:
@@ -67,7 +67,7 @@ def same_up_to_ranks(a: LayoutLike, b: LayoutLike) -> dict[int, int] | None:
     return dict(sorted(names.items()))
 
 
-def _ranks_by_part(table: Table) -> dict[tuple[Any, ...], list[int]]:
+def _list_ranks_by_part(table: Table) -> dict[tuple[Any, ...], list[int]]:
     """Return the ranks, ascending, that own each combination of index sets."""
     keys = [[dimension.key(c) for c in range(dimension.coordinates)] for dimension in table.dimensions]
     ranks_by_key: dict[tuple[Any, ...], list[int]] = {}
@@ -101,22 +101,22 @@ def _find_triples(src: Layout, dst: Layout, roles: npt.NDArray[np.int64]) -> Tri
     else:
         # Messages do not suffice: a conversion takes each element from only one of the ranks that hold it.
         source_by_index, target_by_index = source.by_index(), make_table(dst).by_index()
-        holders = np.flatnonzero(np.isin(roles, source_by_index.ranks))
-        source_coordinates = source_by_index.coordinates(roles[holders])
+        holder_roles = np.flatnonzero(np.isin(roles, source_by_index.ranks))
+        source_coordinates = source_by_index.coordinates(roles[holder_roles])
         target_coordinates = target_by_index.coordinates(roles)
-        gains = np.ones((len(holders), len(roles)))
+        gains = np.ones((len(holder_roles), len(roles)))
         for d, pair in enumerate(zip(source_by_index.dimensions, target_by_index.dimensions, strict=True)):
-            gains *= _overlaps(*pair)[np.ix_(source_coordinates[d], target_coordinates[d])]
+            gains *= _count_shared_indices(*pair)[np.ix_(source_coordinates[d], target_coordinates[d])]
         rows, columns = np.nonzero(gains)
-        return holders[rows], columns, gains[rows, columns]
+        return holder_roles[rows], columns, gains[rows, columns]
     parts = list(zip(*triples, strict=True)) or [(), (), ()]
     return np.array(parts[0], np.int64), np.array(parts[1], np.int64), np.array(parts[2], np.float64)
 
 
-def _overlaps(first: Dimension, second: Dimension) -> npt.NDArray[np.float64]:
+def _count_shared_indices(first: Dimension, second: Dimension) -> npt.NDArray[np.float64]:
     """Return how many indices of a dimension each pair of coordinates shares."""
     counts = np.zeros((first.coordinates, second.coordinates))
-    conversion = compose(first.is_alone(), second.is_alone())
+    conversion = compose(first.to_layout(), second.to_layout())
     for c in range(second.coordinates):
         for message in conversion.receives(c):
             counts[message.rank, c] = message.elements
@@ -128,7 +128,7 @@ def _assign(
     triple_roles: npt.NDArray[np.int64],
     elements: npt.NDArray[np.float64],
     roles: npt.NDArray[np.int64],
-    dense: int = DENSE,
+    max_dense: int = MAX_DENSE,
 ) -> npt.NDArray[np.int64]:
     """Return the name for each role so that the most elements stay on their ranks.
 
@@ -148,7 +148,7 @@ def _assign(
     scale = float(count + 1) if elements.sum() * (count + 1) < 2**53 else 1.0
     identity = np.arange(count)
     bonus = 1.0 if scale > 1.0 else 0.0
-    if count <= dense:
+    if count <= max_dense:
         gains = np.zeros((count, count))
         gains[triple_roles, names] = elements * scale
         gains[identity, identity] += bonus

@@ -30,26 +30,28 @@ class Spelling:
     options: dict[str, str]
 
 
-def read(layout: Layout | str) -> Spelling:
+def parse(layout: Layout | str) -> Spelling:
     """Parse a text: the normal form of a layout, or a text of the caller."""
     text = str(layout)
     shape, _, rest = text.partition(" ")
-    dimensions, rest = _parenthesised(rest)
+    dimensions, rest = _cut_parentheses(rest)
     grid: tuple[int, ...] = ()
     rest = rest.strip()
     if rest.startswith("onto"):
-        extents, rest = _parenthesised(rest[len("onto") :])
-        grid = integers(extents)
+        extents, rest = _cut_parentheses(rest[len("onto") :])
+        grid = parse_integers(extents)
     options = {name.lower(): value for name, value in _OPTION.findall(rest)}
     return Spelling(
         shape=() if shape == "scalar" else tuple(int(size) for size in shape.split("x")),
-        dimensions=tuple(tuple(_level(part) for part in _split(text, "/")) for text in _split(dimensions, ",")),
+        dimensions=tuple(
+            tuple(_parse_level(part) for part in _split_outside(text, "/")) for text in _split_outside(dimensions, ",")
+        ),
         grid=grid,
         options=options,
     )
 
 
-def integers(text: str) -> tuple[int, ...]:
+def parse_integers(text: str) -> tuple[int, ...]:
     """Return the integers of a text such as "(1, 4:7, 9)"; the end of a range is exclusive."""
     result: list[int] = []
     for word in text.strip().strip("()").split(","):
@@ -59,13 +61,13 @@ def integers(text: str) -> tuple[int, ...]:
     return tuple(result)
 
 
-def pairs(text: str) -> tuple[tuple[int, int], ...]:
+def parse_pairs(text: str) -> tuple[tuple[int, int], ...]:
     """Return the pairs of a text such as "(1, 2:0)"; a single number stands for a pair of equal numbers."""
     parts = [word.partition(":") for word in text.strip().strip("()").split(",") if word.strip()]
     return tuple((int(low), int(high) if colon else int(low)) for low, colon, high in parts)
 
 
-def _parenthesised(text: str) -> tuple[str, str]:
+def _cut_parentheses(text: str) -> tuple[str, str]:
     """Return the content of the first pair of parentheses, and the text after it."""
     begin = text.index("(")
     depth = 0
@@ -76,7 +78,7 @@ def _parenthesised(text: str) -> tuple[str, str]:
     raise AssertionError(f"no end of the parenthesis in {text!r}")
 
 
-def _split(text: str, mark: str) -> list[str]:
+def _split_outside(text: str, mark: str) -> list[str]:
     """Split at a mark outside parentheses."""
     parts, depth, begin = [], 0, 0
     for position, letter in enumerate(text):
@@ -88,8 +90,8 @@ def _split(text: str, mark: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _level(text: str) -> Level:
+def _parse_level(text: str) -> Level:
     match = _LEVEL.match(text)
     assert match is not None, f"unknown distribution {text!r}"
     name, arguments, axes = match.groups()
-    return Level(name.lower(), arguments or "", integers(axes) if axes else ())
+    return Level(name.lower(), arguments or "", parse_integers(axes) if axes else ())

@@ -12,7 +12,7 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import integers, make, refusal, same_length
+from ._make import check_length, make_error, make_layout, to_integers
 from ._table import make_table
 
 _NAME = "a regular chunk grid"
@@ -45,24 +45,28 @@ def from_chunks(
         if chunks is None:
             raise ArgumentError("the data set is stored contiguously, without chunks; any layout can write it")
         array = array.shape
-    shape = integers(array, "the shape")
+    shape = to_integers(array, "the shape")
     if chunks is None:
         raise ArgumentError("chunks is missing; give the chunk shape, or an array that has one")
-    sizes = integers(chunks, "chunks", minimum=1)
-    extents = integers(grid, "grid", minimum=1)
-    same_length("chunks", sizes, len(shape))
-    same_length("grid", extents, len(shape))
+    sizes = to_integers(chunks, "chunks", minimum=1)
+    extents = to_integers(grid, "grid", minimum=1)
+    check_length("chunks", sizes, len(shape))
+    check_length("grid", extents, len(shape))
     if distribution not in ("cyclic", "block"):
         raise ArgumentError(f'distribution is "{distribution}"; expected "cyclic" or "block"')
     dist = []
     for size, chunk, extent in zip(shape, sizes, extents, strict=True):
         count = -(-size // chunk)
-        each = max(-(-count // extent), 1)
+        chunks_per_rank = max(-(-count // extent), 1)
         dist.append(
-            "*" if extent == 1 else f"cyclic({chunk})" if distribution == "cyclic" else f"block({chunk * each})"
+            "*"
+            if extent == 1
+            else f"cyclic({chunk})"
+            if distribution == "cyclic"
+            else f"block({chunk * chunks_per_rank})"
         )
     table = np.arange(math.prod(extents), dtype=np.int64).reshape(*extents, 1)
-    return make(shape, dist, table, order=order)
+    return make_layout(shape, dist, table, order=order)
 
 
 @entry
@@ -78,8 +82,8 @@ def to_chunks(layout: Layout, *, max_elements: int | None = None) -> tuple[int, 
     an offset, nesting or an index map, linear in their indices.
     """
     if not layout.ndim:
-        raise refusal(_NAME, layout, "it has no dimensions, so it has no chunks")
-    sizes = [max(dimension.step, 1) for dimension in make_table(layout).dimensions]
+        raise make_error(_NAME, layout, "it has no dimensions, so it has no chunks")
+    sizes = [max(dimension.change_divisor, 1) for dimension in make_table(layout).dimensions]
     if max_elements is None:
         return tuple(sizes)
     if max_elements < 1:
@@ -94,5 +98,5 @@ def _largest_divisor(number: int, limit: int) -> int:
     """Return the largest divisor of a number that does not exceed `limit`.  Cost: of order sqrt(number)."""
     if number <= limit:
         return number
-    small = [n for n in range(1, math.isqrt(number) + 1) if number % n == 0]
-    return max(n for divisor in small for n in (divisor, number // divisor) if n <= limit)
+    divisors = [n for n in range(1, math.isqrt(number) + 1) if number % n == 0]
+    return max(n for divisor in divisors for n in (divisor, number // divisor) if n <= limit)

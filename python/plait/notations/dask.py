@@ -12,8 +12,8 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import gen_block, integers, make, refusal, same_length
-from ._table import check_back, check_parts, make_table
+from ._make import check_length, make_error, make_layout, spell_gen_block, to_integers
+from ._table import check_features, check_round_trip, make_table
 
 _NAME = "Dask"
 
@@ -32,16 +32,16 @@ def from_chunks(chunks: Any, shape: Sequence[int] | None = None, *, order: str =
         chunks = chunks.chunks
     if isinstance(chunks, (str, bytes)) or not hasattr(chunks, "__len__"):
         raise ArgumentError(f"chunks is {chunks!r}; expected the sizes of the chunks of each dimension")
-    array_shape = None if shape is None else integers(shape, "the shape")
+    array_shape = None if shape is None else to_integers(shape, "the shape")
     if array_shape is not None:
-        same_length("chunks", chunks, len(array_shape))
+        check_length("chunks", chunks, len(array_shape))
     sizes = [
-        _sizes(dimension_chunks, d, None if array_shape is None else array_shape[d])
+        _find_sizes(dimension_chunks, d, None if array_shape is None else array_shape[d])
         for d, dimension_chunks in enumerate(chunks)
     ]
     extents = tuple(map(len, sizes))
     table = np.arange(math.prod(extents), dtype=np.int64).reshape(*extents, 1)
-    return make(tuple(map(sum, sizes)), [gen_block(dimension) for dimension in sizes], table, order=order)
+    return make_layout(tuple(map(sum, sizes)), [spell_gen_block(dimension) for dimension in sizes], table, order=order)
 
 
 @entry
@@ -51,7 +51,7 @@ def to_chunks(layout: Layout) -> tuple[tuple[int, ...], ...]:
     Raises ArgumentError unless rank r, in C order, owns one block of consecutive indices in each dimension.
     """
     table = make_table(layout)
-    check_parts(
+    check_features(
         _NAME,
         table,
         replicas="a chunk is there once",
@@ -61,19 +61,21 @@ def to_chunks(layout: Layout) -> tuple[tuple[int, ...], ...]:
     sizes = []
     for d, dimension in enumerate(table.by_rank().dimensions):
         if dimension.sizes is None:
-            raise refusal(_NAME, layout, f"the ranks own no ascending blocks of consecutive indices of dimension {d}")
+            raise make_error(
+                _NAME, layout, f"the ranks own no ascending blocks of consecutive indices of dimension {d}"
+            )
         sizes.append(dimension.sizes)
-    check_back(_NAME, table, from_chunks(tuple(sizes)), "its chunks mean another layout")
+    check_round_trip(_NAME, table, from_chunks(tuple(sizes)), "its chunks mean another layout")
     return tuple(sizes)
 
 
-def _sizes(chunks: Any, d: int, size: int | None) -> tuple[int, ...]:
+def _find_sizes(chunks: Any, d: int, size: int | None) -> tuple[int, ...]:
     """Return the chunk sizes of a dimension."""
     what = f"chunks of dimension {d}"
     if hasattr(chunks, "__len__") and not isinstance(chunks, str):
         if any(value != value for value in chunks):
             raise ArgumentError(f"{what} have unknown sizes (NaN); compute them first, as by compute_chunk_sizes()")
-        sizes = integers(chunks, what)
+        sizes = to_integers(chunks, what)
         if not sizes or (size is not None and sum(sizes) != size):
             raise ArgumentError(f"{what} are {sizes}, but should sum to {size if size is not None else 'its size'}")
         return sizes
@@ -81,6 +83,6 @@ def _sizes(chunks: Any, d: int, size: int | None) -> tuple[int, ...]:
         raise ArgumentError(f"{what} are {chunks!r}; give the size of each chunk, or the shape of the array too")
     if chunks is None or chunks == -1:
         return (size,)
-    (chunk,) = integers((chunks,), what, minimum=1)
-    whole, rest = divmod(size, chunk)
-    return (chunk,) * whole + ((rest,) if rest or not whole else ())
+    (chunk,) = to_integers((chunks,), what, minimum=1)
+    full_count, remainder = divmod(size, chunk)
+    return (chunk,) * full_count + ((remainder,) if remainder or not full_count else ())

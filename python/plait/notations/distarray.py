@@ -13,8 +13,8 @@ from plait._calls.guard import entry
 from .._arguments.words import shape_text
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import gen_block, integers, make, refusal, same_length, unless_zero
-from ._table import Dimension, Table, check_parts, make_table
+from ._make import check_length, drop_zeros, make_error, make_layout, spell_gen_block, to_integers
+from ._table import Dimension, Table, check_features, make_table
 from ._tiles import Indices, spell
 
 _NAME = "the Distributed Array Protocol"
@@ -37,18 +37,20 @@ def from_distarray(parts: Sequence[Any], *, order: str | None = None) -> Layout:
     exports = [part.__distarray__() if hasattr(part, "__distarray__") else part for part in parts]
     if not exports:
         raise ArgumentError("there are no parts; give one for each rank")
-    data = [tuple(_dim_data(export)) for export in exports]
+    data = [tuple(_read_dim_data(export)) for export in exports]
     buffers = [export.get("buffer") if isinstance(export, Mapping) else None for export in exports]
     ndim = len(data[0])
     for rank, dimensions in enumerate(data):
-        same_length(f"dim_data of rank {rank}", dimensions, ndim)
-    whole = [[_whole(data[rank][d], buffers[rank], rank, d) for d in range(ndim)] for rank in range(len(data))]
-    extents = tuple(_agreed(whole, d, "proc_grid_size") for d in range(ndim))
+        check_length(f"dim_data of rank {rank}", dimensions, ndim)
+    dictionaries_by_rank = [
+        [_complete_dictionary(data[rank][d], buffers[rank], rank, d) for d in range(ndim)] for rank in range(len(data))
+    ]
+    extents = tuple(_require_equal(dictionaries_by_rank, d, "proc_grid_size") for d in range(ndim))
     if math.prod(extents) != len(data):
         raise ArgumentError(
             f"there are {len(data)} parts, but proc_grid_size {extents} means {math.prod(extents)} ranks"
         )
-    for rank, described in enumerate(whole):
+    for rank, described in enumerate(dictionaries_by_rank):
         position = tuple(int(dimension["proc_grid_rank"]) for dimension in described)
         expected = tuple(int(c) for c in np.unravel_index(rank, extents)) if extents else ()
         if position != expected:
@@ -56,31 +58,33 @@ def from_distarray(parts: Sequence[Any], *, order: str | None = None) -> Layout:
                 f"part {rank} has proc_grid_rank {position}, but ranks are counted in C order, so it should be "
                 f"{expected}"
             )
-    shape = tuple(_agreed(whole, d, "size") for d in range(ndim))
+    shape = tuple(_require_equal(dictionaries_by_rank, d, "size") for d in range(ndim))
     ranks = np.arange(len(data), dtype=np.int64).reshape(extents)
     dist, halo, periodic, source = [], [], [], []
     for d in range(ndim):
         line = np.moveaxis(ranks, d, 0).reshape(extents[d], -1)
         for c in range(extents[d]):
             for rank in line[c, 1:]:
-                _same(whole[line[c, 0]][d], whole[rank][d], int(line[c, 0]), int(rank), d)
-        dictionaries = [whole[rank][d] for rank in line[:, 0]]
-        kind = _agreed([[dictionary] for dictionary in dictionaries], 0, "dist_type", d)
+                _check_same_part(
+                    dictionaries_by_rank[line[c, 0]][d], dictionaries_by_rank[rank][d], int(line[c, 0]), int(rank), d
+                )
+        dictionaries = [dictionaries_by_rank[rank][d] for rank in line[:, 0]]
+        kind = _require_equal([[dictionary] for dictionary in dictionaries], 0, "dist_type", d)
         text, first = _DIMENSIONS[kind](dictionaries, shape[d], d, line[:, 0].tolist())
         dist.append("*" if extents[d] == 1 else text)
         source.append(first)
         wraps = any(bool(dictionary.get("periodic")) for dictionary in dictionaries)
-        halo.append(_padding(dictionaries, wraps, d))
+        halo.append(_read_padding(dictionaries, wraps, d))
         periodic += [d] if wraps else []
     table = ranks.reshape(*extents, 1)
-    return make(
+    return make_layout(
         shape,
         dist,
         table,
         order=order or _find_order(buffers),
-        halo=unless_zero(halo),
+        halo=drop_zeros(halo),
         periodic=tuple(periodic),
-        source=unless_zero(source),
+        source=drop_zeros(source),
     )
 
 
@@ -95,7 +99,7 @@ def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any
     without neighbours, and for a memory order other than C without a buffer in that order.
     """
     table = make_table(layout)
-    check_parts(
+    check_features(
         _NAME,
         table,
         replicas="there must be as many ranks as grid positions",
@@ -103,34 +107,34 @@ def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any
     )
     table = table.by_rank()
     if buffer is None and table.order != "C":
-        raise refusal(_NAME, layout, f"only a buffer can say that the order is {table.order}; pass buffer=")
+        raise make_error(_NAME, layout, f"only a buffer can say that the order is {table.order}; pass buffer=")
     coordinates = table.rank_coordinates(rank)
-    cut: list[slice] = []
+    slices: list[slice] = []
     data = []
     for d, dimension in enumerate(table.dimensions):
-        described, slice_of_dimension = _described(table, dimension, d, coordinates[d])
+        described, slice_of_dimension = _describe_dimension(table, dimension, d, coordinates[d])
         data.append(described)
-        cut.append(slice_of_dimension)
+        slices.append(slice_of_dimension)
     if buffer is not None:
         shape = tuple(layout.local_shape(rank)[d] + sum(table.halo[d]) for d in range(layout.ndim))
         if tuple(np.shape(buffer)) != shape:
             raise ArgumentError(
                 f"the buffer of rank {rank} has the shape {shape_text(np.shape(buffer))}; expected {shape_text(shape)}"
             )
-        buffer = np.asarray(buffer)[tuple(cut)]
+        buffer = np.asarray(buffer)[tuple(slices)]
     return {"__version__": VERSION, "buffer": buffer, "dim_data": tuple(data)}
 
 
-def _described(table: Table, dimension: Dimension, d: int, c: int) -> tuple[dict[str, Any], slice]:
+def _describe_dimension(table: Table, dimension: Dimension, d: int, c: int) -> tuple[dict[str, Any], slice]:
     """Return the dictionary of a dimension at a coordinate, and the slice of the padded positions that it describes."""
     common = {"size": dimension.size, "proc_grid_size": dimension.coordinates, "proc_grid_rank": c}
     low, high = table.halo[d]
     wraps = d in table.periodic
-    inner = (low if c or wraps else 0, high if c + 1 < dimension.coordinates or wraps else 0)
-    positions = slice(low - inner[0], None if high == inner[1] else inner[1] - high)
+    padding_widths = (low if c or wraps else 0, high if c + 1 < dimension.coordinates or wraps else 0)
+    positions = slice(low - padding_widths[0], None if high == padding_widths[1] else padding_widths[1] - high)
     if (low or high) and dimension.coordinates == 1 and not wraps:
-        raise refusal(_NAME, table.layout, f"dimension {d} has a halo and no neighbours to share it with")
-    padding = {"padding": inner} if low or high else {}
+        raise make_error(_NAME, table.layout, f"dimension {d} has a halo and no neighbours to share it with")
+    padding = {"padding": padding_widths} if low or high else {}
     if dimension.sizes is not None:
         start = sum(dimension.sizes[:c])
         block = {"dist_type": "b", **common, "start": start, "stop": start + dimension.sizes[c], **padding}
@@ -140,11 +144,11 @@ def _described(table: Table, dimension: Dimension, d: int, c: int) -> tuple[dict
         start = min((c - source) % dimension.coordinates * block_size, dimension.size)
         return {"dist_type": "c", **common, "start": start, "block_size": block_size}, positions
     if low or high or wraps:
-        raise refusal(_NAME, table.layout, f"only ascending blocks have halos, and dimension {d} has other blocks")
+        raise make_error(_NAME, table.layout, f"only ascending blocks have halos, and dimension {d} has other blocks")
     return {"dist_type": "u", **common, "indices": dimension.indices(c), "one_to_one": True}, positions
 
 
-def _dim_data(export: Any) -> Sequence[Dict]:
+def _read_dim_data(export: Any) -> Sequence[Dict]:
     if not isinstance(export, Mapping):
         return export  # type: ignore[no-any-return]
     if "dim_data" not in export:
@@ -155,7 +159,7 @@ def _dim_data(export: Any) -> Sequence[Dict]:
     return export["dim_data"]  # type: ignore[no-any-return]
 
 
-def _whole(dictionary: Dict, buffer: Any, rank: int, d: int) -> dict[str, Any]:
+def _complete_dictionary(dictionary: Dict, buffer: Any, rank: int, d: int) -> dict[str, Any]:
     """Return a dimension dictionary with defaults for the keys that may be left out."""
     completed = dict(dictionary)
     if "size" not in completed and not completed and buffer is not None:
@@ -177,17 +181,17 @@ def _whole(dictionary: Dict, buffer: Any, rank: int, d: int) -> dict[str, Any]:
     return completed
 
 
-def _agreed(parts: Sequence[Sequence[Dict]], d: int, key: str, shown: int | None = None) -> Any:
+def _require_equal(parts: Sequence[Sequence[Dict]], d: int, key: str, dimension: int | None = None) -> Any:
     """Return the value that all parts have under a key."""
     values = [part[d][key] for part in parts]
     for rank, value in enumerate(values):
         if value != values[0]:
-            where = d if shown is None else shown
+            where = d if dimension is None else dimension
             raise ArgumentError(f"dimension {where}: {key} is {values[0]!r} on one rank and {value!r} on part {rank}")
     return values[0] if isinstance(values[0], str) else int(values[0])
 
 
-def _same(first: Dict, second: Dict, first_rank: int, second_rank: int, d: int) -> None:
+def _check_same_part(first: Dict, second: Dict, first_rank: int, second_rank: int, d: int) -> None:
     """Raise ArgumentError if the dictionaries at one coordinate differ other than in their padding."""
     for key in ("start", "stop", "indices", "block_size"):
         if not np.array_equal(first.get(key, 1), second.get(key, 1)):
@@ -196,7 +200,7 @@ def _same(first: Dict, second: Dict, first_rank: int, second_rank: int, d: int) 
             )
 
 
-def _block(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
+def _read_block(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
     next_index = 0
     for dictionary, rank in zip(dictionaries, ranks, strict=True):
         if dictionary["start"] != next_index or dictionary["stop"] < dictionary["start"]:
@@ -207,12 +211,12 @@ def _block(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequence[int]
         next_index = int(dictionary["stop"])
     if next_index != size:
         raise ArgumentError(f"dimension {d}: the blocks end at {next_index}, but its size is {size}")
-    return gen_block(int(dictionary["stop"] - dictionary["start"]) for dictionary in dictionaries), 0
+    return spell_gen_block(int(dictionary["stop"] - dictionary["start"]) for dictionary in dictionaries), 0
 
 
-def _cyclic(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
+def _read_cyclic(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
     extent = len(dictionaries)
-    block = _agreed([[{"block_size": 1} | dict(dictionary)] for dictionary in dictionaries], 0, "block_size", d)
+    block = _require_equal([[{"block_size": 1} | dict(dictionary)] for dictionary in dictionaries], 0, "block_size", d)
     starts = [int(dictionary["start"]) for dictionary in dictionaries]
     source = next((c for c, start in enumerate(starts) if start == 0), 0)
     for c, (start, rank) in enumerate(zip(starts, ranks, strict=True)):
@@ -224,7 +228,7 @@ def _cyclic(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequence[int
     return f"cyclic({block})", source
 
 
-def _unstructured(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
+def _read_unstructured(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
     sets: list[Indices] = []
     for dictionary, rank in zip(dictionaries, ranks, strict=True):
         indices = np.asarray(dictionary["indices"], dtype=np.int64).ravel()
@@ -244,12 +248,12 @@ def _unstructured(dictionaries: Sequence[Dict], size: int, d: int, ranks: Sequen
     return spell(size, sets, d), 0
 
 
-_DIMENSIONS = {"b": _block, "c": _cyclic, "u": _unstructured}
+_DIMENSIONS = {"b": _read_block, "c": _read_cyclic, "u": _read_unstructured}
 
 
-def _padding(dictionaries: Sequence[Dict], wraps: bool, d: int) -> tuple[int, int]:
+def _read_padding(dictionaries: Sequence[Dict], wraps: bool, d: int) -> tuple[int, int]:
     """Return the widths of communication padding; padding at edges that do not wrap is boundary padding instead."""
-    pairs = [integers(dictionary.get("padding", (0, 0)), f"padding of dimension {d}") for dictionary in dictionaries]
+    pairs = [to_integers(dictionary.get("padding", (0, 0)), f"padding of dimension {d}") for dictionary in dictionaries]
     lows = {pair[0] for c, pair in enumerate(pairs) if c or wraps}
     highs = {pair[1] for c, pair in enumerate(pairs) if c + 1 < len(pairs) or wraps}
     if len(lows) > 1 or len(highs) > 1:

@@ -15,9 +15,9 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import Ranks, indirect, integers, make_on_axes, rank_table, refusal, same_length
-from ._mesh import fits, own_meshes
-from ._table import Table, check_parts, make_table
+from ._make import Ranks, check_length, make_error, make_layout_on_axes, rank_table, spell_indirect, to_integers
+from ._mesh import find_mesh_axes, list_meshes
+from ._table import Table, check_features, make_table
 
 _NAME = "DTensor"
 _SHARD = re.compile(r"(?:S|Shard)\((?:dim=)?(-?\d+)\)")
@@ -67,16 +67,16 @@ def from_placements(
 
     Cost of a _StridedShard that does not divide evenly: linear in the indices of its tensor dimension.
     """
-    sizes = integers(shape, "the shape")
+    sizes = to_integers(shape, "the shape")
     if hasattr(mesh, "mesh"):
         ranks = np.array(mesh.mesh.tolist(), dtype=np.int64) if ranks is None else ranks
         mesh = tuple(mesh.mesh.shape)
-    extents = integers(mesh, "the mesh", minimum=1)
+    extents = to_integers(mesh, "the mesh", minimum=1)
     table = rank_table(ranks, extents, "ranks")
-    same_length("placements", placements, len(extents), "mesh dimensions")
-    by_mesh_axis = [_placement(placement, axis, len(sizes)) for axis, placement in enumerate(placements)]
+    check_length("placements", placements, len(extents), "mesh dimensions")
+    by_mesh_axis = [_parse_placement(placement, axis, len(sizes)) for axis, placement in enumerate(placements)]
     for axis, shard in enumerate(by_mesh_axis):
-        if shard is not None and not _ascends(table, axis):
+        if shard is not None and not _is_ascending(table, axis):
             raise ArgumentError(
                 f"mesh dimension {axis} shards, but its ranks do not ascend; PyTorch then counts the shards by rank in "
                 "collective operations and by mesh position elsewhere, so they have no one meaning; sort the mesh"
@@ -86,8 +86,8 @@ def from_placements(
         shards = [
             (axis, shard.split) for axis, shard in enumerate(by_mesh_axis) if shard is not None and shard.dim == d
         ]
-        dimensions.append(_levels(size, shards, extents))
-    return make_on_axes(sizes, dimensions, table, order=order)
+        dimensions.append(_make_levels(size, shards, extents))
+    return make_layout_on_axes(sizes, dimensions, table, order=order)
 
 
 @entry
@@ -101,42 +101,43 @@ def to_placements(layout: Layout, mesh: Any = None, *, objects: bool = False) ->
     memory orders other than C.
     """
     table = make_table(layout).by_index()
-    check_parts(_NAME, table, halo="shards do not overlap")
+    check_features(_NAME, table, halo="shards do not overlap")
     if table.order != "C":
-        raise refusal(
+        raise make_error(
             _NAME, layout, f"its local arrays have order={table.order}, and those of a DTensor are in C order"
         )
     if mesh is not None:
         ranks = np.asarray(mesh.mesh.tolist() if hasattr(mesh, "mesh") else mesh)
-        result = _fitted(table, rank_table(ranks, ranks.shape, "the mesh"), objects)
+        result = _find_placements(table, rank_table(ranks, ranks.shape, "the mesh"), objects)
     else:
         result = next(
-            filter(None, (_fitted(table, ranks, objects) for ranks in own_meshes(table, layout.spelling))), None
+            filter(None, (_find_placements(table, ranks, objects) for ranks in list_meshes(table, layout.spelling))),
+            None,
         )
     if result is None:
-        raise refusal(_NAME, layout, "torch.chunk along mesh dimensions of ascending ranks gives other pieces")
+        raise make_error(_NAME, layout, "torch.chunk along mesh dimensions of ascending ranks gives other pieces")
     return result
 
 
-def _fitted(table: Table, ranks: Ranks, objects: bool) -> Placements | None:
+def _find_placements(table: Table, ranks: Ranks, objects: bool) -> Placements | None:
     """Return the placements on a mesh that express the layout of a table; None if there are none."""
-    axes = fits(_NAME, table, ranks)
+    axes = find_mesh_axes(_NAME, table, ranks)
     if axes is None:
         return None
     for candidate in itertools.product(
-        *(_candidates(table, d, dimension_axes, ranks.shape) for d, dimension_axes in enumerate(axes))
+        *(_list_candidates(table, d, dimension_axes, ranks.shape) for d, dimension_axes in enumerate(axes))
     ):
         by_axis = {axis: shard for shards in candidate for axis, shard in shards.items()}
         by_mesh_axis = [by_axis.get(axis) for axis in range(ranks.ndim)]
-        if not all(_ascends(ranks, axis) for axis in by_axis):
+        if not all(_is_ascending(ranks, axis) for axis in by_axis):
             continue
         texts = tuple("R" if shard is None else str(shard) for shard in by_mesh_axis)
         if from_placements(texts, ranks.shape, table.shape, ranks=ranks) == table.layout:
-            return Placements(tuple(map(_object, by_mesh_axis)) if objects else texts, ranks)
+            return Placements(tuple(map(_make_placement, by_mesh_axis)) if objects else texts, ranks)
     return None
 
 
-def _placement(placement: Any, axis: int, ndim: int) -> Shard | None:
+def _parse_placement(placement: Any, axis: int, ndim: int) -> Shard | None:
     """Return the shard of a placement; None for a replica."""
     text = placement if isinstance(placement, str) else type(placement).__name__
     if text in ("R", "Replicate", "Replicate()"):
@@ -158,12 +159,12 @@ def _placement(placement: Any, axis: int, ndim: int) -> Shard | None:
     return result._replace(dim=result.dim % ndim)
 
 
-def _ascends(ranks: Ranks, axis: int) -> bool:
+def _is_ascending(ranks: Ranks, axis: int) -> bool:
     """Return True if the ranks along a mesh dimension ascend everywhere."""
     return bool((np.diff(ranks, axis=axis) > 0).all())
 
 
-def _levels(
+def _make_levels(
     size: int, shards: Sequence[tuple[int, int]], extents: tuple[int, ...]
 ) -> list[tuple[str, tuple[int, ...]]]:
     """Return the distribution of a tensor dimension that mesh dimensions (axis, split) shard in this order."""
@@ -178,29 +179,35 @@ def _levels(
     if len(shards) == 1 and size and size % (parts * shards[0][1]) == 0:
         return [(f"cyclic({size // (parts * shards[0][1])})", axes)]
     owners = np.zeros(size, dtype=np.int64)
-    for coordinate, indices in enumerate(_pieces(np.arange(size), [(extents[axis], split) for axis, split in shards])):
+    for coordinate, indices in enumerate(
+        _split_indices(np.arange(size), [(extents[axis], split) for axis, split in shards])
+    ):
         owners[indices] = coordinate
-    return [(indirect(owners), axes)]
+    return [(spell_indirect(owners), axes)]
 
 
-def _pieces(indices: npt.NDArray[np.int64], shards: Sequence[tuple[int, int]]) -> Iterator[npt.NDArray[np.int64]]:
+def _split_indices(
+    indices: npt.NDArray[np.int64], shards: Sequence[tuple[int, int]]
+) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the indices of each coordinate, in C order of the mesh dimensions (count, split)."""
     if not shards:
         yield indices
         return
-    (count, split), *rest = shards
+    (count, split), *remaining = shards
     chunked = [_chunk(part, count) for part in _chunk(indices, split)]
     for c in range(count):
-        yield from _pieces(np.concatenate([parts[c] for parts in chunked]), rest)
+        yield from _split_indices(np.concatenate([parts[c] for parts in chunked]), remaining)
 
 
 def _chunk(indices: npt.NDArray[np.int64], count: int) -> list[npt.NDArray[np.int64]]:
     """Split indices as torch.chunk does, with empty pieces at the end if there are fewer indices than pieces."""
-    each = -(-len(indices) // count)
-    return [indices[c * each : (c + 1) * each] for c in range(count)]
+    piece_size = -(-len(indices) // count)
+    return [indices[c * piece_size : (c + 1) * piece_size] for c in range(count)]
 
 
-def _candidates(table: Table, d: int, axes: tuple[int, ...], extents: tuple[int, ...]) -> Iterator[dict[int, Shard]]:
+def _list_candidates(
+    table: Table, d: int, axes: tuple[int, ...], extents: tuple[int, ...]
+) -> Iterator[dict[int, Shard]]:
     """Yield candidates for the placements of the mesh dimensions that shard a tensor dimension, likely ones first."""
     dimension = table.dimensions[d]
     for order in dict.fromkeys([axes, *itertools.permutations(axes)]):
@@ -211,11 +218,11 @@ def _candidates(table: Table, d: int, axes: tuple[int, ...], extents: tuple[int,
         }
         yield {axis: Shard(d, split) for axis, split in splits.items()}
     if len(axes) == 1 and dimension.cyclic is not None:
-        turn = dimension.cyclic[0] * dimension.coordinates
-        yield {axes[0]: Shard(d, max(dimension.size // turn, 1))}
+        period = dimension.cyclic[0] * dimension.coordinates
+        yield {axes[0]: Shard(d, max(dimension.size // period, 1))}
 
 
-def _object(shard: Shard | None) -> Any:
+def _make_placement(shard: Shard | None) -> Any:
     from torch.distributed.tensor import placement_types
 
     if shard is None:

@@ -12,9 +12,9 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import Ranks, integers, make_on_axes, rank_table, refusal
-from ._mesh import fits, own_meshes, spec_of_dimensions
-from ._table import Table, check_parts, make_table
+from ._make import Ranks, make_error, make_layout_on_axes, rank_table, to_integers
+from ._mesh import complete_spec, find_mesh_axes, list_meshes
+from ._table import Table, check_features, make_table
 
 _NAME = "a NamedSharding"
 _AXES = "xyzw"
@@ -51,14 +51,14 @@ def from_spec(spec: Sequence[Any], shape: Sequence[int], mesh: Any, devices: Any
     Raises ArgumentError for dimensions that do not divide evenly, as JAX does; for entries that are open
     (UNCONSTRAINED) and for unreduced axes.
     """
-    sizes = integers(shape, "the shape")
-    names, extents, ids = _mesh(mesh)
+    sizes = to_integers(shape, "the shape")
+    names, extents, ids = _read_mesh(mesh)
     table = rank_table(ids if devices is None else devices, extents, "devices")
     if pending := getattr(spec, "unreduced", None):
         raise ArgumentError(f"axes {sorted(pending)} are unreduced: sums are pending, which no layout says")
     dimensions: list[list[tuple[str, tuple[int, ...]]]] = []
     used: dict[str, int] = {}
-    for d, spec_entry in enumerate(spec_of_dimensions(spec, len(sizes), "the spec")):
+    for d, spec_entry in enumerate(complete_spec(spec, len(sizes), "the spec")):
         axis_names = () if spec_entry is None else (spec_entry,) if isinstance(spec_entry, str) else spec_entry
         if not isinstance(axis_names, (tuple, list)) or not all(isinstance(axis_name, str) for axis_name in axis_names):
             raise ArgumentError(
@@ -79,7 +79,7 @@ def from_spec(spec: Sequence[Any], shape: Sequence[int], mesh: Any, devices: Any
                 f"dimension {d} has {sizes[d]} indices for {parts} devices, and JAX shards evenly only; pad the array"
             )
         dimensions.append([("block", axes)] if axes else [])
-    return make_on_axes(sizes, dimensions, table, order=order)
+    return make_layout_on_axes(sizes, dimensions, table, order=order)
 
 
 @entry
@@ -93,29 +93,29 @@ def to_spec(layout: Layout, mesh: Any = None) -> Spec:
     orders other than C.
     """
     table = make_table(layout).by_index()
-    check_parts(_NAME, table, halo="shards do not overlap")
+    check_features(_NAME, table, halo="shards do not overlap")
     if table.order != "C":
-        raise refusal(_NAME, layout, f"its local arrays have order={table.order}, and JAX keeps that to itself")
+        raise make_error(_NAME, layout, f"its local arrays have order={table.order}, and JAX keeps that to itself")
     for d, dimension in enumerate(table.dimensions):
         if dimension.size % dimension.coordinates:
-            raise refusal(
+            raise make_error(
                 _NAME,
                 layout,
                 f"the {dimension.size} indices of dimension {d} do not divide evenly by {dimension.coordinates}",
             )
     if mesh is not None:
-        names, extents, ids = _mesh(mesh)
-        result = _fitted(table, names, rank_table(ids, extents, "devices"))
+        names, extents, ids = _read_mesh(mesh)
+        result = _find_spec(table, names, rank_table(ids, extents, "devices"))
     else:
-        result = next(filter(None, (_fitted(table, None, ids) for ids in own_meshes(table, layout.spelling))), None)
+        result = next(filter(None, (_find_spec(table, None, ids) for ids in list_meshes(table, layout.spelling))), None)
     if result is None:
-        raise refusal(_NAME, layout, "it is not distributed in blocks along the axes of the mesh")
+        raise make_error(_NAME, layout, "it is not distributed in blocks along the axes of the mesh")
     return result
 
 
-def _fitted(table: Table, names: tuple[str, ...] | None, ids: Ranks) -> Spec | None:
+def _find_spec(table: Table, names: tuple[str, ...] | None, ids: Ranks) -> Spec | None:
     """Return the spec on a mesh that describes the layout of a table; None if there is none."""
-    axes = fits(_NAME, table, ids)
+    axes = find_mesh_axes(_NAME, table, ids)
     if axes is None:
         return None
     if names is None:
@@ -137,7 +137,7 @@ def to_sharding(layout: Layout, mesh: Any = None) -> Any:
         by_id = {device.id: device for device in jax.devices()}
         missing = [rank for rank in spec.devices.ravel().tolist() if rank not in by_id]
         if missing:
-            raise refusal(_NAME, layout, f"there is no device of id {missing[0]}; JAX has {sorted(by_id)}")
+            raise make_error(_NAME, layout, f"there is no device of id {missing[0]}; JAX has {sorted(by_id)}")
         devices = np.empty(spec.devices.shape, dtype=object)
         for position in np.ndindex(devices.shape):
             devices[position] = by_id[int(spec.devices[position])]
@@ -145,10 +145,10 @@ def to_sharding(layout: Layout, mesh: Any = None) -> Any:
     return sharding.NamedSharding(mesh, sharding.PartitionSpec(*spec.spec))
 
 
-def _mesh(mesh: Any) -> tuple[tuple[str, ...], tuple[int, ...], Any]:
+def _read_mesh(mesh: Any) -> tuple[tuple[str, ...], tuple[int, ...], Any]:
     """Return names and sizes of the axes, and the device ids, or None if the mesh has no devices."""
     if isinstance(mesh, Mapping):
-        return tuple(mesh), integers(mesh.values(), "the mesh", minimum=1), None
+        return tuple(mesh), to_integers(mesh.values(), "the mesh", minimum=1), None
     if not hasattr(mesh, "axis_names"):
         raise ArgumentError(f"the mesh is {mesh!r}; expected a Mesh, or a mapping of axis names to sizes")
     names = tuple(mesh.axis_names)

@@ -12,9 +12,9 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import integers, make, refusal, same_length
-from ._table import check_back, check_parts, make_table
-from ._tiles import tile
+from ._make import check_length, make_error, make_layout, to_integers
+from ._table import check_features, check_round_trip, make_table
+from ._tiles import make_tiled_layout
 
 _DARRAY = "an MPI darray"
 _SUBARRAY = "an MPI subarray"
@@ -66,26 +66,28 @@ def from_darray(
     Raises ArgumentError for another kind of datatype, and for arguments that MPI would reject.
     """
     if hasattr(size, "Get_envelope"):
-        arguments = _decode(size, "DARRAY")
+        arguments = _read_arguments(size, "DARRAY")
         names = ("size", "rank", "gsizes", "distribs", "dargs", "psizes", "order")
         return from_darray(*(arguments[name] for name in names))
     if gsizes is None or distribs is None or psizes is None:
         raise ArgumentError("a darray needs size, rank, gsizes, distribs, dargs, psizes and order, or one datatype")
-    shape = integers(gsizes, "gsizes")
-    extents = integers(psizes, "psizes", minimum=1)
+    shape = to_integers(gsizes, "gsizes")
+    extents = to_integers(psizes, "psizes", minimum=1)
     block_sizes = [None] * len(shape) if dargs is None else list(dargs)
     for what, values in (("distribs", distribs), ("dargs", block_sizes), ("psizes", extents)):
-        same_length(what, values, len(shape))
+        check_length(what, values, len(shape))
     if math.prod(extents) != size or not 0 <= rank < size:
         raise ArgumentError(
             f"rank {rank} of {size} ranks does not fit psizes {extents}, a grid of {math.prod(extents)}"
         )
     dist = [
-        _distribution(d, shape[d], _name(distribs[d], d), _argument(block_sizes[d], d), extents[d])
+        _to_distribution(
+            d, shape[d], _parse_distribution(distribs[d], d), _parse_block_size(block_sizes[d], d), extents[d]
+        )
         for d in range(len(shape))
     ]
     table = np.arange(size, dtype=np.int64).reshape(*extents, 1)
-    return make(shape, dist, table, order=_order(order))
+    return make_layout(shape, dist, table, order=_parse_order(order))
 
 
 @entry
@@ -98,8 +100,8 @@ def to_darray(layout: Layout, rank: int) -> Darray:
     """
     table = make_table(layout)
     if not layout.elements or not layout.ndim:
-        raise refusal(_DARRAY, layout, "MPI wants one dimension and one element at least")
-    check_parts(
+        raise make_error(_DARRAY, layout, "MPI wants one dimension and one element at least")
+    check_features(
         _DARRAY,
         table,
         replicas="MPI gives each to one",
@@ -111,7 +113,7 @@ def to_darray(layout: Layout, rank: int) -> Darray:
     dargs: list[int | None] = []
     for d, dimension in enumerate(table.dimensions):
         if dimension.cyclic is None or dimension.cyclic[1]:
-            raise refusal(
+            raise make_error(
                 _DARRAY, layout, f"dimension {d} is not distributed in equal blocks in turn from coordinate 0 on"
             )
         block, coordinates = dimension.cyclic[0], dimension.coordinates
@@ -123,7 +125,7 @@ def to_darray(layout: Layout, rank: int) -> Darray:
     size = int(table.ranks.size)
     table.rank_coordinates(rank)
     result = Darray(size, rank, layout.shape, tuple(distribs), tuple(dargs), table.extents, order)
-    check_back(_DARRAY, table, from_darray(*result), "its darray means another layout")
+    check_round_trip(_DARRAY, table, from_darray(*result), "its darray means another layout")
     return result
 
 
@@ -161,7 +163,7 @@ def from_subarrays(parts: Sequence[Any] | Mapping[int, Any]) -> Layout:
     numbered = parts if isinstance(parts, Mapping) else dict(enumerate(parts))
     if not numbered:
         raise ArgumentError("there are no subarrays; give one for each rank")
-    boxes = {int(rank): _subarray(part, int(rank)) for rank, part in numbered.items()}
+    boxes = {int(rank): _to_subarray(part, int(rank)) for rank, part in numbered.items()}
     first, box = next(iter(boxes.items()))
     for rank, other in boxes.items():
         if (other.sizes, other.order) != (box.sizes, box.order):
@@ -173,7 +175,7 @@ def from_subarrays(parts: Sequence[Any] | Mapping[int, Any]) -> Layout:
         rank: [range(start, start + count) for start, count in zip(other.starts, other.subsizes, strict=True)]
         for rank, other in boxes.items()
     }
-    return tile(box.sizes, sets, box.order)
+    return make_tiled_layout(box.sizes, sets, box.order)
 
 
 @entry
@@ -184,20 +186,20 @@ def to_subarray(layout: Layout, rank: int) -> Subarray:
     Cost: linear in the rank's indices.
     """
     table = make_table(layout)
-    check_parts(_SUBARRAY, table, halo="the array of which it is a part has none")
+    check_features(_SUBARRAY, table, halo="the array of which it is a part has none")
     if not layout.ndim:
-        raise refusal(_SUBARRAY, layout, "MPI wants one dimension at least")
+        raise make_error(_SUBARRAY, layout, "MPI wants one dimension at least")
     if table.order not in ("C", "F"):
-        raise refusal(_SUBARRAY, layout, f"MPI knows order=C and order=F, not order={table.order}")
+        raise make_error(_SUBARRAY, layout, f"MPI knows order=C and order=F, not order={table.order}")
     starts, counts = [], []
     for d, c in enumerate(table.rank_coordinates(rank)):
         key = table.dimensions[d].key(c)
         if not key:
-            raise refusal(
+            raise make_error(
                 _SUBARRAY, layout, f"rank {rank} owns nothing of dimension {d}, and MPI wants 1 index or more"
             )
         if len(key) > 2 or isinstance(key[0], bytes):
-            raise refusal(_SUBARRAY, layout, f"what rank {rank} owns of dimension {d} is not consecutive")
+            raise make_error(_SUBARRAY, layout, f"what rank {rank} owns of dimension {d} is not consecutive")
         starts.append(key[0])
         counts.append(key[1] - key[0])
     return Subarray(layout.shape, tuple(counts), tuple(starts), table.order)
@@ -216,7 +218,7 @@ def to_subarray_type(layout: Layout, rank: int, element: Any) -> Any:
     return element.Create_subarray(list(subarray.sizes), list(subarray.subsizes), list(subarray.starts), order)
 
 
-def _distribution(d: int, size: int, name: str, argument: int | None, extent: int) -> str:
+def _to_distribution(d: int, size: int, name: str, argument: int | None, extent: int) -> str:
     """Return the distribution of a dimension in Plait's notation."""
     if name == "none":
         if extent != 1:
@@ -231,34 +233,34 @@ def _distribution(d: int, size: int, name: str, argument: int | None, extent: in
     return "block" if argument is None else f"block({argument})"
 
 
-def _subarray(part: Any, rank: int) -> Subarray:
+def _to_subarray(part: Any, rank: int) -> Subarray:
     if hasattr(part, "Get_envelope"):
-        arguments = _decode(part, "SUBARRAY")
+        arguments = _read_arguments(part, "SUBARRAY")
         part = tuple(arguments[name] for name in ("sizes", "subsizes", "starts", "order"))
     if len(part) not in (3, 4):
         raise ArgumentError(
             f"the subarray of rank {rank} has {len(part)} parts; expected sizes, subsizes, starts, order"
         )
-    sizes, counts, starts = (integers(values, f"a part of the subarray of rank {rank}") for values in part[:3])
-    same_length(f"the subarray of rank {rank}", counts, len(sizes))
-    same_length(f"the subarray of rank {rank}", starts, len(sizes))
+    sizes, counts, starts = (to_integers(values, f"a part of the subarray of rank {rank}") for values in part[:3])
+    check_length(f"the subarray of rank {rank}", counts, len(sizes))
+    check_length(f"the subarray of rank {rank}", starts, len(sizes))
     for d, (size, count, start) in enumerate(zip(sizes, counts, starts, strict=True)):
         if start + count > size:
             raise ArgumentError(f"rank {rank}, dimension {d}: {count} indices from {start} on lie outside its {size}")
-    return Subarray(sizes, counts, starts, _order(part[3] if len(part) == 4 else "C"))
+    return Subarray(sizes, counts, starts, _parse_order(part[3] if len(part) == 4 else "C"))
 
 
-def _decode(datatype: Any, combiner: str) -> dict[str, Any]:
+def _read_arguments(datatype: Any, combiner: str) -> dict[str, Any]:
     """Return the arguments with which mpi4py made a datatype.  errors  ArgumentError: another combiner made it"""
     base, actual, arguments = datatype.decode()
     if actual in ("DUP", "RESIZED"):
-        return _decode(base, combiner)
+        return _read_arguments(base, combiner)
     if actual != combiner:
         raise ArgumentError(f"the datatype was made by {actual}; expected one made by {combiner}")
     return dict(arguments)
 
 
-def _constant(value: Any, names: Mapping[str, str], what: str) -> str:
+def _parse_constant(value: Any, names: Mapping[str, str], what: str) -> str:
     """Return the name of one of MPI's constants; their values differ between MPI libraries."""
     if not isinstance(value, str):
         from mpi4py import MPI
@@ -270,21 +272,21 @@ def _constant(value: Any, names: Mapping[str, str], what: str) -> str:
     return str(result)
 
 
-def _name(value: Any, d: int) -> str:
-    return _constant(
+def _parse_distribution(value: Any, d: int) -> str:
+    return _parse_constant(
         value, {f"DISTRIBUTE_{name.upper()}": name for name in _DISTRIBUTIONS}, f"distribs of dimension {d}"
     )
 
 
-def _order(value: Any) -> str:
-    return _constant(value, {"ORDER_C": "C", "ORDER_FORTRAN": "F"}, "order").upper()
+def _parse_order(value: Any) -> str:
+    return _parse_constant(value, {"ORDER_C": "C", "ORDER_FORTRAN": "F"}, "order").upper()
 
 
-def _argument(value: Any, d: int) -> int | None:
+def _parse_block_size(value: Any, d: int) -> int | None:
     """Return a block size; None for the default, MPI_DISTRIBUTE_DFLT_DARG, which is negative in every MPI library."""
     if value is None:
         return None
-    (result,) = integers((value,), f"dargs of dimension {d}", minimum=-(1 << 31))
+    (result,) = to_integers((value,), f"dargs of dimension {d}", minimum=-(1 << 31))
     if result >= 0:
         return result
     from mpi4py import MPI

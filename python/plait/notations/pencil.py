@@ -12,8 +12,8 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import integers, make_on_axes, refusal, same_length
-from ._table import check_back, check_parts, make_table
+from ._make import check_length, make_error, make_layout_on_axes, to_integers
+from ._table import check_features, check_round_trip, make_table
 
 _NAME = "mpi4py-fft"
 
@@ -52,14 +52,14 @@ def from_pencil(
     axis.
     """
     if hasattr(pencil, "subcomm"):
-        pencil, axis, dims, axes = _read(pencil, comm)
-    shape = integers(pencil, "the shape", minimum=1)
+        pencil, axis, dims, axes = _read_pencil(pencil, comm)
+    shape = to_integers(pencil, "the shape", minimum=1)
     ndim = len(shape)
     if ndim < 2:
         raise ArgumentError(f"a pencil has 2 dimensions or more, not {ndim}")
     if dims is None:
         raise ArgumentError("dims is missing; give the ranks of each grid dimension")
-    extents = integers(dims, "dims", minimum=1)
+    extents = to_integers(dims, "dims", minimum=1)
     aligned = -1 if axis is None else axis
     if not -ndim <= aligned < ndim:
         raise ArgumentError(f"axis is {aligned}; expected one of the {ndim} dimensions")
@@ -67,8 +67,8 @@ def from_pencil(
     if len(extents) < ndim:
         extents += (1,) * (ndim - 1 - len(extents))
         extents = (*extents[:aligned], 1, *extents[aligned:])
-    same_length("dims", extents, ndim)
-    positions = tuple(range(ndim)) if axes is None else integers(axes, "axes")
+    check_length("dims", extents, ndim)
+    positions = tuple(range(ndim)) if axes is None else to_integers(axes, "axes")
     if sorted(positions) != list(range(ndim)):
         raise ArgumentError(f"axes is {positions}; expected each grid dimension of {tuple(range(ndim))} once")
     dimensions = []
@@ -84,7 +84,7 @@ def from_pencil(
             f"the pencil is aligned with dimension {aligned}, but {extents[positions[aligned]]} ranks share it"
         )
     table = np.arange(math.prod(extents), dtype=np.int64).reshape(extents)
-    return make_on_axes(shape, dimensions, table, order=order)
+    return make_layout_on_axes(shape, dimensions, table, order=order)
 
 
 @entry
@@ -97,31 +97,31 @@ def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
     or have replicas, halos or a memory order other than C, and for ranks that are not in C order of a grid.
     """
     table = make_table(layout)
-    check_parts(_NAME, table, replicas="a pencil gives each to one", halo="a pencil knows none")
+    check_features(_NAME, table, replicas="a pencil gives each to one", halo="a pencil knows none")
     table = table.by_rank()
-    whole = [d for d, extent in enumerate(table.extents) if extent == 1]
-    if layout.ndim < 2 or not whole:
-        raise refusal(_NAME, layout, "a pencil has 2 dimensions or more, one of which is not distributed")
-    aligned = whole[-1] if axis is None else axis % layout.ndim
-    if aligned not in whole:
-        raise refusal(
+    undistributed = [d for d, extent in enumerate(table.extents) if extent == 1]
+    if layout.ndim < 2 or not undistributed:
+        raise make_error(_NAME, layout, "a pencil has 2 dimensions or more, one of which is not distributed")
+    aligned = undistributed[-1] if axis is None else axis % layout.ndim
+    if aligned not in undistributed:
+        raise make_error(
             _NAME, layout, f"dimension {aligned} is distributed over {table.extents[aligned]} ranks, so no pencil of it"
         )
     for d, dimension in enumerate(table.dimensions):
         quotient, remainder = divmod(dimension.size, dimension.coordinates)
         if not quotient:
-            raise refusal(
+            raise make_error(
                 _NAME, layout, f"dimension {d} has {dimension.size} indices for {dimension.coordinates} ranks"
             )
         if dimension.sizes != tuple(quotient + (c < remainder) for c in range(dimension.coordinates)):
-            raise refusal(_NAME, layout, f"the blocks of dimension {d} are not balanced")
+            raise make_error(_NAME, layout, f"the blocks of dimension {d} are not balanced")
     # Sort the distributed dimensions in the order of the grid: ranks are counted in C order, so neighbouring ranks
     # differ most along the slowest grid dimension.
     ranks = table.ranks[..., 0]
     gaps = [abs(int(np.diff(ranks, axis=d).flat[0])) if extent > 1 else 0 for d, extent in enumerate(table.extents)]
-    distributed = sorted((d for d in range(layout.ndim) if d not in whole), key=lambda d: -gaps[d])
+    distributed = sorted((d for d in range(layout.ndim) if d not in undistributed), key=lambda d: -gaps[d])
     positions = iter(distributed)
-    by_position = [d if d in whole else next(positions) for d in range(layout.ndim)]
+    by_position = [d if d in undistributed else next(positions) for d in range(layout.ndim)]
     pencil = Pencil(
         layout.shape,
         aligned,
@@ -129,24 +129,24 @@ def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
         tuple(by_position.index(d) for d in range(layout.ndim)),
     )
     back = from_pencil(*pencil)
-    check_back(_NAME, table, back, "its ranks are not counted in C order of the grid")
+    check_round_trip(_NAME, table, back, "its ranks are not counted in C order of the grid")
     return pencil
 
 
 @entry
 def to_pencil_object(layout: Layout, comm: Any, axis: int | None = None) -> Any:
     """Return the mpi4py_fft.pencil.Pencil of a layout; all ranks of the communicator call it together."""
-    from mpi4py_fft.pencil import Pencil as Real
+    from mpi4py_fft.pencil import Pencil as ForeignPencil
     from mpi4py_fft.pencil import Subcomm
 
     pencil = to_pencil(layout, axis)
     if comm.Get_size() != layout.size:
-        raise refusal(_NAME, layout, f"the communicator has {comm.Get_size()} ranks")
+        raise make_error(_NAME, layout, f"the communicator has {comm.Get_size()} ranks")
     subcomms = Subcomm(comm, list(pencil.dims), reorder=False)
-    return Real([subcomms[position] for position in pencil.axes], pencil.shape, pencil.axis)
+    return ForeignPencil([subcomms[position] for position in pencil.axes], pencil.shape, pencil.axis)
 
 
-def _read(pencil: Any, comm: Any) -> tuple[tuple[int, ...], int, tuple[int, ...], tuple[int, ...]]:
+def _read_pencil(pencil: Any, comm: Any) -> tuple[tuple[int, ...], int, tuple[int, ...], tuple[int, ...]]:
     """Return shape, axis, dims and axes of a pencil of mpi4py-fft.
 
     The distance between neighbouring ranks along each dimension determines the order of the grid dimensions: in a C

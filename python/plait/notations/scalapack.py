@@ -11,8 +11,8 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import Ranks, integers, make, rank_table, refusal, same_length, unless_zero
-from ._table import check_back, check_parts, make_table
+from ._make import Ranks, check_length, drop_zeros, make_error, make_layout, rank_table, to_integers
+from ._table import check_features, check_round_trip, make_table
 
 #: The names of the nine entries, in order.
 ENTRIES = ("DTYPE_", "CTXT_", "M_", "N_", "MB_", "NB_", "RSRC_", "CSRC_", "LLD_")
@@ -44,13 +44,13 @@ def from_descriptor(
 
     Raises ArgumentError for a descriptor that is not of a dense matrix, or that DESCINIT would reject.
     """
-    entries = integers(desc, "the descriptor", minimum=-1)
-    same_length("the descriptor", entries, len(ENTRIES), "entries of a dense matrix")
+    entries = to_integers(desc, "the descriptor", minimum=-1)
+    check_length("the descriptor", entries, len(ENTRIES), "entries of a dense matrix")
     kind, _, rows, columns, *_, leading = entries
     if kind != _DENSE:
         raise ArgumentError(f"DTYPE_ is {kind}; only dense matrices (DTYPE_ = {_DENSE}) are known")
-    extents = integers(grid, "the grid", minimum=1)
-    same_length("the grid", extents, 2)
+    extents = to_integers(grid, "the grid", minimum=1)
+    check_length("the grid", extents, 2)
     blocks, source = entries[4:6], entries[6:8]
     for name, value, minimum, end in (
         ("M_", rows, 0, None),
@@ -64,18 +64,18 @@ def from_descriptor(
         if value < minimum or (end is not None and value >= end):
             upper = "" if end is None else f" and less than {end}"
             raise ArgumentError(f"{name} is {value}; expected {minimum} or more{upper}")
-    begin = integers(start, "start")
-    same_length("start", begin, 2)
-    size = (rows - begin[0], columns - begin[1]) if shape is None else integers(shape, "shape")
-    same_length("shape", size, 2)
+    begin = to_integers(start, "start")
+    check_length("start", begin, 2)
+    size = (rows - begin[0], columns - begin[1]) if shape is None else to_integers(shape, "shape")
+    check_length("shape", size, 2)
     for d, whole in enumerate((rows, columns)):
         if not 0 <= size[d] <= whole - begin[d]:
             raise ArgumentError(f"{size[d]} indices from {begin[d]} on lie outside the {whole} of dimension {d}")
     sources = [(source[d] + begin[d] // blocks[d]) % extents[d] for d in range(2)]
     offsets = [begin[d] % blocks[d] for d in range(2)]
-    table = _ranks(order, (extents[0], extents[1]))[..., None]
+    table = _make_rank_table(order, (extents[0], extents[1]))[..., None]
     dist = [f"cyclic({block})" for block in blocks]
-    return make(size, dist, table, order="F", source=unless_zero(sources), offset=unless_zero(offsets))
+    return make_layout(size, dist, table, order="F", source=drop_zeros(sources), offset=drop_zeros(offsets))
 
 
 @entry
@@ -86,7 +86,7 @@ def to_descriptor(layout: Layout, rank: int, *, context: int = 0) -> list[int]:
     replicas or halos, or is not column-major (order=F) on each rank.  The BLACS grid that belongs to it is
     `to_grid(layout)`.
     """
-    _, desc = _checked(layout)
+    _, desc = _find_descriptor(layout)
     leading = max(layout.local_shape(rank)[0], 1)
     return [desc[0], context, *desc[2:8], leading]
 
@@ -94,22 +94,22 @@ def to_descriptor(layout: Layout, rank: int, *, context: int = 0) -> list[int]:
 @entry
 def to_grid(layout: Layout) -> Grid:
     """Return the BLACS grid of a layout's descriptors.  Raises ArgumentError for the same layouts as to_descriptor."""
-    return _checked(layout)[0]
+    return _find_descriptor(layout)[0]
 
 
-def _checked(layout: Layout) -> tuple[Grid, list[int]]:
+def _find_descriptor(layout: Layout) -> tuple[Grid, list[int]]:
     """Return the grid of a layout, and the descriptor with placeholders for context and leading dimension.
 
     errors  ArgumentError: no descriptor describes the layout
     """
     if layout.ndim != 2:
-        raise refusal(_NAME, layout, f"the array has {layout.ndim} dimensions, and a matrix has 2")
+        raise make_error(_NAME, layout, f"the array has {layout.ndim} dimensions, and a matrix has 2")
     table = make_table(layout)
-    check_parts(_NAME, table, replicas="a descriptor gives each to one", halo="a descriptor knows none")
+    check_features(_NAME, table, replicas="a descriptor gives each to one", halo="a descriptor knows none")
     table = table.by_index()
     for d, dimension in enumerate(table.dimensions):
         if dimension.cyclic is None:
-            raise refusal(
+            raise make_error(
                 _NAME, layout, f"dimension {d} is not distributed in equal blocks in turn from its first index on"
             )
     mb, nb = (dimension.cyclic[0] if dimension.cyclic else 1 for dimension in table.dimensions)
@@ -118,17 +118,17 @@ def _checked(layout: Layout) -> tuple[Grid, list[int]]:
     ranks = table.ranks[..., 0]
     extents = (int(ranks.shape[0]), int(ranks.shape[1]))
     row, column = (int(c) for c in np.unravel_index(np.argmin(ranks), extents))
-    turned = np.roll(ranks, (-row, -column), axis=(0, 1))
-    order = next((name for name in ("R", "C") if np.array_equal(turned, _ranks(name, extents))), None)
+    rolled = np.roll(ranks, (-row, -column), axis=(0, 1))
+    order = next((name for name in ("R", "C") if np.array_equal(rolled, _make_rank_table(name, extents))), None)
     source = (-row % extents[0], -column % extents[1]) if order else (0, 0)
     grid = Grid(extents, order or tuple(tuple(line) for line in ranks.tolist()))
     desc = [_DENSE, 0, *layout.shape, mb, nb, *source, 1]
     back = from_descriptor(desc, grid.extents, order=grid.order)
-    check_back(_NAME, table, back, "its descriptor means another layout")
+    check_round_trip(_NAME, table, back, "its descriptor means another layout")
     return grid, desc
 
 
-def _ranks(order: Any, extents: tuple[int, int]) -> Ranks:
+def _make_rank_table(order: Any, extents: tuple[int, int]) -> Ranks:
     if isinstance(order, str):
         if order.upper() not in ("R", "C"):
             raise ArgumentError(f'order is "{order}"; expected "R" (row-major), "C" (column-major) or a map of ranks')

@@ -90,7 +90,7 @@ class Pattern(ABC):
 
     def at(self, rank: int, number: int) -> Access:
         """Return request `number` of a rank, counted from 0."""
-        rank, number = self._check_rank(rank), self._whole("number", number)
+        rank, number = self._check_rank(rank), self._to_int("number", number)
         if not 0 <= number < self.count(rank):
             raise ArgumentError(
                 f"{self.name}: rank {rank} makes {self.count(rank)} requests, counted from 0; there is no request "
@@ -109,12 +109,12 @@ class Pattern(ABC):
 
     def _check(self, field: str, minimum: int) -> None:
         """Convert a field to an int, and check that it is at least `minimum`."""
-        number = self._whole(field, getattr(self, field))
+        number = self._to_int(field, getattr(self, field))
         if number < minimum:
             raise ArgumentError(f"{self.name}: {field}={number}; it must be at least {minimum}")
         object.__setattr__(self, field, number)
 
-    def _whole(self, what: str, value: object) -> int:
+    def _to_int(self, what: str, value: object) -> int:
         """Return a plain number."""
         try:
             return operator.index(value)  # type: ignore[arg-type]  # which is what is found out here
@@ -122,12 +122,12 @@ class Pattern(ABC):
             raise ArgumentError(f"{self.name}: {what}={shown(value)} is not a whole number") from None
 
     def _check_rank(self, value: int) -> int:
-        rank = self._whole("rank", value)
+        rank = self._to_int("rank", value)
         if not 0 <= rank < self.ranks:
             raise ArgumentError(f"{self.name}: rank {rank} was named, but the ranks are 0 to {self.ranks - 1}")
         return rank
 
-    def _stretch(self, begin: int, count: int, end: int) -> Access:
+    def _clip_request(self, begin: int, count: int, end: int) -> Access:
         """Return the request for `count` elements from `begin` that stops at `end`."""
         return Access(self.kind, begin, min(count, end - begin))
 
@@ -144,14 +144,14 @@ class Subset(Pattern):
         if self.active is None:
             object.__setattr__(self, "active", (self.ranks + 1) // 2)
         self._check("active", 1)
-        if self._taking_part > self.ranks:
+        if self._active_ranks > self.ranks:
             raise ArgumentError(f"{self.name}: active={self.active}, but there are {self.ranks} ranks")
 
     @property
-    def _taking_part(self) -> int:
+    def _active_ranks(self) -> int:
         return self.active or 0
 
 
-def pieces(elements: int, request: int) -> int:
+def count_requests(elements: int, request: int) -> int:
     """Return the number of requests for the given number of elements."""
     return -(-elements // request)

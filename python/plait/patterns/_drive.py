@@ -56,28 +56,28 @@ def drive(
     every rank if one rank has no memory for the array.
     """
     rank, size = (0, 1) if comm is None else (comm.rank, comm.size)
-    known, way, target = (
+    pattern_or_text, stream_mode, file_error = (
         pattern if isinstance(pattern, Pattern) else shown(pattern),
         _describe_mode(mode),
         _describe_file(file),
     )
     if comm is not None and size > 1:
-        _agree(comm, (known, way, fill is not None, target))
-    if isinstance(known, str):
+        _check_agreement(comm, (pattern_or_text, stream_mode, fill is not None, file_error))
+    if isinstance(pattern_or_text, str):
         raise ArgumentError(
-            f"the pattern is {known}; pass one of plait.patterns, such as GSI(elements, ranks, request)"
+            f"the pattern is {pattern_or_text}; pass one of plait.patterns, such as GSI(elements, ranks, request)"
         )
-    if target:
-        raise ArgumentError(f"the file is {target}; pass what plait.open returns")
-    way = pattern.mode if way is None else way
-    _check(pattern, way, file, size, fill)
-    buffer = _buffer(comm if size > 1 else None, pattern.largest, file.dtype)
-    with file.stream(mode=way) as stream:
-        return carry_out(turns(pattern, rank, way), stream, buffer, receive, fill)
+    if file_error:
+        raise ArgumentError(f"the file is {file_error}; pass what plait.open returns")
+    stream_mode = pattern.mode if stream_mode is None else stream_mode
+    _check(pattern, stream_mode, file, size, fill)
+    buffer = _allocate_buffer(comm if size > 1 else None, pattern.largest, file.dtype)
+    with file.stream(mode=stream_mode) as stream:
+        return carry_out(list_accesses(pattern, rank, stream_mode), stream, buffer, receive, fill)
 
 
 def carry_out(
-    turns: Iterable[tuple[Access, int]],
+    list_accesses: Iterable[tuple[Access, int]],
     stream: Stream,
     buffer: Part,
     receive: Callback | None = None,
@@ -87,16 +87,16 @@ def carry_out(
     mode = stream.mode
     requests = elements = 0
     position = 0
-    for access, asked in turns:
-        part = buffer[:asked]
+    for access, requested in list_accesses:
+        part = buffer[:requested]
         if mode == 0 and access.offset != position:
             stream.seek(access.offset)
         if access.kind == "write":
-            if fill is not None and asked:
+            if fill is not None and requested:
                 fill(access, part)
             stream.write(part)
         else:
-            received = stream.read(asked, out=part)
+            received = stream.read(requested, out=part)
             if len(received) != access.count:
                 raise StoreError(
                     f"request {requests} expected {access.count} elements and the stream gave {len(received)}; "
@@ -110,7 +110,7 @@ def carry_out(
     return DriveResult(requests, elements)
 
 
-def turns(pattern: Pattern, rank: int, mode: int) -> Iterator[tuple[Access, int]]:
+def list_accesses(pattern: Pattern, rank: int, mode: int) -> Iterator[tuple[Access, int]]:
     """Yield the requests of a rank, each with the number of elements to pass to the stream.
 
     In the collective modes a rank without further requests continues with empty ones until all ranks are done. In mode
@@ -126,7 +126,7 @@ def turns(pattern: Pattern, rank: int, mode: int) -> Iterator[tuple[Access, int]
         yield access, pattern.largest if mode == 3 else access.count
 
 
-# The values that ranks compare must be comparable and picklable; an error on one rank would leave the others waiting.
+# The values that ranks compare must be comparable and picklable: an error on one rank would leave the others waiting.
 def _describe_mode(mode: object) -> Any:
     """Return a mode as a plain number, or its description if it is not a number."""
     try:
@@ -158,24 +158,26 @@ def _check(pattern: Pattern, mode: int, file: File, size: int, fill: Callback | 
         raise ArgumentError("the pattern writes; pass fill=, which is called with each request and an array to fill")
 
 
-def _buffer(comm: CommLike, elements: int, dtype: np.dtype[Any]) -> Part:
+def _allocate_buffer(comm: CommLike, elements: int, dtype: np.dtype[Any]) -> Part:
     """Allocate memory for the elements of one request, or raise MemoryError on every rank."""
     buffer = None
     with contextlib.suppress(MemoryError):
         buffer = np.empty(elements, dtype)
-    full = [number for number, has in enumerate(comm.allgather(buffer is not None) if comm else []) if not has]
-    if buffer is None or full:
-        where = f"rank {full[0]}" if full else "this process"
+    failed_ranks = [
+        number for number, has_buffer in enumerate(comm.allgather(buffer is not None) if comm else []) if not has_buffer
+    ]
+    if buffer is None or failed_ranks:
+        where = f"rank {failed_ranks[0]}" if failed_ranks else "this process"
         raise MemoryError(f"{where} has no memory for requests of {elements} elements; use a pattern of smaller ones")
     return buffer
 
 
-def _agree(comm: CommLike, arguments: tuple[object, ...]) -> None:
+def _check_agreement(comm: CommLike, arguments: tuple[object, ...]) -> None:
     """Check that all ranks have the same arguments, so that no rank waits for requests that never come."""
     first = comm.bcast(arguments)
-    differ = [number for number, same in enumerate(comm.allgather(first == arguments)) if not same]
-    if differ:
+    differing_ranks = [number for number, is_same in enumerate(comm.allgather(first == arguments)) if not is_same]
+    if differing_ranks:
         raise ArgumentError(
-            f"rank {differ[0]} was given another pattern, mode, fill or file than rank 0, which has {first[0]} and "
-            f"mode={first[1]}; pass the same on every rank"
+            f"rank {differing_ranks[0]} was given another pattern, mode, fill or file than rank 0, which has "
+            f"{first[0]} and mode={first[1]}; pass the same on every rank"
         )

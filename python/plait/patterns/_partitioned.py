@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._base import Access, Pattern, Subset, pieces
+from ._base import Access, Pattern, Subset, count_requests
 from ._shuffle import shuffled
 
 
@@ -13,28 +13,32 @@ class _PartitionedPattern(Pattern):
     """Parts of ceil(elements / parts) elements, the last ones shorter or empty, as `block` distributes them."""
 
     @property
-    def _parts(self) -> int:
+    def _part_count(self) -> int:
         return self.ranks
 
     @property
-    def _part(self) -> int:
+    def _part_elements(self) -> int:
         """The number of elements of a full part."""
-        return pieces(self.elements, self._parts)
+        return count_requests(self.elements, self._part_count)
 
     @property
     def largest(self) -> int:
         """The maximum number of elements of a request."""
-        return min(self.request, self._part)
+        return min(self.request, self._part_elements)
 
     def count(self, rank: int) -> int:
         """Return how many requests a rank makes."""
-        if rank >= self._parts:
+        if rank >= self._part_count:
             return 0
-        return pieces(min(self._part, max(0, self.elements - rank * self._part)), self.request)
+        return count_requests(
+            min(self._part_elements, max(0, self.elements - rank * self._part_elements)), self.request
+        )
 
     def _at(self, rank: int, number: int) -> Access:
-        begin = rank * self._part
-        return self._stretch(begin + number * self.request, self.request, min(begin + self._part, self.elements))
+        begin = rank * self._part_elements
+        return self._clip_request(
+            begin + number * self.request, self.request, min(begin + self._part_elements, self.elements)
+        )
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class GSP(_PartitionedPattern):
     @property
     def modes(self) -> tuple[int, ...]:
         """0; also 1, 2 and 3 if one request covers a whole part (3 writes only if all parts have the same size)."""
-        if self.request < self._part:
+        if self.request < self._part_elements:
             return (0,)
         return (0, 1, 2) if self.kind == "write" and self.elements % self.ranks else (0, 1, 2, 3)
 
@@ -71,11 +75,11 @@ class GSPS(_PartitionedPattern, Subset):
     @property
     def modes(self) -> tuple[int, ...]:
         """0; also 1 and 2 if one request covers a whole part."""
-        return (0, 1, 2) if self.request >= self._part else (0,)
+        return (0, 1, 2) if self.request >= self._part_elements else (0,)
 
     @property
-    def _parts(self) -> int:
-        return self._taking_part
+    def _part_count(self) -> int:
+        return self._active_ranks
 
 
 @dataclass(frozen=True, kw_only=True)

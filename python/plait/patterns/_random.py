@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._base import Access, Pattern, pieces
+from ._base import Access, Pattern, count_requests
 from ._shuffle import mix
 
 
@@ -29,7 +29,7 @@ class GDR(Pattern):
         """Check the numbers."""
         super().__post_init__()
         if self.each is None:
-            object.__setattr__(self, "each", pieces(pieces(self.elements, self.request), self.ranks))
+            object.__setattr__(self, "each", count_requests(count_requests(self.elements, self.request), self.ranks))
         self._check("each", 0)
         self._check("seed", 0)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._base import Access, Pattern, pieces
+from ._base import Access, Pattern, count_requests
 from ._shuffle import mix, shuffled
 
 
@@ -24,18 +24,18 @@ class _ScheduledPattern(Pattern):
             self._check("seed", 0)
 
     @property
-    def _records(self) -> int:
-        return pieces(self.elements, self.request)
+    def _record_count(self) -> int:
+        return count_requests(self.elements, self.request)
 
-    def _record(self, rank: int, number: int) -> int:
+    def _find_record(self, rank: int, number: int) -> int:
         """Return the record that request `number` of a rank gets."""
         position = rank if self.seed is None else shuffled(rank, self.ranks, self.seed, number)
         return number * self.ranks + position
 
     def count(self, rank: int) -> int:
         """Return how many requests a rank makes; where the last round has too few records, some ranks make one less."""
-        full, rest = divmod(self._records, self.ranks)
-        return full + (1 if rest and self._record(rank, full) < self._records else 0)
+        full_rounds, remainder = divmod(self._record_count, self.ranks)
+        return full_rounds + (1 if remainder and self._find_record(rank, full_rounds) < self._record_count else 0)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class GSSA(_ScheduledPattern):
         return (0, 1)
 
     def _at(self, rank: int, number: int) -> Access:
-        return self._stretch(self._record(rank, number) * self.request, self.request, self.elements)
+        return self._clip_request(self._find_record(rank, number) * self.request, self.request, self.elements)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +92,6 @@ class GSO(_ScheduledPattern):
         return min(self.request + (self.overlap or 0), self.elements)
 
     def _at(self, rank: int, number: int) -> Access:
-        record = self._record(rank, number)
-        more = mix(self.seed or 0, record) % ((self.overlap or 0) + 1)
-        return self._stretch(record * self.request, self.request + more, self.elements)
+        record = self._find_record(rank, number)
+        excess = mix(self.seed or 0, record) % ((self.overlap or 0) + 1)
+        return self._clip_request(record * self.request, self.request + excess, self.elements)

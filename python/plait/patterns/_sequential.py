@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._base import Access, Pattern, Subset, pieces
+from ._base import Access, Pattern, Subset, count_requests
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class GSA(Pattern):
 
     def count(self, rank: int) -> int:
         """Return the number of requests of a rank: all requests of the file."""
-        return pieces(self.elements, self.request)
+        return count_requests(self.elements, self.request)
 
     def _at(self, rank: int, number: int) -> Access:
-        return self._stretch(number * self.request, self.request, self.elements)
+        return self._clip_request(number * self.request, self.request, self.elements)
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class GSS(Subset):
 
     def count(self, rank: int) -> int:
         """Return the number of requests of a rank."""
-        return pieces(self.elements, self.request) if rank < self._taking_part else 0
+        return count_requests(self.elements, self.request) if rank < self._active_ranks else 0
 
     def _at(self, rank: int, number: int) -> Access:
-        return self._stretch(number * self.request, self.request, self.elements)
+        return self._clip_request(number * self.request, self.request, self.elements)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class GSI(Pattern):
 
     def count(self, rank: int) -> int:
         """Return how many requests a rank makes."""
-        return pieces(max(0, pieces(self.elements, self.request) - rank), self.ranks)
+        return count_requests(max(0, count_requests(self.elements, self.request) - rank), self.ranks)
 
     def _at(self, rank: int, number: int) -> Access:
-        return self._stretch((number * self.ranks + rank) * self.request, self.request, self.elements)
+        return self._clip_request((number * self.ranks + rank) * self.request, self.request, self.elements)

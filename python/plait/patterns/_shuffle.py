@@ -28,8 +28,8 @@ def shuffled(position: int, size: int, *seed: int) -> int:
     result = position
     while True:
         left, right = result >> half, result & low
-        for turn in range(_ROUNDS):
-            left, right = right, left ^ (mix(*seed, size, turn, right) & low)
+        for round_number in range(_ROUNDS):
+            left, right = right, left ^ (mix(*seed, size, round_number, right) & low)
         result = left << half | right
         if result < size:
             return result

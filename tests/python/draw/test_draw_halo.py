@@ -10,7 +10,7 @@ import plait
 from plait.draw import View, measure
 from plait.draw.halo import Kind
 from plait.draw.png import layout_png
-from plait.draw.scene import Limits, build
+from plait.draw.scene import Limits, build_scene
 from plait.draw.tables import traffic_summary
 from plait.draw.terminal import render_layout
 
@@ -38,7 +38,7 @@ def test_a_halo_is_shown_as_it_is_filled(text):
     layout = plait.Layout.parse(text)
     filled, plain = plait.compose(layout, layout, fill_halo=True), plait.compose(layout, layout)
     for rank in map(int, layout.rank_numbers):
-        kinds = build(layout, View(rank), ROOMY).kinds
+        kinds = build_scene(layout, View(rank), ROOMY).kinds
         count = {kind: int((kinds == kind).sum()) for kind in Kind}
         assert count[Kind.OWNED] == sum(message.elements for message in plain.receives(rank))
         got = count[Kind.OWNED] + count[Kind.HALO] + count[Kind.WRAPPED]
@@ -51,7 +51,7 @@ def test_a_halo_is_shown_as_it_is_filled(text):
 def test_positions_of_a_halo_count_through_the_padded_array(text):
     layout = plait.Layout.parse(text)
     for rank in map(int, layout.rank_numbers):
-        scene = build(layout, View(rank, positions=True), ROOMY)
+        scene = build_scene(layout, View(rank, positions=True), ROOMY)
         numbers = sorted(int(label) for label in scene.labels[scene.kinds < Kind.OTHER])
         assert numbers == list(range(math.prod(layout.padded_shape(rank))))
 
@@ -72,7 +72,7 @@ def test_a_halo_in_the_terminal():
 
 def test_a_large_block_is_shown_with_its_small_halo():
     layout = plait.Layout.parse("3000x1000000 (block, block) onto (10, 10) halo=(1, 10) periodic=(0)")
-    scene = build(layout, View(1), Limits(1, 20, 20))
+    scene = build_scene(layout, View(1), Limits(1, 20, 20))
     assert [str(band) for band in scene.rows.bands] == ["-1", "0..299", "300", "301..302"]
     assert [str(band) for band in scene.columns.bands] == [
         "99988..99989", "99990..99999", "100000..199999", "200000..200009", "200010..200011"
@@ -86,7 +86,7 @@ def test_a_large_block_is_shown_with_its_small_halo():
 def test_a_halo_over_many_small_blocks_fits_the_width():
     sizes = ", ".join(["1"] * 60 + ["100"])
     layout = plait.Layout.parse(f"160 (gen_block({sizes})) onto (61) halo=(80)")
-    scene = build(layout, View(60), Limits(1, 20, 20))
+    scene = build_scene(layout, View(60), Limits(1, 20, 20))
     assert len(scene.columns.bands) <= 20
     assert Kind.OWNED in scene.kinds
     assert max(len(line) for line in draw_text(layout, View(60), width=60).splitlines()) <= 60

@@ -94,8 +94,8 @@ def test_the_sparse_algorithm_finds_the_optimum_of_the_full_matrix(seed, count):
     receivers, names = np.nonzero(gains)
     elements = gains[receivers, names].astype(float)
     roles = np.arange(count) * 3
-    full = _relabel._assign(names, receivers, elements, roles, dense=count)
-    sparse = _relabel._assign(names, receivers, elements, roles, dense=0)
+    full = _relabel._assign(names, receivers, elements, roles, max_dense=count)
+    sparse = _relabel._assign(names, receivers, elements, roles, max_dense=0)
     assert sorted(sparse.tolist()) == sorted(full.tolist()) == list(range(count))
     totals = [gains[np.arange(count), assignment].sum() for assignment in (full, sparse)]
     assert totals[0] == totals[1]

@@ -5,7 +5,7 @@ import pytest
 
 import plait
 from plait.patterns import GDP, GSA, GSI, GSO, GSSA, PATTERNS, drive
-from plait.patterns._drive import carry_out, turns
+from plait.patterns._drive import carry_out, list_accesses
 
 
 class ReadResults(list):
@@ -77,4 +77,4 @@ def test_a_position_moved_by_other_code_is_detected(numbers):
     with plait.open(numbers, shape=(100,), dtype="i8") as file, file.stream(mode=1) as stream:
         stream.seek(50)
         with pytest.raises(plait.StoreError, match="request 7 expected 7 elements and the stream gave 1"):
-            carry_out(turns(GSSA(100, 1, 7), 0, 1), stream, np.empty(7, "i8"))
+            carry_out(list_accesses(GSSA(100, 1, 7), 0, 1), stream, np.empty(7, "i8"))
