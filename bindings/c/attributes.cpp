@@ -36,8 +36,8 @@ const ArrayAttribute& find_array_attribute(const plait_file* file, const char* n
 
 /// Stores the numbers of an attribute, converted by `take`, if they are of one of the kinds.
 template <typename Value, typename Take>
-void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value* values, std::int64_t capacity,
-                      const Take& take) {
+void store_values(const ArrayAttribute& from, std::string_view kinds, Value* values, std::int64_t capacity,
+                  const Take& take) {
   if (from.is_texts() || from.is_json() || kinds.find(from.dtype[1]) == std::string_view::npos)
     plait::base::throw_argument_error("the attribute \"", from.name, "\" is ", from.dtype, ", not ",
                                       kinds.find('f') == std::string_view::npos ? "integers" : "reals",
@@ -62,7 +62,7 @@ plait_status set_checked(plait_file* file, Value&& value) {
   return guarded(file, [&] {
     plait::File& file_object = to_file(file);
     const auto report = [&file_object](const std::string& message, int code) { file_object.fail(message, code); };
-    file_object.set_attribute(checked(report, value));
+    file_object.set_attribute(run_checks(report, value));
   });
 }
 
@@ -79,7 +79,7 @@ plait_status plait_file_attribute_name(const plait_file* file, int number, char*
     if (number < 0 || static_cast<std::size_t>(number) >= all.size())
       plait::base::throw_argument_error("the array has ", all.size(), " attributes, but number ", number,
                                         " was asked for; they count from 0");
-    hand_out_text(name, "name", [&] { return all[static_cast<std::size_t>(number)].name; });
+    store_text(name, "name", [&] { return all[static_cast<std::size_t>(number)].name; });
   });
 }
 
@@ -88,7 +88,7 @@ plait_status plait_file_attribute_type(const plait_file* file, const char* name,
   if (dtype != nullptr) *dtype = nullptr;
   return guarded(file, [&] {
     const ArrayAttribute& attribute = find_array_attribute(file, name);
-    if (dtype != nullptr) *dtype = copied(attribute.dtype);
+    if (dtype != nullptr) *dtype = copy_text(attribute.dtype);
     if (dimensions != nullptr) *dimensions = static_cast<int>(attribute.shape.size());
     if (count != nullptr) *count = plait::container::value_count(attribute);
   });
@@ -97,7 +97,7 @@ plait_status plait_file_attribute_type(const plait_file* file, const char* name,
 plait_status plait_file_attribute_integers(const plait_file* file, const char* name, int64_t* values,
                                            int64_t capacity) {
   return guarded(file, [&] {
-    hand_out_numbers(find_array_attribute(file, name), "iub", values, capacity, [](const ArrayAttribute& element) {
+    store_values(find_array_attribute(file, name), "iub", values, capacity, [](const ArrayAttribute& element) {
       const nlohmann::json number = plait::container::number_to_json(element);
       if (number.is_boolean()) return static_cast<std::int64_t>(number.get<bool>());
       if (number.is_number_unsigned() && number.get<std::uint64_t>() > INT64_MAX)
@@ -110,7 +110,7 @@ plait_status plait_file_attribute_integers(const plait_file* file, const char* n
 
 plait_status plait_file_attribute_reals(const plait_file* file, const char* name, double* values, int64_t capacity) {
   return guarded(file, [&] {
-    hand_out_numbers(find_array_attribute(file, name), "iubf", values, capacity, [](const ArrayAttribute& element) {
+    store_values(find_array_attribute(file, name), "iubf", values, capacity, [](const ArrayAttribute& element) {
       if (element.dtype[1] == 'f') return plait::container::real_value(element);
       const nlohmann::json number = plait::container::number_to_json(element);
       return number.is_boolean() ? static_cast<double>(number.get<bool>()) : number.get<double>();
@@ -128,7 +128,7 @@ plait_status plait_file_attribute_text(const plait_file* file, const char* name,
     if (number < 0 || static_cast<std::size_t>(number) >= attribute.texts.size())
       plait::base::throw_argument_error("the attribute \"", attribute.name, "\" has ", attribute.texts.size(),
                                         " texts, but number ", number, " was asked for; they count from 0");
-    hand_out_text(value, "text", [&] { return attribute.texts[static_cast<std::size_t>(number)]; });
+    store_text(value, "text", [&] { return attribute.texts[static_cast<std::size_t>(number)]; });
   });
 }
 
@@ -146,7 +146,7 @@ plait_status plait_file_set_attribute(plait_file* file, const char* name, const 
       bytes = plait::base::checked_multiply(bytes, extent, "bytes of the attribute");
     }
     if (bytes > 0) {
-      const std::byte* const begin = &given(static_cast<const std::byte*>(values), "values", "the numbers");
+      const std::byte* const begin = &dereference(static_cast<const std::byte*>(values), "values", "the numbers");
       attribute.values.assign(begin, begin + bytes);
     }
     return attribute;
@@ -162,6 +162,6 @@ plait_status plait_file_remove_attribute(plait_file* file, const char* name) {
   return guarded(file, [&] {
     plait::File& file_object = to_file(file);
     const auto report = [&file_object](const std::string& message, int code) { file_object.fail(message, code); };
-    file_object.remove_attribute(checked(report, [&] { return to_text(name, "name"); }));
+    file_object.remove_attribute(run_checks(report, [&] { return to_text(name, "name"); }));
   });
 }

@@ -1,3 +1,5 @@
+// Communicators of the C interface.
+
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -45,5 +47,5 @@ plait_status plait_comm_fail(const plait_comm* comm, const char* message) {
 
 plait_status plait_comm_free(plait_comm** comm) {
   if (comm != nullptr && *comm == plait_alone()) *comm = nullptr;
-  return release(comm);
+  return free_handle(comm);
 }

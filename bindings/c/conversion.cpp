@@ -1,3 +1,5 @@
+// Conversions of the C interface.
+
 #include "base/errors.hpp"
 #include "objects.hpp"
 
@@ -6,7 +8,8 @@ using namespace plait::c;
 namespace {
 
 /// Stores the messages if they fit, and their number.
-void hand_out(const std::vector<plait::Message>& messages, int64_t capacity, plait_traffic* traffic, int64_t* count) {
+void store_messages(const std::vector<plait::Message>& messages, int64_t capacity, plait_traffic* traffic,
+                    int64_t* count) {
   const auto message_count = static_cast<std::int64_t>(messages.size());
   if ((traffic != nullptr || capacity != 0) && capacity < message_count)
     plait::base::throw_argument_error("traffic has room for ", capacity, " messages, but there are ", message_count,
@@ -18,7 +21,7 @@ void hand_out(const std::vector<plait::Message>& messages, int64_t capacity, pla
 }
 
 const plait::Conversion& to_conversion(const plait_conversion* conversion) {
-  return given(conversion, "conversion", "the handle from plait_conversion_create").conversion;
+  return dereference(conversion, "conversion", "the handle from plait_conversion_create").conversion;
 }
 
 }  // namespace
@@ -33,16 +36,17 @@ plait_status plait_conversion_create(const plait_layout* source, const plait_lay
   });
 }
 
-plait_status plait_conversion_free(plait_conversion** conversion) { return release(conversion); }
+plait_status plait_conversion_free(plait_conversion** conversion) { return free_handle(conversion); }
 
 plait_status plait_conversion_sends(const plait_conversion* conversion, int64_t rank, int64_t capacity,
                                     plait_traffic* traffic, int64_t* count) {
-  return guarded(conversion, [&] { hand_out(to_conversion(conversion).sends(rank), capacity, traffic, count); });
+  return guarded(conversion, [&] { store_messages(to_conversion(conversion).sends(rank), capacity, traffic, count); });
 }
 
 plait_status plait_conversion_receives(const plait_conversion* conversion, int64_t rank, int64_t capacity,
                                        plait_traffic* traffic, int64_t* count) {
-  return guarded(conversion, [&] { hand_out(to_conversion(conversion).receives(rank), capacity, traffic, count); });
+  return guarded(conversion,
+                 [&] { store_messages(to_conversion(conversion).receives(rank), capacity, traffic, count); });
 }
 
 plait_status plait_conversion_block(const plait_conversion* conversion, int64_t* block) {
@@ -51,5 +55,5 @@ plait_status plait_conversion_block(const plait_conversion* conversion, int64_t*
 
 plait_status plait_conversion_explain(const plait_conversion* conversion, char** text) {
   if (text != nullptr) *text = nullptr;
-  return guarded(conversion, [&] { hand_out_text(text, "text", [&] { return to_conversion(conversion).explain(); }); });
+  return guarded(conversion, [&] { store_text(text, "text", [&] { return to_conversion(conversion).explain(); }); });
 }

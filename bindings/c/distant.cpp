@@ -1,3 +1,5 @@
+// Distant I/O (plait/distant.hpp) of the C interface.
+
 #include "plait/distant.hpp"
 
 #include <string>
@@ -16,10 +18,10 @@ namespace {
 
 template <typename Dio>
 auto& to_file(Dio* handle) {
-  return *given(handle, "handle", "the handle from plait_dio_open, plait_dio_offer or plait_dio_find").file;
+  return *dereference(handle, "handle", "the handle from plait_dio_open, plait_dio_offer or plait_dio_find").file;
 }
 
-DistantMode mode_named(const char* mode) {
+DistantMode parse_mode(const char* mode) {
   const std::string name = to_text(mode, "mode");
   if (name == "r") return DistantMode::kRead;
   if (name == "r+") return DistantMode::kReadWrite;
@@ -30,18 +32,18 @@ DistantMode mode_named(const char* mode) {
 DistantOptions make_options(const char* path, const char* mode, const plait_dio_options* options) {
   DistantOptions result;
   if (path != nullptr) result.path = path;
-  result.mode = mode_named(mode);
+  result.mode = parse_mode(mode);
   result.temporary = copy_options(options, "plait_dio_options").temporary != 0;
   return result;
 }
 
 /// Starts an access, and waits for it if the caller passes no request.
 template <typename Now, typename Begin>
-plait_status access(plait_dio* handle, plait_request** request, Now&& now, Begin&& begin) {
+plait_status access(plait_dio* handle, plait_request** request, Now&& access_now, Begin&& begin) {
   if (request != nullptr) *request = nullptr;
   return guarded(handle, [&] {
     DistantFile& file = to_file(handle);
-    if (request == nullptr) return now(file);
+    if (request == nullptr) return access_now(file);
     auto pending = std::make_unique<plait_request>();
     auto access_object = std::make_shared<DistantRequest>(begin(file));
     pending->wait = [access_object] {
@@ -64,7 +66,7 @@ plait_status plait_dio_open(const char* path, const char* mode, const plait_comm
     const auto report = [&](const std::string& message, int code) {
       DistantFile::fail_open(message, comm_object, code);
     };
-    auto new_handle = checked(report, [&] {
+    auto new_handle = run_checks(report, [&] {
       output(handle, "handle");
       distant_options = make_options(path, mode, options);
       return std::make_unique<plait_dio>();
@@ -139,11 +141,11 @@ plait_status plait_dio_wait(plait_request** request) {
 plait_status plait_dio_waitall(plait_request** requests, int count) {
   plait_status first = PLAIT_OK;
   Failure failure;
-  const plait_status checked = guarded(nullptr, [&] {
-    if (count > 0) given(requests, "requests", "the requests to wait for");
+  const plait_status check_status = guarded(nullptr, [&] {
+    if (count > 0) dereference(requests, "requests", "the requests to wait for");
     if (count < 0) plait::base::throw_argument_error(count, " requests were given; pass 0 or more");
   });
-  if (checked != PLAIT_OK) return checked;
+  if (check_status != PLAIT_OK) return check_status;
   for (int i = 0; i < count; ++i) {
     const plait_status status = plait_dio_wait(&requests[i]);
     if (first != PLAIT_OK || status == PLAIT_OK) continue;
@@ -164,6 +166,6 @@ plait_status plait_dio_test(plait_request* request, int* done) { return plait_re
 plait_status plait_dio_close(plait_dio** handle) {
   if (handle == nullptr || *handle == nullptr) return PLAIT_OK;
   const plait_status status = guarded(nullptr, [&] { to_file(*handle).close(); });
-  release(handle);
+  free_handle(handle);
   return status;
 }

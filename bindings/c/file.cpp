@@ -75,7 +75,7 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
       FileOptions options;
     };
     const auto report = [&](const std::string& message, int code) { File::fail_open(message, everyone, code); };
-    OpenArguments arguments = checked(report, [&] {
+    OpenArguments arguments = run_checks(report, [&] {
       output(file, "file");
       return OpenArguments{std::make_unique<plait_file>(), to_text(url, "url"), mode_named(to_text(mode, "mode")),
                            file_options(options)};
@@ -97,14 +97,14 @@ plait_status plait_close(plait_file** file) {
           file_object.mode() == Mode::kWrite ? "there is no new file" : "it is closed already",
           "; end it with plait_abandon");
   });
-  return status == PLAIT_OK ? release(file) : status;
+  return status == PLAIT_OK ? free_handle(file) : status;
 }
 
 plait_status plait_abandon(plait_file** file) {
   if (handle_or_null(file) == nullptr) return PLAIT_OK;
   // The handle is freed in any case, so the message belongs to the thread.
   const plait_status status = guarded(nullptr, [&] { to_file(*file).abandon(); });
-  release(file);
+  free_handle(file);
   return status;
 }
 
@@ -128,7 +128,7 @@ plait_status plait_file_element_bytes(const plait_file* file, int64_t* element_b
 
 plait_status plait_file_dtype(const plait_file* file, char** dtype) {
   if (dtype != nullptr) *dtype = nullptr;
-  return guarded(file, [&] { hand_out_text(dtype, "dtype", [&] { return to_file(file).type().dtype; }); });
+  return guarded(file, [&] { store_text(dtype, "dtype", [&] { return to_file(file).type().dtype; }); });
 }
 
 plait_status plait_file_order(const plait_file* file, char* order) {

@@ -16,15 +16,15 @@ namespace plait::c {
 
 namespace {
 
-/// The last error of a thread.
+/// The last error of a thread, and the handle on which the call failed.
 struct LastError {
   Failure failure;
-  const Handle* on = nullptr;
+  const Handle* handle = nullptr;
 };
 
-LastError& latest() {
-  thread_local LastError of_thread;
-  return of_thread;
+LastError& get_last_error() {
+  thread_local LastError last_error;
+  return last_error;
 }
 
 Failure describe_failure(const std::exception_ptr& thrown) {
@@ -46,10 +46,10 @@ Failure describe_failure(const std::exception_ptr& thrown) {
 }
 
 const Failure* failure_on(const void* handle) {
-  if (handle == nullptr) return &latest().failure;
+  if (handle == nullptr) return &get_last_error().failure;
   const auto* begin = static_cast<const Handle*>(handle);
-  if (!begin->by_many) return &begin->last;
-  return latest().on == begin ? &latest().failure : nullptr;
+  if (!begin->is_used_by_many) return &begin->last_failure;
+  return get_last_error().handle == begin ? &get_last_error().failure : nullptr;
 }
 
 }  // namespace
@@ -57,22 +57,22 @@ const Failure* failure_on(const void* handle) {
 plait_status record(const Handle* handle) noexcept {
   try {
     const Failure failure = describe_failure(std::current_exception());
-    latest() = {failure, handle};
-    if (handle != nullptr && !handle->by_many) handle->last = failure;
+    get_last_error() = {failure, handle};
+    if (handle != nullptr && !handle->is_used_by_many) handle->last_failure = failure;
     return failure.status;
   } catch (...) {  // a text as short as this one needs no allocated memory
-    latest().failure.status = PLAIT_ERROR_MEMORY;
-    latest().failure.code = ENOMEM;
-    latest().failure.text = "out of memory";
+    get_last_error().failure.status = PLAIT_ERROR_MEMORY;
+    get_last_error().failure.code = ENOMEM;
+    get_last_error().failure.text = "out of memory";
     return PLAIT_ERROR_MEMORY;
   }
 }
 
 void detach_error(const Handle* handle) noexcept {
-  if (latest().on == handle) latest().on = nullptr;
+  if (get_last_error().handle == handle) get_last_error().handle = nullptr;
 }
 
-char* copied(const std::string& text) {
+char* copy_text(const std::string& text) {
   char* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) throw std::bad_alloc();
   std::memcpy(copy, text.c_str(), text.size() + 1);

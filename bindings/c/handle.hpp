@@ -22,10 +22,10 @@ struct Failure {
 
 /// The base of every handle.
 struct Handle {
-  /// used_by_many: true if several threads may use the handle at once, so that errors are stored with the thread.
-  explicit Handle(bool used_by_many = false) : by_many(used_by_many) {}
-  bool by_many;
-  mutable Failure last;
+  /// is_used_by_many: true if several threads may use the handle at once, so that errors are stored with the thread.
+  explicit Handle(bool is_used_by_many = false) : is_used_by_many(is_used_by_many) {}
+  bool is_used_by_many;
+  mutable Failure last_failure;
 };
 
 /// Records the current exception as the last error of this thread and, if there is one, of the handle.
@@ -47,7 +47,7 @@ plait_status guarded(const Handle* handle, Body&& body) noexcept {
 /// Runs checks before a collective call.  If they throw, calls `report`, such as File::fail, with the message and the
 /// system code, so that the other ranks get the error and do not wait.
 template <typename Report, typename Body>
-decltype(auto) checked(Report&& report, Body&& body) {
+decltype(auto) run_checks(Report&& report, Body&& body) {
   std::string message;
   int code = 0;
   try {
@@ -65,39 +65,40 @@ decltype(auto) checked(Report&& report, Body&& body) {
   base::throw_argument_error(message);
 }
 
-/// Returns the object at a pointer of the caller.
+/// Returns the object at a pointer that the caller has passed. from: what the caller should pass.
+/// errors  kArgument: the pointer is NULL.
 template <typename Value>
-Value& given(Value* value, const char* name, const char* from) {
+Value& dereference(Value* value, const char* name, const char* from) {
   if (value == nullptr) base::throw_argument_error(name, " is NULL; pass ", from);
   return *value;
 }
 
-/// Returns the variable for a result.
+/// Returns the variable that the caller has passed for a result.
 template <typename Value>
 Value& output(Value* value, const char* name) {
-  return given(value, name, "the address of a variable for the result");
+  return dereference(value, name, "the address of a variable for the result");
 }
 
-/// Returns a text of the caller.
-inline std::string to_text(const char* text, const char* name) { return &given(text, name, "a text"); }
+/// Returns a text that the caller has passed.
+inline std::string to_text(const char* text, const char* name) { return &dereference(text, name, "a text"); }
 
 /// Frees a handle, if there is one.
 template <typename Type>
-plait_status release(Type** handle) noexcept {
+plait_status free_handle(Type** handle) noexcept {
   if (handle == nullptr || *handle == nullptr) return PLAIT_OK;
   detach_error(*handle);
   delete std::exchange(*handle, nullptr);
   return PLAIT_OK;
 }
 
-/// Returns a copy of a text that the caller frees.
-char* copied(const std::string& text);
+/// Returns a copy of a text, which the caller frees.
+char* copy_text(const std::string& text);
 
 /// Stores a copy of a text at `where`.  If `where` is null, it throws before calling `text`.
 template <typename Text>
-void hand_out_text(char** where, const char* name, Text&& text) {
+void store_text(char** where, const char* name, Text&& text) {
   char*& result = output(where, name);
-  result = copied(text());
+  result = copy_text(text());
 }
 
 }  // namespace plait::c

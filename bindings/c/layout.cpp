@@ -1,3 +1,5 @@
+// Layouts of the C interface.
+
 #include <algorithm>
 
 #include "base/errors.hpp"
@@ -13,7 +15,7 @@ namespace {
 
 /// Stores numbers if all of them fit.
 template <typename Values, typename Number>
-void hand_out(const Values& values, std::int64_t capacity, Number* numbers, const char* name) {
+void store_numbers(const Values& values, std::int64_t capacity, Number* numbers, const char* name) {
   const auto count = static_cast<std::int64_t>(values.size());
   if (capacity < count)
     plait::base::throw_argument_error(name, " has room for ", capacity, " numbers, but there are ", count,
@@ -23,7 +25,7 @@ void hand_out(const Values& values, std::int64_t capacity, Number* numbers, cons
 
 Extents to_index(const Layout& layout, const int64_t* index, const char* name) {
   if (layout.dimensions() == 0) return {};
-  const int64_t* first = &given(index, name, "one number for each dimension");
+  const int64_t* first = &dereference(index, name, "one number for each dimension");
   return {first, first + layout.dimensions()};
 }
 
@@ -47,11 +49,11 @@ plait_status plait_layout_parse_shape(const char* text, int dimensions, const in
   return status == PLAIT_OK ? parse(text, &extents, layout) : status;
 }
 
-plait_status plait_layout_free(plait_layout** layout) { return release(layout); }
+plait_status plait_layout_free(plait_layout** layout) { return free_handle(layout); }
 
 plait_status plait_layout_text(const plait_layout* layout, char** text) {
   if (text != nullptr) *text = nullptr;
-  return guarded(layout, [&] { hand_out_text(text, "text", [&] { return to_string(to_layout(layout)); }); });
+  return guarded(layout, [&] { store_text(text, "text", [&] { return to_string(to_layout(layout)); }); });
 }
 
 plait_status plait_layout_equal(const plait_layout* layout, const plait_layout* other, int* equal) {
@@ -66,7 +68,7 @@ plait_status plait_layout_dimensions(const plait_layout* layout, int* dimensions
 }
 
 plait_status plait_layout_shape(const plait_layout* layout, int capacity, int64_t* shape) {
-  return guarded(layout, [&] { hand_out(to_layout(layout).shape(), capacity, shape, "shape"); });
+  return guarded(layout, [&] { store_numbers(to_layout(layout).shape(), capacity, shape, "shape"); });
 }
 
 plait_status plait_layout_elements(const plait_layout* layout, int64_t* elements) {
@@ -86,19 +88,19 @@ plait_status plait_layout_has_rank(const plait_layout* layout, int64_t rank, int
 }
 
 plait_status plait_layout_rank_numbers(const plait_layout* layout, int64_t capacity, int64_t* numbers) {
-  return guarded(layout, [&] { hand_out(to_layout(layout).rank_numbers(), capacity, numbers, "numbers"); });
+  return guarded(layout, [&] { store_numbers(to_layout(layout).rank_numbers(), capacity, numbers, "numbers"); });
 }
 
 plait_status plait_layout_local_shape(const plait_layout* layout, int64_t rank, int capacity, int64_t* shape) {
-  return guarded(layout, [&] { hand_out(to_layout(layout).local_shape(rank), capacity, shape, "shape"); });
+  return guarded(layout, [&] { store_numbers(to_layout(layout).local_shape(rank), capacity, shape, "shape"); });
 }
 
 plait_status plait_layout_padded_shape(const plait_layout* layout, int64_t rank, int capacity, int64_t* shape) {
-  return guarded(layout, [&] { hand_out(to_layout(layout).padded_shape(rank), capacity, shape, "shape"); });
+  return guarded(layout, [&] { store_numbers(to_layout(layout).padded_shape(rank), capacity, shape, "shape"); });
 }
 
 plait_status plait_layout_order(const plait_layout* layout, int capacity, int* order) {
-  return guarded(layout, [&] { hand_out(to_layout(layout).order(), capacity, order, "order"); });
+  return guarded(layout, [&] { store_numbers(to_layout(layout).order(), capacity, order, "order"); });
 }
 
 plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int dimension, int64_t capacity,
@@ -127,7 +129,7 @@ plait_status plait_layout_owners(const plait_layout* layout, const int64_t* inde
   return guarded(layout, [&] {
     const Layout& layout_object = to_layout(layout);
     const std::vector<std::int64_t> ranks = layout_object.owners(to_index(layout_object, index, "index"));
-    if (owners != nullptr || capacity != 0) hand_out(ranks, capacity, owners, "owners");
+    if (owners != nullptr || capacity != 0) store_numbers(ranks, capacity, owners, "owners");
     if (owners == nullptr || count != nullptr) output(count, "count") = static_cast<std::int64_t>(ranks.size());
   });
 }
@@ -135,16 +137,16 @@ plait_status plait_layout_owners(const plait_layout* layout, const int64_t* inde
 plait_status plait_layout_to_local(const plait_layout* layout, const int64_t* index, int64_t rank, int64_t* local) {
   return guarded(layout, [&] {
     const Layout& layout_object = to_layout(layout);
-    hand_out(layout_object.to_local(to_index(layout_object, index, "index"), rank), layout_object.dimensions(), local,
-             "local");
+    store_numbers(layout_object.to_local(to_index(layout_object, index, "index"), rank), layout_object.dimensions(),
+                  local, "local");
   });
 }
 
 plait_status plait_layout_to_global(const plait_layout* layout, const int64_t* local, int64_t rank, int64_t* index) {
   return guarded(layout, [&] {
     const Layout& layout_object = to_layout(layout);
-    hand_out(layout_object.to_global(to_index(layout_object, local, "local"), rank), layout_object.dimensions(), index,
-             "index");
+    store_numbers(layout_object.to_global(to_index(layout_object, local, "local"), rank), layout_object.dimensions(),
+                  index, "index");
   });
 }
 
@@ -152,8 +154,8 @@ plait_status plait_layout_held(const plait_layout* layout, const plait_comm* com
                                int64_t* arrays, int64_t* bytes) {
   return guarded(layout, [&] {
     const Layout& layout_object = to_layout(layout);
-    const std::vector<std::int64_t> ranks = ranks_held(layout_object, to_comm(comm));
-    const std::int64_t capacity = bytes_held(layout_object, ranks, element_bytes);
+    const std::vector<std::int64_t> ranks = list_local_ranks(layout_object, to_comm(comm));
+    const std::int64_t capacity = count_local_bytes(layout_object, ranks, element_bytes);
     if (arrays != nullptr) *arrays = static_cast<std::int64_t>(ranks.size());
     if (bytes != nullptr) *bytes = capacity;
   });

@@ -22,7 +22,8 @@ std::int64_t dense_bytes(const Layout& layout, std::int64_t rank, std::int64_t e
 }
 
 /// Returns the bytes from an array's first element to the end of the one at the highest address.
-std::int64_t spread_bytes(const Layout& layout, std::int64_t rank, const Extents& strides, std::int64_t element_bytes) {
+std::int64_t count_span_bytes(const Layout& layout, std::int64_t rank, const Extents& strides,
+                              std::int64_t element_bytes) {
   const Extents shape = layout.padded_shape(rank);
   std::int64_t bytes = element_bytes;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -34,12 +35,12 @@ std::int64_t spread_bytes(const Layout& layout, std::int64_t rank, const Extents
   return bytes;
 }
 
-void check_capacity(std::int64_t capacity, std::int64_t needed, const std::string& whose) {
+void check_capacity(std::int64_t capacity, std::int64_t needed, const std::string& owner) {
   if (capacity == PLAIT_UNKNOWN) return;
   if (capacity < 0)
-    plait::base::throw_argument_error(whose, " has ", capacity, " bytes; give their number, or PLAIT_UNKNOWN");
+    plait::base::throw_argument_error(owner, " has ", capacity, " bytes; give their number, or PLAIT_UNKNOWN");
   if (capacity < needed)
-    plait::base::throw_argument_error(whose, " has ", capacity, " bytes, but needs ", needed, "; make it larger");
+    plait::base::throw_argument_error(owner, " has ", capacity, " bytes, but needs ", needed, "; make it larger");
 }
 
 void check_element_bytes(std::int64_t element_bytes) {
@@ -53,31 +54,31 @@ std::string ranks_text(const std::vector<std::int64_t>& ranks, const Layout& lay
 }
 
 template <typename Byte, typename Void>
-std::vector<ArrayPart<Byte>> dense(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                   const DenseArray<Void>& array) {
-  const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
-  const std::int64_t needed = bytes_held(layout, ranks, element_bytes);
+std::vector<ArrayPart<Byte>> make_dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
+                                              const DenseArray<Void>& array) {
+  const std::vector<std::int64_t> ranks = list_local_ranks(layout, comm);
+  const std::int64_t needed = count_local_bytes(layout, ranks, element_bytes);
   if (array.data == nullptr && needed > 0)
     plait::base::throw_argument_error(array.name, " is NULL, but ", ranks_text(ranks, layout), " need",
                                       ranks.size() == 1 ? "s " : " ", needed, " bytes; pass the local array");
   check_capacity(array.bytes, needed, base::text(array.name, ", for ", ranks_text(ranks, layout), ','));
   std::vector<ArrayPart<Byte>> parts;
-  auto* at = static_cast<Byte*>(array.data);
+  auto* next_array = static_cast<Byte*>(array.data);
   for (const std::int64_t rank : ranks) {
-    parts.push_back({at, {}});
-    if (at != nullptr) at += dense_bytes(layout, rank, element_bytes);
+    parts.push_back({next_array, {}});
+    if (next_array != nullptr) next_array += dense_bytes(layout, rank, element_bytes);
   }
   return parts;
 }
 
 template <typename Byte, typename Part>
-std::vector<ArrayPart<Byte>> listed(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                    const PartList<Part>& list) {
+std::vector<ArrayPart<Byte>> make_listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
+                                               const PartList<Part>& list) {
   check_element_bytes(element_bytes);
   if (list.count < 0 || (list.count > 0 && list.parts == nullptr))
     plait::base::throw_argument_error(list.name, list.parts == nullptr ? " is NULL" : " are listed",
                                       ", but there are to be ", list.count, "; pass as many as this process has");
-  const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
+  const std::vector<std::int64_t> ranks = list_local_ranks(layout, comm);
   if (static_cast<std::size_t>(list.count) != ranks.size())
     plait::base::throw_argument_error(list.name, ": ", list.count, " local arrays were given, but this process holds ",
                                       ranks.size(), " of the layout ", to_string(layout));
@@ -87,7 +88,7 @@ std::vector<ArrayPart<Byte>> listed(const Layout& layout, const Comm& comm, std:
     Extents strides;
     if (part.strides != nullptr) strides.assign(part.strides, part.strides + layout.dimensions());
     const std::int64_t needed = part.strides == nullptr ? dense_bytes(layout, ranks[i], element_bytes)
-                                                        : spread_bytes(layout, ranks[i], strides, element_bytes);
+                                                        : count_span_bytes(layout, ranks[i], strides, element_bytes);
     if (part.data == nullptr && needed > 0)
       plait::base::throw_argument_error(list.name, ": the local array of rank ", ranks[i], " is NULL, but has ", needed,
                                         " bytes");
@@ -99,12 +100,13 @@ std::vector<ArrayPart<Byte>> listed(const Layout& layout, const Comm& comm, std:
 
 }  // namespace
 
-std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm) {
+std::vector<std::int64_t> list_local_ranks(const Layout& layout, const Comm& comm) {
   core::check_ranks(layout, comm);
   return core::ranks_held(layout, comm);
 }
 
-std::int64_t bytes_held(const Layout& layout, const std::vector<std::int64_t>& ranks, std::int64_t element_bytes) {
+std::int64_t count_local_bytes(const Layout& layout, const std::vector<std::int64_t>& ranks,
+                               std::int64_t element_bytes) {
   check_element_bytes(element_bytes);
   std::int64_t bytes = 0;
   for (const std::int64_t rank : ranks)
@@ -114,22 +116,22 @@ std::int64_t bytes_held(const Layout& layout, const std::vector<std::int64_t>& r
 
 std::vector<MutablePart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
                                      const DenseArray<void>& array) {
-  return dense<std::byte>(layout, comm, element_bytes, array);
+  return make_dense_parts<std::byte>(layout, comm, element_bytes, array);
 }
 
 std::vector<ConstPart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
                                    const DenseArray<const void>& array) {
-  return dense<const std::byte>(layout, comm, element_bytes, array);
+  return make_dense_parts<const std::byte>(layout, comm, element_bytes, array);
 }
 
 std::vector<MutablePart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
                                       const PartList<plait_part>& list) {
-  return listed<std::byte>(layout, comm, element_bytes, list);
+  return make_listed_parts<std::byte>(layout, comm, element_bytes, list);
 }
 
 std::vector<ConstPart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
                                     const PartList<plait_const_part>& list) {
-  return listed<const std::byte>(layout, comm, element_bytes, list);
+  return make_listed_parts<const std::byte>(layout, comm, element_bytes, list);
 }
 
 }  // namespace plait::c

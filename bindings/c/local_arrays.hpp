@@ -13,10 +13,11 @@ namespace plait::c {
 
 /// Returns the ranks of a layout whose arrays this process holds, ascending.
 /// errors  kArgument: the layout has ranks beyond the communicator.
-std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm);
+std::vector<std::int64_t> list_local_ranks(const Layout& layout, const Comm& comm);
 
-/// Returns the bytes of their dense arrays together, including halos.
-std::int64_t bytes_held(const Layout& layout, const std::vector<std::int64_t>& ranks, std::int64_t element_bytes);
+/// Returns the number of bytes that the dense local arrays of `ranks` have together, including halos.
+std::int64_t count_local_bytes(const Layout& layout, const std::vector<std::int64_t>& ranks,
+                               std::int64_t element_bytes);
 
 /// An argument with dense arrays, one after another, `void` or `const void`.
 template <typename Void>

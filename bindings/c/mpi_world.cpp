@@ -1,4 +1,4 @@
-// The begin and the end of MPI in programs that do not initialise it themselves.
+// Initialises and finalises MPI in programs that do not initialise it themselves.
 //
 // At the end of such a program the ranks agree that all have ended before MPI_Finalize is called. Otherwise a rank that
 // fails early would leave the others waiting in it. Example: rank 1 exits with status 3, and the others read a file.
@@ -33,22 +33,24 @@ struct World {
   Comm comm;
 };
 
-// MPI_Finalize frees it, not the end of the process, because it contains objects of MPI.
-std::unique_ptr<World>& instance() {
+/// Returns the ranks of the program, if any call has used them. MPI_Finalize frees them, not the end of the process,
+/// because they contain objects of MPI.
+std::unique_ptr<World>& get_instance() {
   static auto* const holder = new std::unique_ptr<World>;
   return *holder;
 }
 
 /// True unless the process is a forked child, which owns nothing of its parent.
-bool is_owner() { return !instance() || instance()->owner.here(); }
+bool is_owner() { return !get_instance() || get_instance()->owner.here(); }
 
-void release() noexcept {
-  if (is_owner()) instance().reset();
+void free_world() noexcept {
+  if (is_owner()) get_instance().reset();
 }
 
-void (*failed_end)(int status) noexcept = [](int /*status*/) noexcept {};
+void (*on_failed_end)(int status) noexcept = [](int /*status*/) noexcept {};
 
-void agree_on_the_end(const Comm& comm) {
+/// Waits until all ranks have made this call. Fails on all if a rank makes another collective call instead.
+void agree_on_end(const Comm& comm) {
   core::get_worker(comm)->run(
       [&] { const collective::Collective together(core::get_transport(comm), "the end of the program", nullptr); });
 }
@@ -62,17 +64,17 @@ void at_exit(int status, void* /*unused*/) {
   // The launcher ends a job when a process fails without MPI_Finalize, so that the other ranks do not wait for it in
   // calls of any library.
   if (status != 0) {
-    failed_end(status);
+    on_failed_end(status);
     return;
   }
   constexpr int kMaxFailures = 10000;  // maximum number of calls that the other ranks still make
-  for (int failures = 0; instance(); ++failures) {
+  for (int failures = 0; get_instance(); ++failures) {
     try {
-      agree_on_the_end(instance()->comm);
+      agree_on_end(get_instance()->comm);
       break;
     } catch (const Error& error) {
       if (error.system_code() != EOWNERDEAD && failures < kMaxFailures) continue;
-      failed_end(0);
+      on_failed_end(0);
       return;  // a rank has ended without this agreement, and MPI_Finalize would wait for it
     }
   }
@@ -102,7 +104,7 @@ void start_mpi() {
 }  // namespace
 
 const Comm& world() {
-  if (instance()) return instance()->comm;
+  if (get_instance()) return get_instance()->comm;
   int ended = 0;
   MPI_Finalized(&ended);
   if (ended != 0) base::throw_system_error(0, "MPI is finalised already; ask for the ranks before MPI_Finalize");
@@ -113,14 +115,14 @@ const Comm& world() {
     start_mpi();
     new_world->comm = make_comm(MPI_COMM_WORLD);
   }
-  [[maybe_unused]] static const bool watched = [] {
-    transport::at_ending(transport::EndingStage::kFiles, release);
+  [[maybe_unused]] static const bool is_registered = [] {
+    transport::at_ending(transport::EndingStage::kFiles, free_world);
     return true;
   }();
-  instance() = std::move(new_world);
-  return instance()->comm;
+  get_instance() = std::move(new_world);
+  return get_instance()->comm;
 }
 
-void at_failed_end(void (*call)(int status) noexcept) { failed_end = call; }
+void set_failed_end_callback(void (*call)(int status) noexcept) { on_failed_end = call; }
 
 }  // namespace plait::c

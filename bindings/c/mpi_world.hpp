@@ -13,6 +13,6 @@ const Comm& world();
 
 /// Calls a function if the program ends without MPI_Finalize after world() has initialised MPI: with the exit status
 /// of this process, or with 0 if another rank has failed.
-void at_failed_end(void (*call)(int status) noexcept);
+void set_failed_end_callback(void (*call)(int status) noexcept);
 
 }  // namespace plait::c

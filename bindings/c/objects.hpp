@@ -15,17 +15,18 @@
 #include "plait/redistribute.hpp"
 
 struct plait_comm : plait::c::Handle {
-  explicit plait_comm(plait::Comm of) : Handle(true), comm(std::move(of)) {}
+  explicit plait_comm(plait::Comm processes) : Handle(/*is_used_by_many=*/true), comm(std::move(processes)) {}
   plait::Comm comm;
 };
 
 struct plait_layout : plait::c::Handle {
-  explicit plait_layout(plait::Layout of) : Handle(true), layout(std::move(of)) {}
+  explicit plait_layout(plait::Layout object) : Handle(/*is_used_by_many=*/true), layout(std::move(object)) {}
   plait::Layout layout;
 };
 
 struct plait_conversion : plait::c::Handle {
-  explicit plait_conversion(plait::Conversion of) : Handle(true), conversion(std::move(of)) {}
+  explicit plait_conversion(plait::Conversion object)
+      : Handle(/*is_used_by_many=*/true), conversion(std::move(object)) {}
   plait::Conversion conversion;
 };
 
@@ -35,7 +36,7 @@ struct plait_conversion : plait::c::Handle {
 struct plait_file : plait::c::Handle {
   std::optional<plait::File> file;
   plait::Comm comm;
-  plait::Attributes next;  ///< attributes of the next step
+  plait::Attributes next_attributes;  ///< attributes of the step that plait_begin_step begins next
 };
 
 struct plait_redistribution : plait::c::Handle {
@@ -51,30 +52,32 @@ struct plait_shared : plait::c::Handle {
 };
 
 struct plait_dio : plait::c::Handle {
-  plait_dio() : Handle(true) {}
+  plait_dio() : Handle(/*is_used_by_many=*/true) {}
   std::optional<plait::DistantFile> file;
 };
 
 struct plait_request : plait::c::Handle {
   std::function<std::int64_t()> wait;  ///< returns the elements of a stream's access
   std::function<bool()> test;
-  bool counts = false;  ///< true if wait() returns a number of elements
-  bool waited = false;  ///< true if the caller has received the result
+  bool counts_elements = false;  ///< true if wait() returns a number of elements
+  bool is_received = false;      ///< true if a call has waited and returned the result
 };
 
 namespace plait::c {
 
 inline const Comm& to_comm(const plait_comm* comm) {
-  return given(comm, "comm", "plait_alone() or the handle from plait_comm_from_mpi").comm;
+  return dereference(comm, "comm", "plait_alone() or the handle from plait_comm_from_mpi").comm;
 }
 inline const Layout& to_layout(const plait_layout* layout, const char* name = "layout") {
-  return given(layout, name, "the handle from plait_layout_parse").layout;
+  return dereference(layout, name, "the handle from plait_layout_parse").layout;
 }
-inline File& to_file(plait_file* file) { return *given(file, "file", "the handle from plait_open").file; }
-inline const File& to_file(const plait_file* file) { return *given(file, "file", "the handle from plait_open").file; }
+inline File& to_file(plait_file* file) { return *dereference(file, "file", "the handle from plait_open").file; }
+inline const File& to_file(const plait_file* file) {
+  return *dereference(file, "file", "the handle from plait_open").file;
+}
 
 /// Stores a Request in a handle that was created for it.
-inline void put(plait_request& handle, Request request) {
+inline void store_request(plait_request& handle, Request request) {
   auto shared_request = std::make_shared<Request>(std::move(request));
   handle.wait = [shared_request] {
     shared_request->wait();

@@ -37,7 +37,7 @@ inline Extents to_extents(const std::int64_t* numbers, int count, const char* na
   if (count < 0 || count > kMaxDimensions)
     base::throw_argument_error(name, " has ", count, " dimensions; there may be 0 to ", kMaxDimensions);
   if (count == 0) return {};
-  const std::int64_t* first = &given(numbers, name, "one number for each dimension");
+  const std::int64_t* first = &dereference(numbers, name, "one number for each dimension");
   return {first, first + count};
 }
 

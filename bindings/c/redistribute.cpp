@@ -1,3 +1,5 @@
+// Redistribution of the C interface.
+
 #include "plait/redistribute.hpp"
 
 #include "base/errors.hpp"
@@ -71,7 +73,7 @@ plait_status redistribute(const plait_comm* comm, const Ends& ends, int64_t elem
     const auto report = [&](const std::string& message, int code) {
       plait::fail_redistribute(message, everyone, code);
     };
-    const RedistributeArguments call = checked(report, [&] {
+    const RedistributeArguments call = run_checks(report, [&] {
       const Layout& source_layout = to_layout(ends.source, "source");
       const Layout& target_layout = to_layout(ends.target, "target");
       return RedistributeArguments{source_layout, target_layout,
@@ -84,13 +86,13 @@ plait_status redistribute(const plait_comm* comm, const Ends& ends, int64_t elem
 }
 
 plait_redistribution& to_plan(plait_redistribution* plan) {
-  return given(plan, "plan", "the handle from plait_redistribution_create");
+  return dereference(plan, "plan", "the handle from plait_redistribution_create");
 }
 
 template <typename Find, typename Also>
 Parts find_parts(plait_redistribution& handle_object, Find&& find, Also&& also) {
   const auto report = [&](const std::string& message, int code) { handle_object.plan->fail(message, code); };
-  return checked(report, [&] {
+  return run_checks(report, [&] {
     also();
     return find(*handle_object.source, *handle_object.target, handle_object.comm, handle_object.element_bytes);
   });
@@ -115,7 +117,7 @@ plait_status start(plait_redistribution* plan, plait_request** request, Find&& f
       output(request, "request");
       handle = std::make_unique<plait_request>();
     });
-    put(*handle, handle_object.plan->start(std::move(parts.from), std::move(parts.to)));
+    store_request(*handle, handle_object.plan->start(std::move(parts.from), std::move(parts.to)));
     *request = handle.release();
   });
 }
@@ -145,7 +147,7 @@ plait_status plait_redistribution_create(const plait_comm* comm, const plait_lay
     const auto report = [&](const std::string& message, int code) {
       plait::fail_redistribute(message, everyone, code);
     };
-    const RedistributionOptions plan_options = checked(report, [&] {
+    const RedistributionOptions plan_options = run_checks(report, [&] {
       output(plan, "plan");
       handle = std::make_unique<plait_redistribution>();
       handle->source = to_layout(source, "source");
@@ -159,7 +161,7 @@ plait_status plait_redistribution_create(const plait_comm* comm, const plait_lay
   });
 }
 
-plait_status plait_redistribution_free(plait_redistribution** plan) { return release(plan); }
+plait_status plait_redistribution_free(plait_redistribution** plan) { return free_handle(plan); }
 
 plait_status plait_redistribution_run(plait_redistribution* plan, const void* from, int64_t from_bytes, void* to,
                                       int64_t to_bytes) {
@@ -189,7 +191,7 @@ plait_status plait_redistribution_fail(plait_redistribution* plan, const char* m
 plait_status plait_redistribution_explain(const plait_redistribution* plan, char** text) {
   if (text != nullptr) *text = nullptr;
   return guarded(plan, [&] {
-    const auto& handle_object = given(plan, "plan", "the handle from plait_redistribution_create");
-    hand_out_text(text, "text", [&] { return handle_object.plan->explain(); });
+    const auto& handle_object = dereference(plan, "plan", "the handle from plait_redistribution_create");
+    store_text(text, "text", [&] { return handle_object.plan->explain(); });
   });
 }

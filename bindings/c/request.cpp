@@ -1,3 +1,5 @@
+// Requests of the C interface: the operations that were started and not waited for.
+
 #include "base/errors.hpp"
 #include "objects.hpp"
 
@@ -6,11 +8,11 @@ using namespace plait::c;
 namespace {
 
 plait_request& to_request(plait_request* request) {
-  return given(request, "request", "the handle from a function that starts an operation");
+  return dereference(request, "request", "the handle from a function that starts an operation");
 }
 
 std::int64_t wait(plait_request& request) {
-  request.waited = true;
+  request.is_received = true;
   return request.wait();
 }
 
@@ -28,7 +30,7 @@ plait_status plait_request_elements(plait_request* request, int64_t* elements) {
   return guarded(request, [&] {
     plait_request& request_object = to_request(request);
     output(elements, "elements");
-    if (!request_object.counts)
+    if (!request_object.counts_elements)
       plait::base::throw_argument_error("the request is not of a stream; only those count elements");
     *elements = wait(request_object);
   });
@@ -37,7 +39,7 @@ plait_status plait_request_elements(plait_request* request, int64_t* elements) {
 plait_status plait_request_free(plait_request** request) {
   if (request == nullptr || *request == nullptr) return PLAIT_OK;
   plait_status status = PLAIT_OK;
-  if (!(*request)->waited) status = guarded(nullptr, [&] { wait(**request); });
-  release(request);
+  if (!(*request)->is_received) status = guarded(nullptr, [&] { wait(**request); });
+  free_handle(request);
   return status;
 }

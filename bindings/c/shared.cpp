@@ -12,17 +12,17 @@ template <typename Bytes>
 plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& make_memory) {
   if (shared != nullptr) *shared = nullptr;
   return guarded(comm, [&] {
-    const plait::Comm& everyone = to_comm(comm);
+    const plait::Comm& comm_object = to_comm(comm);
     std::unique_ptr<plait_shared> handle;
     const auto report = [&](const std::string& message, int code) {
-      plait::fail_redistribute(message, everyone, code);
+      plait::fail_redistribute(message, comm_object, code);
     };
-    const std::int64_t bytes = checked(report, [&] {
+    const std::int64_t bytes = run_checks(report, [&] {
       output(shared, "shared");
       handle = std::make_unique<plait_shared>();
-      return make_memory(everyone);
+      return make_memory(comm_object);
     });
-    handle->memory.emplace(bytes, everyone);
+    handle->memory.emplace(bytes, comm_object);
     *shared = handle.release();
   });
 }
@@ -31,9 +31,9 @@ plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& make_m
 
 plait_status plait_empty(const plait_comm* comm, const plait_layout* layout, int64_t element_bytes,
                          plait_shared** shared) {
-  return share(comm, shared, [&](const plait::Comm& everyone) {
+  return share(comm, shared, [&](const plait::Comm& comm_object) {
     const plait::Layout& layout_object = to_layout(layout);
-    return bytes_held(layout_object, ranks_held(layout_object, everyone), element_bytes);
+    return count_local_bytes(layout_object, list_local_ranks(layout_object, comm_object), element_bytes);
   });
 }
 
@@ -46,10 +46,10 @@ plait_status plait_empty_bytes(const plait_comm* comm, int64_t bytes, plait_shar
 
 plait_status plait_shared_memory(const plait_shared* shared, void** data, int64_t* bytes) {
   return guarded(shared, [&] {
-    const plait::SharedMemory& memory = *given(shared, "shared", "the handle from plait_empty").memory;
+    const plait::SharedMemory& memory = *dereference(shared, "shared", "the handle from plait_empty").memory;
     if (data != nullptr) *data = memory.data();
     if (bytes != nullptr) *bytes = memory.bytes();
   });
 }
 
-plait_status plait_shared_free(plait_shared** shared) { return release(shared); }
+plait_status plait_shared_free(plait_shared** shared) { return free_handle(shared); }

@@ -12,14 +12,15 @@ using plait::Attribute;
 
 namespace {
 
+/// Sets an attribute of the next step. value: a function that returns it.
 template <typename Value>
-plait_status put(plait_file* file, const char* name, Value&& value) {
+plait_status put_attribute(plait_file* file, const char* name, Value&& value) {
   return guarded(file, [&] {
     const plait::File& file_object = to_file(file);
     if (file_object.mode() == plait::Mode::kRead)
       plait::base::throw_argument_error(file_object.path(),
                                         " is open for reading; attributes are given by the writer of a step");
-    file->next[to_text(name, "name")] = value();
+    file->next_attributes[to_text(name, "name")] = value();
   });
 }
 
@@ -39,7 +40,7 @@ const Attribute& find_step_attribute(const plait_file* file, const char* name) {
                                     expected_type, " was asked for");
 }
 
-/// Returns a function that reports an error to all ranks, for checked().
+/// Returns a function that reports an error to all ranks, for run_checks().
 auto reporter(plait::File& file) {
   return [&file](const std::string& message, int code) { file.fail(message, code); };
 }
@@ -47,22 +48,22 @@ auto reporter(plait::File& file) {
 }  // namespace
 
 plait_status plait_put_integer(plait_file* file, const char* name, int64_t value) {
-  return put(file, name, [&] { return std::int64_t{value}; });
+  return put_attribute(file, name, [&] { return std::int64_t{value}; });
 }
 
 plait_status plait_put_real(plait_file* file, const char* name, double value) {
-  return put(file, name, [&] { return value; });
+  return put_attribute(file, name, [&] { return value; });
 }
 
 plait_status plait_put_text(plait_file* file, const char* name, const char* value) {
-  return put(file, name, [&] { return to_text(value, "value"); });
+  return put_attribute(file, name, [&] { return to_text(value, "value"); });
 }
 
 plait_status plait_begin_step(plait_file* file, int* more) {
   return guarded(file, [&] {
     plait::File& file_object = to_file(file);
-    int& result = checked(reporter(file_object), [&]() -> int& { return output(more, "more"); });
-    result = file_object.begin_step(std::exchange(file->next, {})) ? 1 : 0;
+    int& result = run_checks(reporter(file_object), [&]() -> int& { return output(more, "more"); });
+    result = file_object.begin_step(std::exchange(file->next_attributes, {})) ? 1 : 0;
   });
 }
 
@@ -103,7 +104,7 @@ plait_status plait_get_text(const plait_file* file, const char* name, char** val
     const Attribute& attribute = find_step_attribute(file, name);
     const auto* text = std::get_if<std::string>(&attribute);
     if (text == nullptr) throw_wrong_type(name, attribute, "a text");
-    hand_out_text(value, "value", [&] { return *text; });
+    store_text(value, "value", [&] { return *text; });
   });
 }
 
@@ -136,6 +137,6 @@ plait_status plait_variable_name(const plait_file* file, int number, char** name
     if (number < 0 || static_cast<std::size_t>(number) >= all.size())
       plait::base::throw_argument_error("the step has ", all.size(), " arrays, but number ", number,
                                         " was asked for; they count from 0");
-    hand_out_text(name, "name", [&] { return all[static_cast<std::size_t>(number)]; });
+    store_text(name, "name", [&] { return all[static_cast<std::size_t>(number)]; });
   });
 }

@@ -1,3 +1,5 @@
+// Streams of the C interface.
+
 #include "plait/stream.hpp"
 
 #include "base/errors.hpp"
@@ -13,7 +15,9 @@ using plait::StreamMode;
 
 namespace {
 
-Stream& to_stream(plait_stream* stream) { return *given(stream, "stream", "the handle from plait_stream_open").stream; }
+Stream& to_stream(plait_stream* stream) {
+  return *dereference(stream, "stream", "the handle from plait_stream_open").stream;
+}
 
 auto reporter(Stream& stream) {
   return [&stream](const std::string& message, int code) { stream.fail(message, code); };
@@ -24,14 +28,14 @@ plait_status start(plait_stream* stream, plait_request** request, Begin&& begin)
   if (request != nullptr) *request = nullptr;
   return guarded(stream, [&] {
     Stream& stream_object = to_stream(stream);
-    auto handle = checked(reporter(stream_object), [&] {
+    auto handle = run_checks(reporter(stream_object), [&] {
       output(request, "request");
       return std::make_unique<plait_request>();
     });
     auto access_object = std::make_shared<plait::StreamRequest>(begin(stream_object));
     handle->wait = [access_object] { return access_object->wait(); };
     handle->test = [access_object] { return access_object->test(); };
-    handle->counts = true;
+    handle->counts_elements = true;
     *request = handle.release();
   });
 }
@@ -43,7 +47,7 @@ plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream
   return guarded(file, [&] {
     plait::File& file_object = to_file(file);
     const auto report = [&](const std::string& message, int code) { file_object.fail(message, code); };
-    auto handle = checked(report, [&] {
+    auto handle = run_checks(report, [&] {
       output(stream, "stream");
       if (mode < PLAIT_STREAM_OWN || mode > PLAIT_STREAM_SAME)
         plait::base::throw_argument_error("streams have the modes 0 to 4, but mode ", mode, " was given");
@@ -57,14 +61,14 @@ plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream
 plait_status plait_stream_close(plait_stream** stream) {
   if (stream == nullptr || *stream == nullptr) return PLAIT_OK;
   const plait_status status = guarded(nullptr, [&] { to_stream(*stream).close(); });
-  release(stream);
+  free_handle(stream);
   return status;
 }
 
 plait_status plait_stream_read(plait_stream* stream, void* data, int64_t elements, int64_t* done) {
   return guarded(stream, [&] {
     Stream& stream_object = to_stream(stream);
-    std::int64_t& result = checked(reporter(stream_object), [&]() -> std::int64_t& { return output(done, "done"); });
+    std::int64_t& result = run_checks(reporter(stream_object), [&]() -> std::int64_t& { return output(done, "done"); });
     result = stream_object.read(static_cast<std::byte*>(data), elements);
   });
 }
@@ -88,7 +92,7 @@ plait_status plait_stream_start_write(plait_stream* stream, const void* data, in
 
 plait_status plait_stream_tell(const plait_stream* stream, int64_t* element) {
   return guarded(stream, [&] {
-    output(element, "element") = given(stream, "stream", "the handle from plait_stream_open").stream->tell();
+    output(element, "element") = dereference(stream, "stream", "the handle from plait_stream_open").stream->tell();
   });
 }
 

@@ -134,7 +134,7 @@ plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_t
       plait::base::throw_argument_error("the handle is that of an open file, ", used->file->path(),
                                         "; call plait_close first, or use another variable");
     Table<plait_file>::instance().reserve();
-    plait::fortran::watch_the_end();
+    plait::fortran::abandon_open_files_at_end();
   } catch (const std::exception& error) {
     return fail_open(comm, error.what());
   }
@@ -151,8 +151,8 @@ plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_t
   options.strategy = *strategy == '\0' ? nullptr : strategy;
   options.readers = readers;
   options.durable = durable;
-  return plait::fortran::keep<plait_file>(file, [&](plait_file** opened) {
-    const plait::core::SilentScope by_the_module;  // the module itself warns about handles that are lost
+  return plait::fortran::make_handle<plait_file>(file, [&](plait_file** opened) {
+    const plait::core::SilentScope silence;  // the module itself warns about handles that are lost
     return plait_open(url, mode, comm, &options, opened);
   });
 }
@@ -172,7 +172,7 @@ plait_status plait_fortran_access(Ticket file_ticket, Ticket layout, const CFI_c
   try {
     if (request == nullptr) return access_file(file, arguments, nullptr);
     Table<plait_request>::instance().reserve();
-    return plait::fortran::keep<plait_request>(
+    return plait::fortran::make_handle<plait_request>(
         request, [&](plait_request** started) { return access_file(file, arguments, started); });
   } catch (const std::exception& error) {
     return plait_file_fail(file, error.what());

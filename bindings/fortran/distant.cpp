@@ -18,7 +18,7 @@ namespace {
 
 using plait::c::guarded;
 using plait::fortran::find;
-using plait::fortran::keep;
+using plait::fortran::make_handle;
 using plait::fortran::Table;
 using plait::fortran::Ticket;
 
@@ -33,18 +33,18 @@ plait_status start(Ticket* request, Begin&& begin) {
       plait::base::throw_argument_error("the request is in use; call plait_dio_wait first, or use another variable");
     Table<plait_request>::instance().reserve();
   });
-  return status == PLAIT_OK ? keep<plait_request>(request, begin) : status;
+  return status == PLAIT_OK ? make_handle<plait_request>(request, begin) : status;
 }
 
 /// Makes a handle by a call that is not collective.
 template <typename Make>
-plait_status make_alone(Ticket* dio, Make&& make) {
+plait_status make_local_handle(Ticket* dio, Make&& make) {
   const plait_status status = guarded(nullptr, [&] {
     if (find<plait_dio>(*dio) != nullptr) plait::base::throw_argument_error(kInUse);
     Table<plait_dio>::instance().reserve();
-    plait::fortran::watch_the_end();
+    plait::fortran::abandon_open_files_at_end();
   });
-  return status == PLAIT_OK ? keep<plait_dio>(dio, make) : status;
+  return status == PLAIT_OK ? make_handle<plait_dio>(dio, make) : status;
 }
 
 plait_dio_options make_options(int temporary) { return {sizeof(plait_dio_options), temporary}; }
@@ -62,15 +62,15 @@ plait_status plait_fortran_dio_open(const char* path, const char* mode, Ticket c
     const auto report = [&](const std::string& message, int code) {
       plait::DistantFile::fail_open(message, plait::c::to_comm(comm), code);
     };
-    plait::c::checked(report, [&] {
+    plait::c::run_checks(report, [&] {
       if (find<plait_dio>(*dio) != nullptr) plait::base::throw_argument_error(kInUse);
       Table<plait_dio>::instance().reserve();
-      plait::fortran::watch_the_end();
+      plait::fortran::abandon_open_files_at_end();
     });
   });
   if (status != PLAIT_OK) return status;
   const plait_dio_options options = make_options(temporary);
-  return keep<plait_dio>(dio, [&](plait_dio** opened) {
+  return make_handle<plait_dio>(dio, [&](plait_dio** opened) {
     return plait_dio_open(*path == '\0' ? nullptr : path, mode, comm, &options, opened);
   });
 }
@@ -78,13 +78,14 @@ plait_status plait_fortran_dio_open(const char* path, const char* mode, Ticket c
 plait_status plait_fortran_dio_offer(const char* name, const char* path, const char* mode, Ticket comm, int temporary,
                                      Ticket* dio) {
   const plait_dio_options options = make_options(temporary);
-  return make_alone(dio, [&](plait_dio** handle) {
+  return make_local_handle(dio, [&](plait_dio** handle) {
     return plait_dio_offer(name, path, mode, find<plait_comm>(comm), &options, handle);
   });
 }
 
 plait_status plait_fortran_dio_find(const char* name, Ticket comm, Ticket* dio) {
-  return make_alone(dio, [&](plait_dio** handle) { return plait_dio_find(name, find<plait_comm>(comm), handle); });
+  return make_local_handle(dio,
+                           [&](plait_dio** handle) { return plait_dio_find(name, find<plait_comm>(comm), handle); });
 }
 
 /// Reads or writes the bytes of an array; with `request` the access is started.
@@ -113,7 +114,8 @@ plait_status plait_fortran_dio_sync(Ticket dio, int rank, Ticket* request) {
 plait_status plait_fortran_dio_waitall(Ticket* requests, std::int64_t count) {
   std::exception_ptr first;
   for (std::int64_t i = 0; i < count; ++i) {
-    const plait_status status = plait::fortran::finish<plait_request>(&requests[i], "the request", plait_dio_wait);
+    const plait_status status =
+        plait::fortran::release_handle<plait_request>(&requests[i], "the request", plait_dio_wait);
     if (first || status == PLAIT_OK) continue;
     first = std::make_exception_ptr(
         plait::Error(status == PLAIT_ERROR_ARGUMENT ? plait::ErrorKind::kArgument : plait::ErrorKind::kSystem,
@@ -125,7 +127,7 @@ plait_status plait_fortran_dio_waitall(Ticket* requests, std::int64_t count) {
 }
 
 plait_status plait_fortran_dio_close(Ticket* dio) {
-  return plait::fortran::finish<plait_dio>(dio, "the handle of distant files", plait_dio_close);
+  return plait::fortran::release_handle<plait_dio>(dio, "the handle of distant files", plait_dio_close);
 }
 
 }  // extern "C"

@@ -14,55 +14,56 @@
 #include "transport/mpi/finalize.hpp"
 
 using plait::fortran::find;
-using plait::fortran::finish;
-using plait::fortran::keep;
+using plait::fortran::make_handle;
+using plait::fortran::release_handle;
 using plait::fortran::Table;
 using plait::fortran::Ticket;
 using plait::transport::mpi::mpi_runs;
 
 namespace {
 
-/// Returns the consequence of not closing a file.
-const char* loss(const plait::File& file) {
+/// Returns the consequence of not closing a file, for the warning.
+const char* describe_loss(const plait::File& file) {
   if (file.mode() != plait::Mode::kWrite) return "what was written is perhaps not durable";
   return file.path().starts_with("pipe:") ? "its readers get an error" : "the new file is discarded";
 }
 
-void give_up(plait_file* handle) noexcept {
+void abandon_file(plait_file* handle) noexcept {
   const plait::File& file = *handle->file;
   if (file.is_open() && file.mode() != plait::Mode::kRead && handle->comm.rank() == 0)
-    std::fprintf(stderr, "plait: %s was not closed, so %s; call plait_close\n", file.path().c_str(), loss(file));
+    std::fprintf(stderr, "plait: %s was not closed, so %s; call plait_close\n", file.path().c_str(),
+                 describe_loss(file));
   plait_abandon(&handle);
 }
 
-void give_up_files() noexcept {
-  for (const auto& entry : Table<plait_file>::instance().take_all()) give_up(entry.second);
+void abandon_files() noexcept {
+  for (const auto& entry : Table<plait_file>::instance().take_all()) abandon_file(entry.second);
 }
 
-/// Waits for the requests that this rank has started, but for no other rank.
-void give_up_distant_files() noexcept {
+/// Releases the distant files that are open. Waits for the requests that this rank has started, but for no other rank.
+void release_distant_files() noexcept {
   for (const auto& entry : Table<plait_dio>::instance().take_all()) {
     plait_dio* handle = entry.second;
-    plait::c::release(&handle);
+    plait::c::free_handle(&handle);
   }
 }
 
 void at_exit() {
-  give_up_files();
-  give_up_distant_files();
+  abandon_files();
+  release_distant_files();
 }
 
 /// Makes a handle by a call that is not collective.
 template <typename Type, typename Make>
-plait_status make_alone(Ticket* ticket, Make&& make) {
+plait_status make_local_handle(Ticket* ticket, Make&& make) {
   *ticket = nullptr;
   const plait_status status = plait::c::guarded(nullptr, [] { Table<Type>::instance().reserve(); });
-  return status == PLAIT_OK ? keep<Type>(ticket, make) : status;
+  return status == PLAIT_OK ? make_handle<Type>(ticket, make) : status;
 }
 
 }  // namespace
 
-void plait::fortran::watch_the_end() {
+void plait::fortran::abandon_open_files_at_end() {
   static plait::transport::mpi::EndOfHandles end(at_exit, at_exit);
   end.watch();
 }
@@ -71,26 +72,26 @@ extern "C" {
 
 /// Returns the ranks of MPI_COMM_WORLD, which the primitives also use. Initialises MPI if necessary. Collective.
 plait_status plait_fortran_world(Ticket* comm) {
-  return make_alone<plait_comm>(comm, [](plait_comm** handle) {
+  return make_local_handle<plait_comm>(comm, [](plait_comm** handle) {
     return plait::c::guarded(nullptr, [&] { *handle = new plait_comm(plait::c::world()); });
   });
 }
 
 plait_status plait_fortran_alone(Ticket* comm) {
-  return make_alone<plait_comm>(comm, [](plait_comm** handle) {
+  return make_local_handle<plait_comm>(comm, [](plait_comm** handle) {
     *handle = const_cast<plait_comm*>(plait_alone());
     return PLAIT_OK;
   });
 }
 
 plait_status plait_fortran_from_mpi(int communicator, Ticket* comm) {
-  return make_alone<plait_comm>(comm,
-                                [&](plait_comm** handle) { return plait_comm_from_fortran(communicator, handle); });
+  return make_local_handle<plait_comm>(
+      comm, [&](plait_comm** handle) { return plait_comm_from_fortran(communicator, handle); });
 }
 
 /// Parses a layout; a negative number of dimensions means that no shape is given.
 plait_status plait_fortran_parse(const char* text, int dimensions, const std::int64_t* shape, Ticket* layout) {
-  return make_alone<plait_layout>(layout, [&](plait_layout** handle) {
+  return make_local_handle<plait_layout>(layout, [&](plait_layout** handle) {
     return dimensions < 0 ? plait_layout_parse(text, handle)
                           : plait_layout_parse_shape(text, dimensions, shape, handle);
   });
@@ -104,18 +105,18 @@ plait_dio* plait_fortran_found_dio(Ticket dio) { return find<plait_dio>(dio); }
 plait_stream* plait_fortran_found_stream(Ticket stream) { return find<plait_stream>(stream); }
 
 plait_status plait_fortran_comm_free(Ticket* comm) {
-  return finish<plait_comm>(comm, "the communicator", plait_comm_free);
+  return release_handle<plait_comm>(comm, "the communicator", plait_comm_free);
 }
 plait_status plait_fortran_layout_free(Ticket* layout) {
-  return finish<plait_layout>(layout, "the layout", plait_layout_free);
+  return release_handle<plait_layout>(layout, "the layout", plait_layout_free);
 }
-plait_status plait_fortran_close(Ticket* file) { return finish<plait_file>(file, "the file", plait_close); }
-plait_status plait_fortran_abandon(Ticket* file) { return finish<plait_file>(file, "the file", plait_abandon); }
+plait_status plait_fortran_close(Ticket* file) { return release_handle<plait_file>(file, "the file", plait_close); }
+plait_status plait_fortran_abandon(Ticket* file) { return release_handle<plait_file>(file, "the file", plait_abandon); }
 plait_status plait_fortran_wait(Ticket* request) {
-  return finish<plait_request>(request, "the request", plait_request_free);
+  return release_handle<plait_request>(request, "the request", plait_request_free);
 }
 plait_status plait_fortran_stream_close(Ticket* stream) {
-  return finish<plait_stream>(stream, "the stream", plait_stream_close);
+  return release_handle<plait_stream>(stream, "the stream", plait_stream_close);
 }
 
 /// Makes an error of this rank alone, with the given text.

@@ -21,7 +21,7 @@ namespace plait::fortran {
 /// A number in the form that `type(c_ptr)` accepts; null represents no object.
 using Ticket = void*;
 
-/// The objects of one type by their numbers.  threads  One at a time.
+/// The objects of one type by their numbers, which are the Tickets.  threads  One at a time.
 template <typename Type>
 class Table {
  public:
@@ -31,13 +31,14 @@ class Table {
     return *table;
   }
 
-  /// Reserves capacity for one more object, so that keep() cannot fail.
+  /// Reserves capacity for one more object, so that add() cannot fail.
   void reserve() {
     if (entries_.size() == entries_.capacity()) entries_.reserve(2 * entries_.size() + 8);
   }
-  Ticket keep(Type* thing) {
-    if (thing == nullptr) return nullptr;
-    entries_.push_back({++last_, thing});
+  /// Returns the number of an added object, or null if there is none.
+  Ticket add(Type* object) {
+    if (object == nullptr) return nullptr;
+    entries_.push_back({++last_, object});
     return reinterpret_cast<Ticket>(last_);
   }
   /// Returns the object of a number, or null.
@@ -45,7 +46,7 @@ class Table {
     const auto entry = find_entry(ticket);
     return entry == entries_.end() ? nullptr : entry->second;
   }
-  void drop(Ticket ticket) {
+  void remove(Ticket ticket) {
     const auto entry = find_entry(ticket);
     if (entry != entries_.end()) entries_.erase(entry);
   }
@@ -72,30 +73,31 @@ Type* find(Ticket ticket) {
 
 /// Makes an object with `make(Type**)`, which returns a status, and stores its number at `ticket`.
 template <typename Type, typename Make>
-plait_status keep(Ticket* ticket, Make&& make) {
+plait_status make_handle(Ticket* ticket, Make&& make) {
   *ticket = nullptr;
-  Type* thing = nullptr;
-  const plait_status status = make(&thing);
-  if (thing != nullptr) *ticket = Table<Type>::instance().keep(thing);
+  Type* object = nullptr;
+  const plait_status status = make(&object);
+  if (object != nullptr) *ticket = Table<Type>::instance().add(object);
   return status;
 }
 
 /// Releases an object with `end(Type**)`. A handle whose object has been released through a copy is an error, and is
 /// set to null.
 template <typename Type, typename End>
-plait_status finish(Ticket* ticket, const char* what, End&& end) {
-  Type* thing = find<Type>(*ticket);
-  if (*ticket != nullptr && thing == nullptr) {
+plait_status release_handle(Ticket* ticket, const char* what, End&& end) {
+  Type* object = find<Type>(*ticket);
+  if (*ticket != nullptr && object == nullptr) {
     *ticket = nullptr;
     return c::guarded(nullptr,
                       [&] { base::throw_argument_error(what, " was ended already, through a copy of the handle"); });
   }
-  const plait_status status = end(&thing);
-  if (thing == nullptr) Table<Type>::instance().drop(std::exchange(*ticket, nullptr));
+  const plait_status status = end(&object);
+  if (object == nullptr) Table<Type>::instance().remove(std::exchange(*ticket, nullptr));
   return status;
 }
 
-/// Registers a callback that names and abandons the files that are still open when MPI or the program ends.
-void watch_the_end();
+/// Registers a callback for the end of MPI or of the program, which warns about files that are still open, and abandons
+/// them.
+void abandon_open_files_at_end();
 
 }  // namespace plait::fortran

@@ -63,7 +63,7 @@ plait_status plait_fortran_stream_open(Ticket file_ticket, int mode, Ticket* str
   } catch (const std::exception& error) {
     return plait_file_fail(file, error.what());
   }
-  return plait::fortran::keep<plait_stream>(
+  return plait::fortran::make_handle<plait_stream>(
       stream, [&](plait_stream** opened) { return plait_stream_open(file, mode, opened); });
 }
 
@@ -78,8 +78,8 @@ plait_status plait_fortran_stream(Ticket stream_ticket, const CFI_cdesc_t* array
   try {
     if (request == nullptr) return move(stream, what, nullptr);
     Table<plait_request>::instance().reserve();
-    return plait::fortran::keep<plait_request>(request,
-                                               [&](plait_request** started) { return move(stream, what, started); });
+    return plait::fortran::make_handle<plait_request>(
+        request, [&](plait_request** started) { return move(stream, what, started); });
   } catch (const std::exception& error) {
     return plait_stream_fail(stream, error.what());
   }

@@ -33,11 +33,11 @@ inline std::string shown(nanobind::handle value) {
 /// An argument of any type. It is converted to T, or rejected by the name that it has for the caller.
 template <typename T>
 struct Argument {
-  std::optional<T> value;
-  nanobind::object found;
+  std::optional<T> value;  ///< empty if the argument is not a T
+  nanobind::object found;  ///< the argument then, for the error text
 
-  /// Returns the value. name: the name of the argument. wanted: the end of the error text, such as "is not a whole
-  /// number; give a rank".
+  /// Returns the value. name: the name of the argument. requirement: the end of the error text, such as
+  /// "is not a whole number; give a rank".
   /// errors  plait.ArgumentTypeError: the argument is not a T.
   const T& as(const char* name, const char* requirement) const {
     if (value) return *value;
@@ -66,23 +66,23 @@ std::optional<T> as(const OptionalArgument<T>& argument, const char* name, const
 
 /// Adds an overload to a method that accepts all other arguments. call: the correct call, such as "indices(rank)".
 template <typename Class>
-void def_else(Class& target, const char* name, const char* call) {
+void def_fallback(Class& target, const char* name, const char* call) {
   target.def(name,
              [call](const nanobind::object&, const nanobind::args& positional,
                     const nanobind::kwargs& named) -> nanobind::object { throw_call_error(call, positional, named); });
 }
 
-/// Adds such an overload to a static method.
+/// Adds an overload like that of def_fallback() to a static method.
 template <typename Class>
-void def_static_else(Class& target, const char* name, const char* call) {
+void def_static_fallback(Class& target, const char* name, const char* call) {
   target.def_static(name, [call](const nanobind::args& positional, const nanobind::kwargs& named) -> nanobind::object {
     throw_call_error(call, positional, named);
   });
 }
 
-/// Adds such an overload to the constructor of a class. call: for example "IndexSet(...)".
+/// Adds an overload like that of def_fallback() to the constructor of a class. call: for example "IndexSet(...)".
 template <typename Type, typename Class>
-void def_init_else(Class& target, const char* call) {
+void def_init_fallback(Class& target, const char* call) {
   target.def("__init__", [call](Type*, const nanobind::args& positional, const nanobind::kwargs& named) {
     throw_call_error(call, positional, named);
   });
@@ -103,7 +103,7 @@ struct type_caster<plait::python::Argument<T>> {
 
   bool from_python(handle source, std::uint8_t flags, cleanup_list* cleanup) noexcept {
     Inner inner;
-    // There is no overload that could take it without conversion.
+    // No other overload could take the argument without conversion.
     flags |= static_cast<std::uint8_t>(cast_flags::convert);
     if (!source.is_none() && inner.from_python(source, flags_for_local_caster<T>(flags), cleanup) &&
         inner.template can_cast<T>()) {

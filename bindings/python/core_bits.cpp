@@ -1,3 +1,5 @@
+// plait.BitPermutation for Python, and Layout.bit_permutation().
+
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/pair.h>
@@ -24,7 +26,7 @@ namespace {
 constexpr const char* kBits = "is not a list of bits; give whole numbers, such as (1, 0)";
 constexpr const char* kPattern = "is not a pattern; give a text of 0, 1 and letters, such as \"10ab\"";
 
-BitPermutation of_layout(const Layout& layout, const Argument<std::string>& order_argument) {
+BitPermutation make_bit_permutation(const Layout& layout, const Argument<std::string>& order_argument) {
   const std::string& order = order_argument.as("order", "is not an order; give \"C\" or \"F\"");
   if (order != "C" && order != "F")
     base::throw_argument_error("order=\"" + order + "\" is not known; use \"C\" or \"F\"");
@@ -111,14 +113,14 @@ a permutation.)doc")
                  new (&self) BitPermutation(std::get<0>(state), std::get<1>(state), std::get<2>(state));
                });
 
-  def_init_else<BitPermutation>(kind, "BitPermutation(unit, position, source_unit_bits=0)");
-  def_else(kind, "then", "then(other)");
-  def_else(kind, "apply", "apply(position, unit=0)");
-  def_else(kind, "trace", "trace(unit=\"\", position=\"\")");
+  def_init_fallback<BitPermutation>(kind, "BitPermutation(unit, position, source_unit_bits=0)");
+  def_fallback(kind, "then", "then(other)");
+  def_fallback(kind, "apply", "apply(position, unit=0)");
+  def_fallback(kind, "trace", "trace(unit=\"\", position=\"\")");
 
   const nb::object layout = module.attr("Layout");
   nb::setattr(layout, "bit_permutation",
-              nb::cpp_function(&of_layout, nb::scope(layout), nb::name("bit_permutation"), nb::is_method(),
+              nb::cpp_function(&make_bit_permutation, nb::scope(layout), nb::name("bit_permutation"), nb::is_method(),
                                nb::arg("order") = "C",
                                "Return the permutation that maps the bits of an element's number (in C or Fortran "
                                "order of the whole array) to its rank and its position there.\n\n"

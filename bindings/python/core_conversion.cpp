@@ -1,3 +1,5 @@
+// plait.compose() and its results, Conversion and Message, for Python.
+
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/vector.h>
@@ -58,10 +60,10 @@ void bind_conversion(nb::module_& module) {
             return "compose(" + to_string(self.source()) + " -> " + to_string(self.target()) + ")";
           });
 
-  def_init_else<Conversion>(kind, "plait.compose(source, target)");
-  def_else(kind, "then", "then(following)");
-  def_else(kind, "sends", "sends(rank)");
-  def_else(kind, "receives", "receives(rank)");
+  def_init_fallback<Conversion>(kind, "plait.compose(source, target)");
+  def_fallback(kind, "then", "then(following)");
+  def_fallback(kind, "sends", "sends(rank)");
+  def_fallback(kind, "receives", "receives(rank)");
 
   module.def(
       "compose",
@@ -79,8 +81,8 @@ void bind_conversion(nb::module_& module) {
       "replicas, a rank of one of them takes all its elements from that replica, and any other rank r from replica\n"
       "r modulo the number of replicas.  With `fill_halo` the halo of the target is filled as well.\n"
       "The layouts may be texts.  Raises plait.ArgumentError if the shapes differ.");
-  module.def("compose", [](const nb::args& found, const nb::kwargs& named) -> nb::object {
-    throw_call_error("compose(source, target, *, fill_halo=False)", found, named);
+  module.def("compose", [](const nb::args& positional, const nb::kwargs& named) -> nb::object {
+    throw_call_error("compose(source, target, *, fill_halo=False)", positional, named);
   });
 }
 

@@ -40,7 +40,7 @@ std::vector<std::byte> to_byte_vector(const nb::bytes& bytes) {
   const auto* begin = static_cast<const std::byte*>(bytes.data());
   return {begin, begin + bytes.size()};
 }
-nb::bytes bytes_of_values(const ArrayAttribute& self) { return nb::bytes(self.values.data(), self.values.size()); }
+nb::bytes copy_values(const ArrayAttribute& self) { return nb::bytes(self.values.data(), self.values.size()); }
 
 const base::EncodingSource kPickle{"a pickled attribute", "pickle and read it with the same Plait", EINVAL};
 
@@ -76,7 +76,7 @@ void bind_attribute(nb::module_& module) {
       .def_ro("name", &ArrayAttribute::name)
       .def_ro("dtype", &ArrayAttribute::dtype)
       .def_prop_ro("shape", [](const ArrayAttribute& self) { return to_tuple(self.shape); })
-      .def_prop_ro("values", &bytes_of_values)
+      .def_prop_ro("values", &copy_values)
       .def_ro("texts", &ArrayAttribute::texts)
       .def_ro("error", &ArrayAttribute::error)
       .def(nb::self == nb::self, nb::sig(kEqual))

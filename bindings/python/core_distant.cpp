@@ -1,3 +1,5 @@
+// plait.DistantFile for Python: the part in C++, which takes the addresses of buffers.
+
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
@@ -17,7 +19,7 @@ namespace plait::python {
 
 namespace {
 
-void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+void* to_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 DistantOptions make_options(const std::string& path, const std::string& mode, bool temporary) {
   DistantOptions options;
@@ -73,25 +75,25 @@ void bind_distant(nb::module_& module) {
       .def(
           "read",
           [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
-            self.read(offset, at(data), bytes, rank);
+            self.read(offset, to_pointer(data), bytes, rank);
           },
           "offset"_a, "data"_a, "bytes"_a, "rank"_a, GilReleaseGuard())
       .def(
           "write",
           [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
-            self.write(offset, at(data), bytes, rank);
+            self.write(offset, to_pointer(data), bytes, rank);
           },
           "offset"_a, "data"_a, "bytes"_a, "rank"_a, GilReleaseGuard())
       .def(
           "start_read",
           [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
-            return self.start_read(offset, at(data), bytes, rank);
+            return self.start_read(offset, to_pointer(data), bytes, rank);
           },
           "offset"_a, "data"_a, "bytes"_a, "rank"_a, GilReleaseGuard())
       .def(
           "start_write",
           [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
-            return self.start_write(offset, at(data), bytes, rank);
+            return self.start_write(offset, to_pointer(data), bytes, rank);
           },
           "offset"_a, "data"_a, "bytes"_a, "rank"_a, GilReleaseGuard())
       .def("sync", &DistantFile::sync, "rank"_a, GilReleaseGuard())

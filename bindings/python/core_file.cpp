@@ -40,7 +40,7 @@ Region to_region(const Sequence& slices) {
   return region;
 }
 
-Mode mode_named(const std::string& name) {
+Mode parse_mode(const std::string& name) {
   if (name == "r") return Mode::kRead;
   if (name == "w") return Mode::kWrite;
   if (name == "r+") return Mode::kReadWrite;
@@ -57,7 +57,7 @@ container::Content new_array(const std::string& name, const FileOptions& options
 
 File open(const std::string& path, const std::string& mode, const Comm& comm, const FileOptions& original) {
   const FileOptions options = original;  // a copy, because other threads of Python may change the original meanwhile
-  const Mode opened = mode_named(mode);
+  const Mode opened = parse_mode(mode);
   const GilRelease release;
   return File::open(path, opened, options, comm);
 }

@@ -1,3 +1,5 @@
+// plait.IndexSet for Python.
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/operators.h>
@@ -18,7 +20,7 @@ namespace plait::python {
 
 namespace {
 
-auto members(const IndexSet& set) {
+auto to_array(const IndexSet& set) {
   const auto size = static_cast<std::size_t>(set.size());
   auto* values = new std::int64_t[size];
   // The capsule owns the memory, and frees it together with the array.
@@ -48,7 +50,7 @@ a & b is the intersection of two sets; len(), `in` and == work as for Python's s
                   .def_prop_ro("runs", &IndexSet::runs, "Number of stretches of consecutive indices.")
                   .def_prop_ro("longest_run", &IndexSet::longest_run, "Length of the longest run.")
                   .def_prop_ro("size", &IndexSet::size, "Number of indices.")
-                  .def("indices", &members, "Return all indices, ascending, as an int64 array.")
+                  .def("indices", &to_array, "Return all indices, ascending, as an int64 array.")
                   .def(
                       "complement",
                       [](const IndexSet& self, const Argument<std::int64_t>& argument) {
@@ -74,9 +76,9 @@ a & b is the intersection of two sets; len(), `in` and == work as for Python's s
                     return "<IndexSet of " + std::to_string(self.size()) + " indices in " +
                            std::to_string(self.runs()) + " runs>";
                   });
-  def_init_else<IndexSet>(kind, "IndexSet.range(begin, end), or Layout.index_set(rank, dimension)");
-  def_static_else(kind, "range", "IndexSet.range(begin, end)");
-  def_else(kind, "complement", "complement(extent)");
+  def_init_fallback<IndexSet>(kind, "IndexSet.range(begin, end), or Layout.index_set(rank, dimension)");
+  def_static_fallback(kind, "range", "IndexSet.range(begin, end)");
+  def_fallback(kind, "complement", "complement(extent)");
   kind.attr("__hash__") = nb::none();  // equal sets may have different representations
 }
 

@@ -1,3 +1,5 @@
+// plait.Layout for Python.
+
 #include <nanobind/ndarray.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
@@ -40,8 +42,8 @@ std::int64_t to_rank(const Argument<std::int64_t>& rank) {
   return rank.as("rank", "is not a rank; give a whole number, such as 0");
 }
 
-Order order_given(const Argument<std::string>& order) {
-  return order_named(order.as("order", "is not an order; give \"C\" or \"F\""), "order", false);
+Order to_order(const Argument<std::string>& order) {
+  return parse_order(order.as("order", "is not an order; give \"C\" or \"F\""), "order", false);
 }
 
 /// Returns "C" or "F" if the dimensions have that order, otherwise their numbers.
@@ -69,7 +71,7 @@ nb::tuple get_periodic(const Layout& layout) {
   return nb::tuple(list);
 }
 
-auto as_array(std::vector<std::int64_t> numbers) {
+auto to_array(std::vector<std::int64_t> numbers) {
   auto* values = new std::vector<std::int64_t>(std::move(numbers));
   nb::capsule owner(values, [](void* memory) noexcept { delete static_cast<std::vector<std::int64_t>*>(memory); });
   return nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(values->data(), {values->size()}, owner);
@@ -189,7 +191,7 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
           .def_prop_ro("elements", &Layout::elements, "Number of elements of the whole array.")
           .def_prop_ro("replicas", &Layout::replicas, "Number of ranks that hold each element.")
           .def_prop_ro(
-              "rank_numbers", [](const Layout& self) { return as_array(self.rank_numbers()); },
+              "rank_numbers", [](const Layout& self) { return to_array(self.rank_numbers()); },
               nb::rv_policy::automatic, "All ranks, ascending.")
           .def_prop_ro("ranks_end", &Layout::ranks_end, "One more than the largest rank.")
           .def_prop_ro(
@@ -222,13 +224,13 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
           .def(
               "runs",
               [](const Layout& self, const Argument<std::int64_t>& rank, const Argument<std::string>& order) {
-                return self.runs(to_rank(rank), order_given(order));
+                return self.runs(to_rank(rank), to_order(order));
               },
               "rank"_a, "order"_a = "C", "Return how many stretches of the array, in C or Fortran order, a rank owns.")
           .def(
               "largest_run",
               [](const Layout& self, const Argument<std::int64_t>& rank, const Argument<std::string>& order) {
-                return self.largest_run(to_rank(rank), order_given(order));
+                return self.largest_run(to_rank(rank), to_order(order));
               },
               "rank"_a, "order"_a = "C", "Return the number of elements of the longest stretch that a rank owns.")
           .def(
@@ -276,15 +278,15 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
           .def("__getstate__", [](const Layout& self) { return to_string(self); })
           .def("__setstate__", [](Layout& self, const std::string& text) { new (&self) Layout(Layout::parse(text)); });
 
-  def_init_else<Layout>(layout,
-                        "Layout(shape, dist, *, grid=None, ranks=None, order=None, replicate=None, source=None, "
-                        "offset=None, reverse=None, halo=None, periodic=None, template=None, align=None)");
-  def_static_else(layout, "parse", "Layout.parse(text, shape=None)");
+  def_init_fallback<Layout>(layout,
+                            "Layout(shape, dist, *, grid=None, ranks=None, order=None, replicate=None, source=None, "
+                            "offset=None, reverse=None, halo=None, periodic=None, template=None, align=None)");
+  def_static_fallback(layout, "parse", "Layout.parse(text, shape=None)");
   for (const char* call :
        {"has_rank(rank)", "replica(rank)", "local_shape(rank)", "padded_shape(rank)", "runs(rank, order=\"C\")",
         "largest_run(rank, order=\"C\")", "coordinates(rank)", "index_set(rank, dimension)", "indices(rank)",
         "owners(index)", "to_local(index, rank)", "to_global(local, rank)"})
-    def_else(layout, std::string(call, std::strcspn(call, "(")).c_str(), call);
+    def_fallback(layout, std::string(call, std::strcspn(call, "(")).c_str(), call);
 
   module.def(
       "layout_section",

@@ -40,7 +40,8 @@ class Merger {
   const std::string& text_;
 };
 
-std::string joined(const DistributionText& dist) {
+/// Returns the distributions of all dimensions as one text: "(block, *)" for ("block", None).
+std::string join_texts(const DistributionText& dist) {
   if (const auto* whole = std::get_if<std::string>(&dist)) return *whole;
   std::string text;
   for (const auto& part : std::get<1>(dist)) text += (text.empty() ? "" : ", ") + part.value_or("*");
@@ -79,7 +80,7 @@ Extents to_extents(const NumberOrNumbers& extents) {
   return number != nullptr ? Extents{*number} : std::get<Extents>(extents);
 }
 
-Order order_named(const std::string& name, const char* what, bool or_list) {
+Order parse_order(const std::string& name, const char* what, bool or_list) {
   if (name == "C" || name == "c") return Order::kC;
   if (name == "F" || name == "f") return Order::kFortran;
   const char* instead =
@@ -88,18 +89,18 @@ Order order_named(const std::string& name, const char* what, bool or_list) {
 }
 
 Layout make_layout(const Extents& shape, const DistributionText& dist, const Keywords& keywords) {
-  const std::string text = joined(dist);
+  const std::string text = join_texts(dist);
   layout::Notation notation = layout::parse_notation(text);
   const Merger merge(text);
   merge.set(notation.shape, std::optional(shape), "the shape");
   if (keywords.grid) merge.set(notation.grid, std::optional(to_extents(*keywords.grid)), "the grid");
   if (keywords.ranks && std::holds_alternative<std::string>(*keywords.ranks)) {
-    merge.set(notation.ranks, std::optional(order_named(std::get<std::string>(*keywords.ranks), "ranks")), "ranks");
+    merge.set(notation.ranks, std::optional(parse_order(std::get<std::string>(*keywords.ranks), "ranks")), "ranks");
   } else if (keywords.ranks) {
     merge.set(notation.options.rank_list, std::optional(std::get<Extents>(*keywords.ranks)), "ranks");
   }
   if (keywords.order && std::holds_alternative<std::string>(*keywords.order)) {
-    merge.set(notation.order, std::optional(order_named(std::get<std::string>(*keywords.order), "order")), "order");
+    merge.set(notation.order, std::optional(parse_order(std::get<std::string>(*keywords.order), "order")), "order");
   } else if (keywords.order) {
     const Extents& numbers = std::get<Extents>(*keywords.order);
     merge.set(notation.options.order, std::optional(std::vector<int>(numbers.begin(), numbers.end())), "order");

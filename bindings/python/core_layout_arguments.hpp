@@ -38,7 +38,7 @@ struct Keywords {
 Extents to_extents(const NumberOrNumbers& extents);
 
 /// Converts "C" or "F", in either case. or_list: the caller also accepts a list of numbers.
-Order order_named(const std::string& name, const char* what, bool or_list = true);
+Order parse_order(const std::string& name, const char* what, bool or_list = true);
 
 /// Makes a layout.
 /// errors  kArgument: the arguments do not fit together, or contradict the text.

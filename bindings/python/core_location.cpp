@@ -84,7 +84,7 @@ using store::ObjectStore;
 using store::UnfinishedUploads;
 
 /// Returns all bytes of an object; nothing if it does not exist.
-std::optional<nb::bytes> get(ObjectStore& objects, const std::string& object) {
+std::optional<nb::bytes> get_object(ObjectStore& objects, const std::string& object) {
   std::vector<std::byte> bytes;
   bool found = false;
   {
@@ -99,7 +99,7 @@ std::optional<nb::bytes> get(ObjectStore& objects, const std::string& object) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
-void put(ObjectStore& objects, const std::string& object, const nb::bytes& content) {
+void put_object(ObjectStore& objects, const std::string& object, const nb::bytes& content) {
   const std::span bytes(static_cast<const std::byte*>(content.data()), content.size());
   const GilRelease unlocked;
   objects.put(object, bytes);
@@ -113,7 +113,7 @@ std::string object_url(const std::string& name) {
   return url;
 }
 
-std::vector<std::string> names(ObjectStore& objects) {
+std::vector<std::string> list_names(ObjectStore& objects) {
   std::vector<std::string> result;
   objects.list({}, store::ListDepth::kAll, [&](const store::ListedObject& object) { result.push_back(object.name); });
   return result;
@@ -122,9 +122,9 @@ std::vector<std::string> names(ObjectStore& objects) {
 /// Binds objects of object stores, for internal use by the package and its tests.
 void bind_objects(nb::module_& module) {
   nb::class_<ObjectStore>(module, "ObjectStore")
-      .def("get", &get, "object"_a)
-      .def("put", &put, "object"_a, "content"_a)
-      .def("names", &names, nb::call_guard<GilRelease>())
+      .def("get", &get_object, "object"_a)
+      .def("put", &put_object, "object"_a, "content"_a)
+      .def("names", &list_names, nb::call_guard<GilRelease>())
       .def("remove", &ObjectStore::remove, "object"_a, nb::call_guard<GilRelease>());
   nb::class_<UnfinishedUploads>(module, "UnfinishedUploads")
       .def(

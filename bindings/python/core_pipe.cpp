@@ -1,3 +1,5 @@
+// plait.pipe_status() and the state of pipes for Python.
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/variant.h>

@@ -1,3 +1,5 @@
+// Redistribution of arrays in memory for Python, and memory that the processes of a node share.
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

@@ -1,3 +1,5 @@
+// plait.SharedFile for Python: the part in C++, which takes the addresses of buffers.
+
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
@@ -17,7 +19,7 @@ namespace plait::python {
 
 namespace {
 
-void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+void* to_pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 SharedFileMode parse_mode(const std::string& mode) {
   if (mode == "r") return SharedFileMode::kRead;
@@ -72,25 +74,25 @@ void bind_shared(nb::module_& module) {
       .def(
           "read",
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
-            self.read(offset, at(data), bytes);
+            self.read(offset, to_pointer(data), bytes);
           },
           "offset"_a, "data"_a, "bytes"_a, GilReleaseGuard())
       .def(
           "write",
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
-            self.write(offset, at(data), bytes);
+            self.write(offset, to_pointer(data), bytes);
           },
           "offset"_a, "data"_a, "bytes"_a, GilReleaseGuard())
       .def(
           "start_read",
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
-            return self.start_read(offset, at(data), bytes);
+            return self.start_read(offset, to_pointer(data), bytes);
           },
           "offset"_a, "data"_a, "bytes"_a, GilReleaseGuard())
       .def(
           "start_write",
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
-            return self.start_write(offset, at(data), bytes);
+            return self.start_write(offset, to_pointer(data), bytes);
           },
           "offset"_a, "data"_a, "bytes"_a, GilReleaseGuard())
       .def("size", &SharedFile::size, GilReleaseGuard())

@@ -1,3 +1,5 @@
+// plait.Stream for Python: the part in C++, which takes the addresses of buffers.
+
 #include <nanobind/nanobind.h>
 
 #include <cstdint>

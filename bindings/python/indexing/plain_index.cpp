@@ -35,9 +35,9 @@ struct PlainIndex {
   bool has_ellipsis = false;
 };
 
-/// Discards the exception of a conversion, which the general way raises again.
+/// Discards the exception of a conversion, which the general path, in Python, raises again.  Returns false.
 /// errors  Exceptions that end the program, such as KeyboardInterrupt, which may occur during any call.
-bool reject() {
+bool discard_exception() {
   if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw nb::python_error();
   PyErr_Clear();
   return false;
@@ -50,7 +50,7 @@ bool add_number(PyObject* item, std::int64_t size, Region& region) {
   const bool is_truth = PyBool_Check(item) || Py_TYPE(item) == reinterpret_cast<PyTypeObject*>(numpy_bool.ptr());
   if (is_truth || PyIndex_Check(item) == 0) return false;
   std::int64_t number = PyNumber_AsSsize_t(item, PyExc_IndexError);
-  if (number == -1 && PyErr_Occurred() != nullptr) return reject();
+  if (number == -1 && PyErr_Occurred() != nullptr) return discard_exception();
   if (number < -size || number >= size) return false;
   region.push_back({number < 0 ? number + size : number, 1, 1, true});
   return true;
@@ -61,7 +61,7 @@ bool add_slice(PyObject* item, std::int64_t size, Region& region) {
   Py_ssize_t start = 0;
   Py_ssize_t stop = 0;
   Py_ssize_t stride = 1;
-  if (PySlice_Unpack(item, &start, &stop, &stride) != 0) return reject();
+  if (PySlice_Unpack(item, &start, &stop, &stride) != 0) return discard_exception();
   if (stride < 1) return false;
   const std::int64_t count = PySlice_AdjustIndices(size, &start, &stop, stride);
   if (count < 1) return false;
@@ -153,11 +153,11 @@ nb::object try_read(File& file, nb::handle index, nb::handle dtype) {
   const std::int64_t bytes = small_bytes(plain.region, type.element_bytes);
   if (bytes == 0) return nb::none();
   nb::object array = make_array(plain.region, dtype, type.order);
-  if (!array.is_valid()) return reject(), nb::none();
+  if (!array.is_valid()) return discard_exception(), nb::none();
   bool is_read = false;
   {
     const ArrayMemory memory(array);
-    if (!memory.is_valid()) return reject(), nb::none();
+    if (!memory.is_valid()) return discard_exception(), nb::none();
     const std::span<std::byte> data = memory.bytes();
     if (static_cast<std::int64_t>(data.size()) != bytes) return nb::none();
     const GilRelease release;

@@ -74,7 +74,7 @@ Runtime& runtime() {
   if (ended != 0) base::throw_system_error(0, "MPI is finalised already; call the primitives before MPI_Finalize");
   auto state = std::make_unique<Runtime>();
   state->comm = c::world();
-  c::at_failed_end(on_failed_end);
+  c::set_failed_end_callback(on_failed_end);
   [[maybe_unused]] static const bool watched = [] {
     transport::at_ending(transport::EndingStage::kFiles, release_units);
     return true;
