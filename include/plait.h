@@ -10,9 +10,10 @@
  *           valid until the next error on that handle (or thread).
  * outputs   Pointers, at the end of the argument list.  After an error handles and texts are NULL, other outputs are
  *           unchanged.
- * handles   Are freed by a function that takes their address and sets them to NULL.  It accepts a handle that is NULL
- *           already; all other functions report that as an error.  A handle may be freed while others that were made
- *           with it are still used.  Texts that a call returns are freed by plait_text_free.
+ * handles   Each kind has a function that frees the handle.  It takes the handle's address, sets the handle to NULL, and
+ *           accepts one that is NULL already; all other functions report a NULL handle as an error.  A handle may be
+ *           freed while others that were made with it are still used.  Texts that a call returns are freed by
+ *           plait_text_free.
  * options   Structures begin with their own size, so that later versions can add members: set everything to zero, then
  *           `size` to sizeof the structure.  Zero is the default of every member.  NULL stands for all defaults.
  * sizes     64 bits; counted in elements unless stated otherwise, memory and offsets in bytes.  Indices and ranks begin
@@ -74,7 +75,7 @@ plait_status plait_layout_parse_shape(const char* text, int dimensions, const in
 plait_status plait_layout_free(plait_layout** layout);
 /** The text of the normal form, which equal layouts share.  The caller frees it. */
 plait_status plait_layout_text(const plait_layout* layout, char** text);
-/** 1 if the two give the same elements to the same ranks in the same local order, else 0. */
+/** 1 if the two layouts give the same elements to the same ranks in the same local order, else 0. */
 plait_status plait_layout_equal(const plait_layout* layout, const plait_layout* other, int* equal);
 plait_status plait_layout_dimensions(const plait_layout* layout, int* dimensions);
 /** The shape of the array.  Here and below `capacity` is the capacity of the output; an error if it is too small. */
@@ -94,7 +95,7 @@ plait_status plait_layout_order(const plait_layout* layout, int capacity, int* o
 /** The indices of one dimension that a rank owns, in the order of its local array: local_shape[dimension] of them. */
 plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int dimension, int64_t capacity,
                                   int64_t* indices);
-/** The ranks that own an element, ascending, and their number; with room 0 `owners` may be NULL, to get only
+/** The ranks that own an element, ascending, and their number; with capacity 0 `owners` may be NULL, to get only
  *  `count`. */
 plait_status plait_layout_owners(const plait_layout* layout, const int64_t* index, int64_t capacity, int64_t* owners,
                                  int64_t* count);
@@ -255,7 +256,7 @@ plait_status plait_request_wait(plait_request* request);
 plait_status plait_request_test(plait_request* request, int* done);
 /** Waits, and returns the number of elements that a started stream access moved. */
 plait_status plait_request_elements(plait_request* request, int64_t* elements);
-/** Waits if that has not been done, and returns the status; frees the handle in any case. */
+/** Waits unless a call has waited already, returns the status of the started call, and frees the handle in any case. */
 plait_status plait_request_free(plait_request** request);
 
 /* ---- Streams: an open file's elements as a sequence, in the order of the file ---- */
@@ -297,8 +298,8 @@ typedef struct plait_redistribute_options {
   int fill_halo;                /**< not 0: the target's halos are filled as well (whole arrays only) */
   int dimensions;               /**< the length of each of the following */
   const int64_t* section;       /**< shape of the box to copy; NULL: the whole arrays */
-  const int64_t* source_origin; /**< its first element in the source array */
-  const int64_t* target_origin; /**< its first element in the target array */
+  const int64_t* source_origin; /**< the first element of the box in the source array */
+  const int64_t* target_origin; /**< the first element of the box in the target array */
 } plait_redistribute_options;
 
 /** Copies the elements of the local arrays `from` into the local arrays `to`, which must not overlap.  Collective, as
@@ -338,7 +339,7 @@ plait_status plait_empty(const plait_comm* comm, const plait_layout* layout, int
                          plait_shared** shared);
 /** Zeroed memory of `bytes` bytes, which may differ between processes.  Collective. */
 plait_status plait_empty_bytes(const plait_comm* comm, int64_t bytes, plait_shared** shared);
-/** Its address and size in bytes; NULL and 0 if it is empty. */
+/** The address of shared memory and its size in bytes; NULL and 0 if it is empty. */
 plait_status plait_shared_memory(const plait_shared* shared, void** data, int64_t* bytes);
 plait_status plait_shared_free(plait_shared** shared);
 

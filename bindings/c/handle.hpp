@@ -22,8 +22,8 @@ struct Failure {
 
 /// The base of every handle.
 struct Handle {
-  /// is_used_by_many: true if several threads may use the handle at once, so that errors are stored with the thread.
-  explicit Handle(bool is_used_by_many = false) : is_used_by_many(is_used_by_many) {}
+  /// many_threads: true if several threads may use the handle at once, so that errors are stored with the thread.
+  explicit Handle(bool many_threads = false) : is_used_by_many(many_threads) {}
   bool is_used_by_many;
   mutable Failure last_failure;
 };

@@ -15,18 +15,18 @@
 #include "plait/redistribute.hpp"
 
 struct plait_comm : plait::c::Handle {
-  explicit plait_comm(plait::Comm processes) : Handle(/*is_used_by_many=*/true), comm(std::move(processes)) {}
+  explicit plait_comm(plait::Comm processes) : Handle(/*many_threads=*/true), comm(std::move(processes)) {}
   plait::Comm comm;
 };
 
 struct plait_layout : plait::c::Handle {
-  explicit plait_layout(plait::Layout object) : Handle(/*is_used_by_many=*/true), layout(std::move(object)) {}
+  explicit plait_layout(plait::Layout object) : Handle(/*many_threads=*/true), layout(std::move(object)) {}
   plait::Layout layout;
 };
 
 struct plait_conversion : plait::c::Handle {
   explicit plait_conversion(plait::Conversion object)
-      : Handle(/*is_used_by_many=*/true), conversion(std::move(object)) {}
+      : Handle(/*many_threads=*/true), conversion(std::move(object)) {}
   plait::Conversion conversion;
 };
 
@@ -52,7 +52,7 @@ struct plait_shared : plait::c::Handle {
 };
 
 struct plait_dio : plait::c::Handle {
-  plait_dio() : Handle(/*is_used_by_many=*/true) {}
+  plait_dio() : Handle(/*many_threads=*/true) {}
   std::optional<plait::DistantFile> file;
 };
 

@@ -65,7 +65,7 @@ class Request {
 /// rank with its own number, or none if the layout has no such rank.  Without one the process passes the parts of all
 /// ranks of the layout, by ascending rank.  A part is the padded local array, halo included.  If an element has copies,
 /// one of them is written.
-/// forks    Calls in a forked child throw an Error of kArgument; its destructor removes nothing.
+/// forks    Calls in a forked child throw an Error of kArgument; the destructor of a File removes nothing there.
 /// threads  One thread at a time for each File.
 class File {
  public:

@@ -47,8 +47,8 @@ struct IndexSet {
   /// Returns blocks of `length` indices, one every `stride` from `origin` on, below `end`.
   static IndexSet blocks(std::int64_t origin, std::int64_t length, std::int64_t stride, std::int64_t end);
   /// Returns the x of [begin, end) with (x - origin) mod stride in one of the runs (ascending, disjoint, in [0,
-  /// stride)), in the simplest form: adjacent runs are joined, also around the period; the shortest period is found; if
-  /// the range holds fewer runs than a period, only those are stored.  cost  O(k).
+  /// stride)), in the simplest form: adjacent runs are joined, also across the end of a period; the shortest
+  /// period is found; if the range holds fewer runs than a period, only those are stored.  cost  O(k).
   static IndexSet periodic(std::int64_t origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin,
                            std::int64_t end);
   /// Returns exactly these runs (ascending, disjoint).  Finds a period if the runs repeat from the first one to the
@@ -96,8 +96,9 @@ IndexSet preimage(const IndexSet& set, std::int64_t scale, std::int64_t offset, 
 /// cost    The runs of both in one period of the result, or in the whole set if that is less.
 IndexSet nest(const IndexSet& outer, const IndexSet& inner);
 
-/// Returns the common members.  cost  As preimage(): the runs of one common period (or of the range), walked or solved
-/// for.
+/// Returns the common members.
+/// cost    The runs of both sets in one common period, or in the whole range if that is less, or the solutions of one
+///         equation for each pair of runs if those are fewer.
 IndexSet intersection(const IndexSet& a, const IndexSet& b);
 
 /// Returns the indices of [0, n) that are not members.

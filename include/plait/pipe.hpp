@@ -41,7 +41,7 @@ struct PipeStatus {
   std::int64_t steps = 0;               ///< number of steps written so far
   std::int64_t queued = 0;              ///< number of steps in the queue now
   std::int64_t queue = 0;               ///< maximum number of steps in the queue
-  std::int64_t dropped = 0;             ///< number of steps dropped unread, because of drop=oldest
+  std::int64_t dropped = 0;             ///< number of steps dropped unread, if the name has drop=oldest
   std::int64_t bytes = 0;               ///< bytes of the arrays of all steps so far
   std::optional<std::int64_t> newest;   ///< the number of the newest step; empty if there has been none
   Attributes attributes;                ///< attributes of the newest step

@@ -5,8 +5,7 @@
 /// processes.  If all ranks see the path's folder as the same one, a single ordinary file at that path is used instead.
 ///
 /// Guarantees, in addition to those of Distant I/O about wait() (docs/guides/shared-files.md has the details):
-/// - Bytes that were never written read as zero.  Reading past the end is an error whose message states the file's
-/// size.
+/// - Bytes that were never written read as zero.  Reading past the end is an error, which states the file's size.
 /// - A component's length changes only when bytes of it are written, so writing one byte at a large offset takes one
 ///   stripe of one disk.
 /// - Sizes and offsets may be up to 2^63 - 1.
@@ -109,7 +108,7 @@ class SharedFile {
   /// Makes all waited-for writes, of any rank, durable.  Not collective.
   /// cost    A message to the owner of each component, or for one file to each node, and the time of their disks.
   void sync();
-  /// Makes later writes of this rank an error (GA's SF_Rwtor).
+  /// Makes later writes of this rank an error, as SF_Rwtor of the Global Arrays toolkit does.
   void read_only();
 
   /// Waits for this rank's requests and closes the handle; deletes a file that is not persistent.  Collective.

@@ -36,7 +36,8 @@ class Texts {
   std::vector<std::byte> add_block(const TextBlock& texts);
 
  private:
-  /// Implement the calls above. They call `convert` and `make`, which allocate memory, where the ranks agree on errors.
+  /// Implement the calls above. They call `convert` and `make`, which allocate memory, at a point where an error of one
+  /// rank becomes the error of all.
   TextBlock read_and_convert(std::span<const std::byte> elements, const std::function<void(const TextBlock&)>& convert);
   std::vector<std::byte> make_and_add(const TextBlock& texts, const std::function<void()>& make);
 

@@ -46,7 +46,7 @@
 /* Bits of an event's flags, in the order of text formats: PLAIT_EVENT_..., plait::trace::flag, plait.trace.Flag.  The
  * lower eight bits are those of the 1992 record type, without its write bit, which the kind replaces. */
 #define PLAIT_TRACE_FLAGS(NAME)                                                                                       \
-  NAME(LOGICAL, kLogical, 0x80, "logical")  /* what the program asked for; without: what reached a device or store */ \
+  NAME(LOGICAL, kLogical, 0x80, "logical")  /* what the program asked for; else what reached a device or store */     \
   NAME(ASYNCHRONOUS, kAsynchronous, 0x08, "asynchronous")                                                             \
   NAME(READ_AHEAD_HIT, kReadAheadHit, 0x10, "read-ahead-hit")                                                         \
   NAME(CACHE_MISS, kCacheMiss, 0x20, "cache-miss")                                                                    \
