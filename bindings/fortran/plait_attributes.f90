@@ -126,7 +126,7 @@ contains
     character(*), intent(in) :: name
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_remove(found_file(file%handle), c_text(name)), stat, errmsg, origin(file))
+    call report(c_remove(found_file(file%handle), c_text(name)), stat, errmsg, report_rank(file))
   end subroutine
 
   subroutine set_int32(file, name, value, stat, errmsg)
@@ -217,7 +217,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call report(c_set(found_file(file%handle), c_text(name), c_text(dtype), size(shape, kind=c_int), shape, values), &
-      stat, errmsg, origin(file))
+      stat, errmsg, report_rank(file))
   end subroutine
 
   subroutine set_text(file, name, value, stat, errmsg)
@@ -225,7 +225,7 @@ contains
     character(*), intent(in) :: name, value
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_set_text(found_file(file%handle), c_text(name), c_text(value)), stat, errmsg, origin(file))
+    call report(c_set_text(found_file(file%handle), c_text(name), c_text(value)), stat, errmsg, report_rank(file))
   end subroutine
 
   subroutine get_int64(file, name, value, stat, errmsg)
@@ -287,9 +287,9 @@ contains
     call report(status, stat, errmsg)
   end subroutine
 
-  !> Returns the rank that prints errors of collective calls.
-  pure integer function origin(file)
+  !> Returns the argument `rank` of report() for collective calls on a file.
+  pure integer function report_rank(file)
     type(plait_file), intent(in) :: file
-    origin = merge(own_error, file%rank, file%alone)
+    report_rank = merge(not_collective, file%rank, file%alone)
   end function
 end module

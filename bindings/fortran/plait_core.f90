@@ -4,7 +4,7 @@
 ! 3 (memory), and `errmsg`.  Without `stat` an error is printed on standard error (of collective calls by rank 0 only),
 ! and the program continues.
 !
-! A handle is a number that the C side resolves (handles.hpp): a copy of a handle refers to the same object.
+! A handle is a number that the C++ side resolves (handles.hpp): a copy of a handle refers to the same object.
 module plait_core
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64
@@ -12,7 +12,7 @@ module plait_core
   implicit none
   private
   public :: plait_comm, plait_layout, plait_world, plait_alone, plait_from_mpi, plait_parse
-  public :: report, c_text, widen, region, plait_to_text, found_comm, found_layout, own_error
+  public :: report, c_text, to_int64s, check_slices, plait_to_text, found_comm, found_layout, not_collective
 
   !> The processes that take part in collective calls.
   type :: plait_comm
@@ -38,7 +38,7 @@ module plait_core
     procedure :: text => layout_text
   end type
 
-  integer, parameter :: own_error = -1   ! instead of a rank: for calls that are not collective
+  integer, parameter :: not_collective = -1   ! instead of a rank: for calls that are not collective
 
 contains
 
@@ -51,7 +51,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status
     status = c_world(comm%handle)
-    call number(comm)
+    call set_rank_and_size(comm)
     call report(status, stat, errmsg)
   end subroutine
 
@@ -71,11 +71,12 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status
     status = c_from_mpi(int(communicator, c_int), comm%handle)
-    call number(comm)
+    call set_rank_and_size(comm)
     call report(status, stat, errmsg)
   end subroutine
 
-  subroutine number(comm)
+  !> Stores the rank of this process and the number of ranks in a new communicator.
+  subroutine set_rank_and_size(comm)
     type(plait_comm), intent(inout) :: comm
     integer(c_int) :: rank, size, ignored
     if (.not. c_associated(comm%handle)) return
@@ -86,7 +87,7 @@ contains
     comm%alone = .false.
   end subroutine
 
-  !> Waits until all ranks have called it.  Collective.
+  !> Waits until all ranks have made this call.  Collective.
   subroutine comm_barrier(self, stat, errmsg)
     class(plait_comm), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -116,11 +117,11 @@ contains
     integer(c_int) :: dimensions
     logical :: valid
     whole = trim(text)
-    if (index(small(whole), 'order') == 0) whole = whole // ' order=F'
+    if (index(to_lower(whole), 'order') == 0) whole = whole // ' order=F'
     dimensions = -1
     extents = [integer(c_int64_t) ::]
     if (present(shape)) then
-      call widen(shape, extents, valid)
+      call to_int64s(shape, extents, valid)
       if (.not. valid) then
         call report(c_fail(c_text('shape must be integers of 8 to 64 bits')), stat, errmsg)
         return
@@ -131,13 +132,13 @@ contains
   end subroutine
 
   !> Returns a text in lower case.
-  pure function small(text)
+  pure function to_lower(text)
     character(*), intent(in) :: text
-    character(len(text)) :: small
+    character(len(text)) :: to_lower
     integer :: i
-    small = text
+    to_lower = text
     do i = 1, len(text)
-      if (text(i:i) >= 'A' .and. text(i:i) <= 'Z') small(i:i) = achar(iachar(text(i:i)) + 32)
+      if (text(i:i) >= 'A' .and. text(i:i) <= 'Z') to_lower(i:i) = achar(iachar(text(i:i)) + 32)
     end do
   end function
 
@@ -262,7 +263,7 @@ contains
   end function
 
   !> Converts integers of 8 to 64 bits to 64 bits.
-  subroutine widen(values, integers, valid)
+  subroutine to_int64s(values, integers, valid)
     class(*), intent(in) :: values(:)
     integer(c_int64_t), allocatable, intent(out) :: integers(:)
     logical, intent(out) :: valid
@@ -283,7 +284,7 @@ contains
   end subroutine
 
   !> Checks the slices of the caller, none for the whole array. wrong: the error, empty if there is none.
-  subroutine region(slices, used, wrong, first, count, stride)
+  subroutine check_slices(slices, used, wrong, first, count, stride)
     integer(c_int64_t), intent(out) :: slices(32, 3)
     integer(c_int), intent(out) :: used
     character(:), allocatable, intent(out) :: wrong
@@ -306,7 +307,7 @@ contains
       integer(c_int64_t), intent(inout) :: numbers(32)
       integer(c_int64_t), allocatable :: integers(:)
       logical :: valid
-      call widen(values, integers, valid)
+      call to_int64s(values, integers, valid)
       if (.not. valid) then
         wrong = name // ' must be integers of 8 to 64 bits'
       else if (size(integers) > 32) then
@@ -325,16 +326,16 @@ contains
     integer(c_int), intent(in) :: status
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer, intent(in), optional :: rank   !< rank of this process in a collective call, or own_error
+    integer, intent(in), optional :: rank   !< rank of this process in a collective call, or not_collective
     character(:), allocatable :: message
-    integer(c_int) :: origin
+    integer(c_int) :: report_rank
     if (present(stat)) stat = status
     if (status == 0) return
     message = plait_to_text(c_message(c_null_ptr))
     if (present(errmsg)) errmsg = message
     if (present(stat)) return
-    origin = own_error
-    if (present(rank)) origin = int(rank, c_int)
-    call c_report(c_text(message), origin)
+    report_rank = not_collective
+    if (present(rank)) report_rank = int(rank, c_int)
+    call c_report(c_text(message), report_rank)
   end subroutine
 end module

@@ -13,7 +13,7 @@ module plait_distant
   !> Files of several ranks, or one file that was offered or found.
   type :: plait_dio
     type(c_ptr) :: handle = c_null_ptr
-    integer :: rank = own_error   !< rank that prints errors of closing
+    integer :: rank = not_collective   !< rank that prints errors of closing, or not_collective
   end type
 
   !> Reads bytes of the file of a rank into a contiguous array of any type and shape, as many as the array has. With
@@ -112,12 +112,12 @@ contains
     logical, intent(in), optional :: temporary         !< the file is removed when the handle is closed
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer :: origin
+    integer :: report_rank
     integer(c_int) :: status
-    origin = merge(own_error, comm%rank, comm%alone)
+    report_rank = merge(not_collective, comm%rank, comm%alone)
     status = c_open(c_text(path), c_text(mode), comm%handle, flag(temporary), dio%handle)
-    if (status == 0) dio%rank = origin
-    call report(status, stat, errmsg, origin)
+    if (status == 0) dio%rank = report_rank
+    call report(status, stat, errmsg, report_rank)
   end subroutine
 
   !> Registers a file of this rank alone under a name, on a communicator that plait_dio_open has used.
@@ -130,7 +130,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status
     status = c_offer(c_text(name), c_text(path), c_text(mode), comm%handle, flag(temporary), dio%handle)
-    if (status == 0) dio%rank = own_error
+    if (status == 0) dio%rank = not_collective
     call report(status, stat, errmsg)
   end subroutine
 
@@ -143,7 +143,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: status
     status = c_find(c_text(name), comm%handle, dio%handle)
-    if (status == 0) dio%rank = own_error
+    if (status == 0) dio%rank = not_collective
     call report(status, stat, errmsg)
   end subroutine
 
@@ -289,7 +289,7 @@ contains
     request_address = c_null_ptr
     if (.not. present(request)) return
     request_address = c_loc(request%handle)
-    if (.not. c_associated(found_request(request%handle))) request%rank = own_error
+    if (.not. c_associated(found_request(request%handle))) request%rank = not_collective
   end function
 
   pure integer(c_int) function flag(given)

@@ -17,13 +17,13 @@ module plait_files
   contains
     procedure :: shape => file_shape
     procedure :: dtype => file_dtype
-    procedure, private :: origin
+    procedure, private :: report_rank
   end type
 
   !> An access that was started.
   type :: plait_request
     type(c_ptr) :: handle = c_null_ptr
-    integer :: rank = own_error   !< rank that prints errors
+    integer :: rank = not_collective   !< the rank argument of report() for this object
   end type
 
   interface
@@ -138,7 +138,7 @@ contains
     dimensions = -1
     wrong = ''
     if (present(shape)) then
-      call widen(shape, extents, valid)
+      call to_int64s(shape, extents, valid)
       if (.not. valid) wrong = 'shape must be integers of 8 to 64 bits'
       dimensions = size(extents, kind=c_int)
     end if
@@ -164,7 +164,7 @@ contains
       file%rank = comm%rank
       file%alone = comm%alone
     end if
-    call report(status, stat, errmsg, merge(own_error, comm%rank, comm%alone))
+    call report(status, stat, errmsg, merge(not_collective, comm%rank, comm%alone))
   end subroutine
 
   !> Returns 'F', or nothing for an existing .npy file, which states its own order.
@@ -213,7 +213,7 @@ contains
     type(plait_file), intent(inout) :: file
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_close(file%handle), stat, errmsg, file%origin())
+    call report(c_close(file%handle), stat, errmsg, file%report_rank())
   end subroutine
 
   !> Closes a file without completing it; a new one is discarded.
@@ -240,9 +240,9 @@ contains
     integer(c_int) :: used, halo
     halo = 0
     if (present(fill_halo)) halo = merge(1_c_int, 0_c_int, fill_halo)
-    call region(slices, used, wrong, first, count, stride)
+    call check_slices(slices, used, wrong, first, count, stride)
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
-      slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%origin())
+      slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%report_rank())
   end subroutine
 
   !> Writes this rank's part of the whole array, or of a region; the reverse of plait_read. Collective.
@@ -256,9 +256,9 @@ contains
     character(:), allocatable :: wrong
     integer(c_int64_t) :: slices(32, 3)
     integer(c_int) :: used
-    call region(slices, used, wrong, first, count, stride)
+    call check_slices(slices, used, wrong, first, count, stride)
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
-      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%origin())
+      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%report_rank())
   end subroutine
 
   !> Extends the array along dimension `axis`, counted from 1, by a block of the layout's shape, and writes this rank's
@@ -274,7 +274,7 @@ contains
     wrong = ''
     if (axis < 1) wrong = 'plait_append: axis is less than 1; dimensions are counted from 1'
     call report(c_append(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), int(axis, c_int), &
-      c_text(wrong)), stat, errmsg, file%origin())
+      c_text(wrong)), stat, errmsg, file%report_rank())
   end subroutine
 
   !> Changes the shape of the array; new elements have the fill value. Mode 'a'. Collective.
@@ -286,10 +286,11 @@ contains
     integer(c_int64_t), allocatable :: extents(:)
     character(:), allocatable :: wrong
     logical :: valid
-    call widen(shape, extents, valid)
+    call to_int64s(shape, extents, valid)
     wrong = ''
     if (.not. valid) wrong = 'shape must be integers of 8 to 64 bits'
-    call report(c_resize(file%handle, size(extents, kind=c_int), extents, c_text(wrong)), stat, errmsg, file%origin())
+    call report(c_resize(file%handle, size(extents, kind=c_int), extents, c_text(wrong)), &
+      stat, errmsg, file%report_rank())
   end subroutine
 
   !> Starts a read like plait_read; the array must not be accessed until plait_wait. Collective.
@@ -307,10 +308,11 @@ contains
     integer(c_int) :: used, halo
     halo = 0
     if (present(fill_halo)) halo = merge(1_c_int, 0_c_int, fill_halo)
-    call region(slices, used, wrong, first, count, stride)
-    if (.not. c_associated(found_request(request%handle))) request%rank = file%origin()
+    call check_slices(slices, used, wrong, first, count, stride)
+    if (.not. c_associated(found_request(request%handle))) request%rank = file%report_rank()
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
-      slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_loc(request%handle)), stat, errmsg, file%origin())
+      slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_loc(request%handle)), &
+      stat, errmsg, file%report_rank())
   end subroutine
 
   !> Starts a write like plait_write; the array must not be changed until plait_wait. Collective.
@@ -325,10 +327,11 @@ contains
     character(:), allocatable :: wrong
     integer(c_int64_t) :: slices(32, 3)
     integer(c_int) :: used
-    call region(slices, used, wrong, first, count, stride)
-    if (.not. c_associated(found_request(request%handle))) request%rank = file%origin()
+    call check_slices(slices, used, wrong, first, count, stride)
+    if (.not. c_associated(found_request(request%handle))) request%rank = file%report_rank()
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
-      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_loc(request%handle)), stat, errmsg, file%origin())
+      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_loc(request%handle)), &
+      stat, errmsg, file%report_rank())
   end subroutine
 
   !> Waits for an access that was started, and releases the request. elements: the number that an access of a stream has
@@ -361,10 +364,10 @@ contains
     call report(status, stat, errmsg)
   end function
 
-  !> Returns the rank that prints errors of collective calls.
-  pure integer function origin(file)
+  !> Returns the argument `rank` of report() for collective calls on a file.
+  pure integer function report_rank(file)
     class(plait_file), intent(in) :: file
-    origin = merge(own_error, file%rank, file%alone)
+    report_rank = merge(not_collective, file%rank, file%alone)
   end function
 
   pure integer(c_int) function flag(file)

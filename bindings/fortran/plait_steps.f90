@@ -109,7 +109,7 @@ contains
     found = 0
     status = c_begin_step(found_file(file%handle), found)
     if (present(more)) more = found /= 0
-    call report(status, stat, errmsg, origin(file))
+    call report(status, stat, errmsg, report_rank(file))
   end subroutine
 
   !> Ends the step: a writer passes it to the readers; a reader releases it.  Collective.
@@ -117,7 +117,7 @@ contains
     type(plait_file), intent(in) :: file
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_end_step(found_file(file%handle)), stat, errmsg, origin(file))
+    call report(c_end_step(found_file(file%handle)), stat, errmsg, report_rank(file))
   end subroutine
 
   !> Returns the number of the step that began last, counted from 1; 0 after an error.
@@ -149,7 +149,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t), allocatable :: extents(:)
     logical :: valid
-    call widen(shape, extents, valid)
+    call to_int64s(shape, extents, valid)
     ! No array has -1 dimensions, so the C function rejects an invalid shape.
     call report(c_define(found_file(file%handle), c_text(name), merge(size(extents, kind=c_int), -1_c_int, valid), &
       extents, c_text(dtype), 0_c_int64_t), stat, errmsg)
@@ -290,9 +290,9 @@ contains
     call report(status, stat, errmsg)
   end subroutine
 
-  !> Returns the rank that prints errors of collective calls.
-  pure integer function origin(file)
+  !> Returns the argument `rank` of report() for collective calls on a file.
+  pure integer function report_rank(file)
     type(plait_file), intent(in) :: file
-    origin = merge(own_error, file%rank, file%alone)
+    report_rank = merge(not_collective, file%rank, file%alone)
   end function
 end module

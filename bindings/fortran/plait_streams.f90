@@ -18,7 +18,7 @@ module plait_streams
   type :: plait_stream
     type(c_ptr) :: handle = c_null_ptr
     integer(c_int64_t) :: element_bytes = 0
-    integer :: rank = own_error   !< rank that prints errors
+    integer :: rank = not_collective   !< the rank argument of report() for this object
   end type
 
   interface
@@ -75,11 +75,11 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer :: collective
     integer(c_int) :: status, ignored
-    collective = merge(own_error, file%rank, file%alone)
+    collective = merge(not_collective, file%rank, file%alone)
     status = c_open(file%handle, int(mode, c_int), stream%handle)
     if (status == 0) then
       ignored = c_element_bytes(found_file(file%handle), stream%element_bytes)
-      stream%rank = merge(collective, own_error, mode >= plait_stream_ordered)
+      stream%rank = merge(collective, not_collective, mode >= plait_stream_ordered)
     end if
     call report(status, stat, errmsg, collective)
   end subroutine
