@@ -10,9 +10,9 @@
  *           valid until the next error on that handle (or thread).
  * outputs   Pointers, at the end of the argument list.  After an error handles and texts are NULL, other outputs are
  *           unchanged.
- * handles   Each kind has a function that frees the handle.  It takes the handle's address, sets the handle to NULL, and
- *           accepts one that is NULL already; all other functions report a NULL handle as an error.  A handle may be
- *           freed while others that were made with it are still used.  Texts that a call returns are freed by
+ * handles   Each kind has a function that frees the handle.  It takes the handle's address, sets the handle to NULL,
+ *           and accepts one that is NULL already; all other functions report a NULL handle as an error.  A handle may
+ *           be freed while others that were made with it are still used.  Texts that a call returns are freed by
  *           plait_text_free.
  * options   Structures begin with their own size, so that later versions can add members: set everything to zero, then
  *           `size` to sizeof the structure.  Zero is the default of every member.  NULL stands for all defaults.
