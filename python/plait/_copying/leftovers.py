@@ -14,12 +14,13 @@ from .._base.errors import Error
 from .._file.location import local_path, locate_new
 from .._file.open import open as open_file
 
-_MAX_NAME_LENGTH = 100  # longer names are cut to this length in temporary names
+_MAX_NAME_BYTES = 100  # longer names are cut to this length in temporary names, because file systems allow 255 bytes
 
 
 def temporary_prefix(name: str) -> str:
     """Return the prefix of this host's temporary names for a name; the process id follows it."""
-    return f".{name[:_MAX_NAME_LENGTH]}.plait-{socket.gethostname()}-"
+    short_name = os.fsencode(name)[:_MAX_NAME_BYTES].decode(errors="ignore")  # drops a character that is cut in two
+    return f".{short_name}.plait-{socket.gethostname()}-"
 
 
 def remove_leftovers(target: str) -> None:
@@ -35,7 +36,7 @@ def remove_leftovers(target: str) -> None:
             open_file(target, "w", shape=(1,), dtype="u1")._core.abandon()
             return
         # The prefix is unknown for shortened names, and for names with fields, each of which generates several files.
-        beginning = "" if "{" in path.name or len(path.name) > _MAX_NAME_LENGTH else f".{path.name}."
+        beginning = "" if "{" in path.name or len(os.fsencode(path.name)) > _MAX_NAME_BYTES else f".{path.name}."
         pattern = re.compile(rf"\..*\.plait-{re.escape(socket.gethostname())}-(\d+)-\d+")
         for entry in os.scandir(path.parent):
             match = pattern.fullmatch(entry.name)

@@ -104,6 +104,14 @@ def test_an_empty_folder_and_steps(source):
     assert files() == ["a.h5", "b.zarr", "c-0.zarr"]
 
 
+@pytest.mark.parametrize("name", ["n" * 250, "å" * 124, "氣" * 83], ids=["1 byte", "2 bytes", "3 bytes"])
+def test_a_name_as_long_as_file_systems_allow(source, name):
+    """The temporary name of the target has a suffix, and is yet no longer than 255 bytes."""
+    plait.copy("a.h5", f"{name}.zarr")
+    assert files() == ["a.h5", f"{name}.zarr"]
+    check(f"{name}.zarr", source)
+
+
 def test_errors_name_the_target(source):
     command = f"ulimit -f 100; exec {sys.executable} -m plait.cli copy a.h5 b.zarr"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
