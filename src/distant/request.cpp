@@ -145,7 +145,7 @@ void DistantRequest::Impl::record_failure(std::int64_t at, transport::CallFailur
 
 void DistantRequest::Impl::wait() {
   check_owner();
-  if (const auto active = active_.lock()) active->look_until([this] { return done(); });
+  if (const auto active = active_.lock()) active->poll_answers_until([this] { return done(); });
   std::unique_lock lock(mutex_);
   // cancel() skips calls that are just being sent, so the wait calls this again.
   const auto interrupt = [&] {

@@ -99,7 +99,7 @@ void Server::forget_name(const std::string& name, const Entry& entry) {
   if (found != names_.end() && found->second == entry) names_.erase(found);
 }
 
-void Server::arrived(transport::ActiveMessages& active, const transport::Arrival& arrival) {
+void Server::on_call(transport::ActiveMessages& active, const transport::Arrival& arrival) {
   must_succeed([&] {
     const std::scoped_lock lock(mutex_);
     queues_[static_cast<std::size_t>(arrival.from)].push_back({&active, arrival, unpacked(arrival.head), nullptr});
@@ -108,7 +108,7 @@ void Server::arrived(transport::ActiveMessages& active, const transport::Arrival
   serve_waiting();
 }
 
-void Server::left(int worker) {
+void Server::on_worker_ended(int worker) {
   const std::scoped_lock lock(mutex_);
   auto& queue = queues_[static_cast<std::size_t>(worker)];
   waiting_ -= queue.size();
@@ -177,7 +177,7 @@ void Server::serve(const Job& job) {
   if (job.arrival.payload_bytes == 0) return serve_with_payload(job);
   const std::span<std::byte> into(job.buffer, static_cast<std::size_t>(job.arrival.payload_bytes));
   must_succeed([&] {
-    job.active->take(job.arrival, into, [this, job](bool complete) {
+    job.active->receive_payload(job.arrival, into, [this, job](bool complete) {
       if (complete) {
         serve_with_payload(job);
       } else {

@@ -44,8 +44,8 @@ class Server : public transport::CallService {
   Entry find_name(const std::string& name) const;
   void forget_name(const std::string& name, const Entry& entry);
 
-  void arrived(transport::ActiveMessages& active, const transport::Arrival& arrival) override;
-  void left(int worker) override;
+  void on_call(transport::ActiveMessages& active, const transport::Arrival& arrival) override;
+  void on_worker_ended(int worker) override;
   /// Waits for the disks; no further requests may arrive.
   void finish() { disks_.reset(); }
   Disks& disks() { return *disks_; }

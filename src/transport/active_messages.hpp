@@ -1,4 +1,9 @@
 /// Active messages: calls to another worker, which a thread of that worker serves while its program computes.
+///
+/// A worker that calls sends a head of fixed size and a payload, and receives data or an error.  Example: to read 64
+/// KiB of a file of rank 3, rank 0 calls rank 3 with a head that describes the read, no payload, and 64 KiB of memory
+/// for the answer.  On rank 3, the handler thread passes the head to CallService::on_call(), which reads the file and
+/// calls ActiveMessages::answer().
 #pragma once
 
 #include <array>
@@ -24,7 +29,7 @@ struct CallFailure {
   [[noreturn]] void raise() const { throw Error(kind, text, code); }
 };
 
-/// The header of a call, whose meaning the layer above defines.
+/// The head of a call, whose meaning the layer above defines.
 inline constexpr std::size_t kCallHeadBytes = 96;
 using CallHead = std::array<std::byte, kCallHeadBytes>;
 
@@ -36,7 +41,7 @@ struct Call {
   std::span<std::byte> output;         ///< receives the data of the answer, which must have this length
   /// Called once, on any thread, with nullptr if the call was answered.  It must neither throw nor wait.
   std::function<void(const CallFailure*)> done;
-  const void* request = nullptr;  ///< the request that the call is a part of, for ActiveMessages::cancel
+  const void* request = nullptr;  ///< identifies the request that the call is a part of, for ActiveMessages::cancel
 };
 /// Maximum size of the payload and of the answer of a call.
 inline constexpr std::int64_t kMaxCallBytes = std::int64_t{1} << 30;
@@ -57,11 +62,11 @@ class ActiveMessages;
 class CallService {
  public:
   virtual ~CallService() = default;
-  /// Handles a call that has arrived: calls ActiveMessages::take for its payload, if it has one, then
-  /// ActiveMessages::answer or reject, now or later.
-  virtual void arrived(ActiveMessages& active, const Arrival& arrival) = 0;
-  /// Handles the end of a worker that has sent calls; answers to it are discarded.
-  virtual void left(int worker) = 0;
+  /// Handles a call that has arrived: calls active.receive_payload() if the call has a payload, then active.answer() or
+  /// active.reject(), now or later.
+  virtual void on_call(ActiveMessages& active, const Arrival& arrival) = 0;
+  /// Handles the end of a worker; answers to its calls are discarded.
+  virtual void on_worker_ended(int worker) = 0;
 };
 
 /// The active messages of one worker.
@@ -74,28 +79,28 @@ class ActiveMessages {
   /// the worker has ended or has stopped, the call fails: within a second if the system reports it, within 30 s if a
   /// whole host is lost.
   virtual void call(Call call) = 0;
-  /// Polls for answers until `done` returns true, or for some microseconds, so that a waiting thread need not be woken:
-  /// a small access takes less time than waking a thread.
-  virtual void look_until(base::FunctionRef<bool()> done) = 0;
+  /// Polls for answers until `done` returns true, but only for some microseconds.  A thread that is about to sleep
+  /// until an answer arrives calls this first, because a small access takes less time than waking a thread.
+  virtual void poll_answers_until(base::FunctionRef<bool()> done) = 0;
 
-  /// Fails the calls of a request that have not been answered, and releases their memory.  The other worker still
-  /// carries out what has been sent to it.  Calls that are just being sent, or for whose bytes there is no memory,
-  /// continue.  If workers are threads, all calls continue.
+  /// Fails the calls of a request (Call::request) that have not been answered: this worker no longer accesses their
+  /// memory.  The other worker still carries out calls that have been sent to it.  Not cancelled are calls that are
+  /// just being sent, calls whose bytes cannot be copied for lack of memory, and all calls if workers are threads.
   virtual void cancel(const void* request, const CallFailure& why) noexcept {
     (void)request;
     (void)why;
   }
 
-  /// For the service: receives the payload into `into`, which has its length, then calls `done` on the handler thread,
-  /// with false if the caller has ended.
-  virtual void take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) = 0;
-  /// Sends the data of the answer; `sent` is called, on any thread, when `data` may be changed.
+  /// The following functions are for the service.  Receives the payload of a call into `into`, which has its length,
+  /// then calls `done` on the handler thread, with true, or with false if the caller has ended.
+  virtual void receive_payload(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) = 0;
+  /// Answers a call with data; `sent` is called, on any thread, when `data` may be changed.
   virtual void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) = 0;
   /// Fails a call whose payload has been taken.
   virtual void reject(const Arrival& arrival, const CallFailure& failure) = 0;
 
-  /// Ends the service and the handler thread; calls under way fail, here and on other workers.  After it has returned,
-  /// the service is not called any more.
+  /// Ends the service and the handler thread; calls under way fail, here and on other workers.  After stop() has
+  /// returned, the service is not called any more.
   virtual void stop() noexcept = 0;
 };
 

@@ -49,7 +49,7 @@ void run_hello(std::string_view bytes) {
     const std::size_t count = std::min({step, buffer.size(), rest.size()});
     std::memcpy(buffer.data(), rest.data(), count);
     rest = rest.subspan(count);
-    const ServerHandshake::Status outcome = greeting.took(count);
+    const ServerHandshake::Status outcome = greeting.process_input(count);
     demand_of_pipe(outcome != ServerHandshake::Status::kProved, "a stranger proved what it cannot know");
     if (outcome == ServerHandshake::Status::kReject || outcome == ServerHandshake::Status::kReport) return;
   }
@@ -67,7 +67,7 @@ std::vector<std::string> valid_hellos() {
 class Sink : public Peer {
  public:
   std::uint64_t number() const override { return 1; }
-  bool near() const override { return true; }
+  bool is_local() const override { return true; }
   void send(FrameHead head, std::span<const std::byte> body, int /*descriptor*/) override {
     demand_of_pipe(head.bytes == body.size(), "a frame whose head is wrong");
   }
@@ -133,10 +133,11 @@ void run_frames(std::string_view bytes) {
     const std::size_t count = std::min(buffer.size(), rest.size());
     std::memcpy(buffer.data(), rest.data(), count);
     rest = rest.subspan(count);
-    const auto outcome = reader.took(buffer.first(count), [&](const FrameHead& head, std::span<const std::byte> body) {
-      service.received(peer, head, body);
-      return !peer->closed;
-    });
+    const auto outcome =
+        reader.process_input(buffer.first(count), [&](const FrameHead& head, std::span<const std::byte> body) {
+          service.received(peer, head, body);
+          return !peer->closed;
+        });
     if (outcome != FrameReader::Outcome::kMore) break;
   }
   service.closed(peer, "its bytes end");

@@ -26,7 +26,7 @@ void send(transport::native::Link& link, Frame kind) {
 }  // namespace
 
 void Announcements::take_board(std::int64_t processes) {
-  board_ = Board::join(link_->descriptor());
+  board_ = Board::join(link_->take_descriptor());
   if (!board_) return;
   next_ = board_->first();
   polls_ = may_poll(processes);

@@ -37,7 +37,7 @@ void take_body(Link& link, const FrameHead& head, std::string& body) {
   if (head.bytes > kMaxBodyBytes) fail_frame();
   body.resize(head.bytes);
   const std::span<std::byte> parts[] = {std::as_writable_bytes(std::span(body))};
-  link.take(parts, no_limit());
+  link.receive_body(parts, no_limit());
   if (head.kind != static_cast<std::uint32_t>(Frame::kRefused)) return;
   const auto [code, why] = base::decode<Refusal>(body, kOtherEnd);
   if (code == 0 || code == EINVAL) base::throw_argument_error(why);
@@ -61,7 +61,7 @@ const std::byte* Partner::map_slot(int number, std::int64_t step, std::int64_t b
     send(*link_, Frame::kMap, std::as_bytes(std::span(request)));
     std::string body;
     if (receive_frame(*link_, body, no_limit()).kind != static_cast<std::uint32_t>(Frame::kSlot)) fail_frame();
-    base::Descriptor descriptor = link_->descriptor();
+    base::Descriptor descriptor = link_->take_descriptor();
     if (descriptor.number() < 0)
       base::throw_system_error(
           EMFILE,
@@ -103,7 +103,7 @@ std::int64_t Partner::receive(std::vector<std::byte>& stage, std::int64_t max_by
   if (head.bytes == 0 || head.bytes > static_cast<std::uint64_t>(max_bytes)) fail_frame();
   stage.resize(head.bytes);
   const std::span<std::byte> parts[] = {stage};
-  link_->take(parts, no_limit());
+  link_->receive_body(parts, no_limit());
   return static_cast<std::int64_t>(head.bytes);
 }
 
@@ -142,7 +142,7 @@ const std::string& Partners::find_endpoints(std::int64_t process) {
 
 bool Partners::is_on_this_host(std::int64_t process) {
   if (const auto found = partners_.find(process); found != partners_.end()) return found->second->is_on_this_host();
-  return (process == 0 ? first_ : Endpoints::parse(find_endpoints(process))).near();
+  return (process == 0 ? first_ : Endpoints::parse(find_endpoints(process))).is_on_this_host();
 }
 
 Partner& Partners::partner(std::int64_t process) {

@@ -22,7 +22,7 @@ class Partner {
   explicit Partner(std::unique_ptr<transport::native::Link> link) : link_(std::move(link)) {}
 
   /// Returns true if the process is on this host, so that its memory can be mapped.
-  bool is_on_this_host() const { return link_->near(); }
+  bool is_on_this_host() const { return link_->is_local(); }
   /// Returns the memory of the slot that holds a step, and maps it at the first use.  bytes: the end of the step's
   /// arrays in the slot.
   /// errors  kSystem: the memory is not available; ESTALE: the slot holds another step.
@@ -42,7 +42,7 @@ class Partner {
       done += now;
     }
   }
-  bool gone() const { return link_->gone(); }
+  bool is_closed_by_peer() const { return link_->is_closed_by_peer(); }
 
  private:
   /// Receives one frame of at most `max_bytes` bytes of data, and returns its length.

@@ -248,7 +248,7 @@ base::Rejection WriterControl::find_mismatch(const AttachRequest& reader) const 
 
 /// Makes a board that begins with the oldest held step, for a reader on this host that gets every step; else nullptr.
 std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t id) const {
-  if (!peer.near() || options_.when_full != FullQueuePolicy::kWait) return nullptr;
+  if (!peer.is_local() || options_.when_full != FullQueuePolicy::kWait) return nullptr;
   const std::int64_t first = schedule_.position(id) + 1;
   auto board = Board::create(first);
   if (!board) return nullptr;

@@ -34,7 +34,7 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
     }
     case Frame::kMap: {
       const int descriptor = steps_->descriptor(base::decode<int>(body, kOtherEnd));
-      if (descriptor < 0 || !peer->near())
+      if (descriptor < 0 || !peer->is_local())
         base::throw_system_error(EPROTO, "the reader asked for shared memory that the writer does not have");
       return send(*peer, Frame::kSlot, head.tag, {}, descriptor);
     }

@@ -23,7 +23,7 @@ struct Address {
   };
   std::variant<Local, Tcp> where;
 
-  bool local() const { return std::holds_alternative<Local>(where); }
+  bool is_local() const { return std::holds_alternative<Local>(where); }
   std::string text() const;
   /// Parses `local:NAME`, `tcp:10.0.0.1:4711` or `tcp:[2001:db8::1]:4711`.  Returns nothing for other texts.
   static std::optional<Address> parse(std::string_view text);

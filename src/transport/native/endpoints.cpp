@@ -19,11 +19,13 @@ constexpr std::size_t kMaxWord = 255;
 
 bool is_printable(char c) { return c > ' ' && c < '\x7f'; }
 
-/// Stands for a host without a known boot id.  It never counts as this host.
-constexpr std::string_view kAnyHost = "?";
+/// Stands for a host without a known boot id, which never counts as this host.
+constexpr std::string_view kUnknownHost = "?";
 
+/// Returns the text without blanks and other characters that could not be a word of a line; kUnknownHost if it is
+/// empty.
 std::string to_word(std::string text) {
-  if (text.empty()) return std::string(kAnyHost);
+  if (text.empty()) return std::string(kUnknownHost);
   std::replace_if(text.begin(), text.end(), [](char c) { return !is_printable(c); }, '_');
   text.resize(std::min(text.size(), kMaxWord));
   return text;
@@ -70,9 +72,9 @@ Endpoints Endpoints::parse(std::string_view text) {
   return found;
 }
 
-bool Endpoints::near() const {
+bool Endpoints::is_on_this_host() const {
   static const std::string here = own_host().host;
-  return host == here && here != kAnyHost;
+  return host == here && here != kUnknownHost;
 }
 
 Endpoints own_host() {
@@ -81,7 +83,8 @@ Endpoints own_host() {
   const std::string boot = base::host::boot_id();
   const std::uint64_t network_namespace = base::host::network_space();
   const bool known = !boot.empty() && network_namespace != 0;
-  return {known ? to_word(base::text(boot, '/', network_namespace)) : std::string(kAnyHost), to_word(name.data()), {}};
+  return {
+      known ? to_word(base::text(boot, '/', network_namespace)) : std::string(kUnknownHost), to_word(name.data()), {}};
 }
 
 }  // namespace plait::transport::native

@@ -10,8 +10,8 @@ namespace plait::transport::native {
 /// The endpoints of a server.  Addresses are tried in their order: `local:NAME` is an abstract local socket, for
 /// processes of the same host; others are `tcp:10.0.0.1:4711` and `tcp:[2001:db8::1]:4711`.
 struct Endpoints {
-  /// Identifies the running host (boot id) and its network namespace: equal for processes that can reach each other by
-  /// local sockets.
+  /// Identifies the running host (by its boot id) and the network namespace: equal for processes that can reach each
+  /// other by local sockets.
   std::string host;
   /// The host's name, for messages.
   std::string name;
@@ -23,7 +23,7 @@ struct Endpoints {
   /// errors  kArgument: the text is not such a line.
   static Endpoints parse(std::string_view text);
   /// Returns true if this process is on the same host, in the same network namespace.
-  bool near() const;
+  bool is_on_this_host() const;
 };
 
 /// Returns the host and the name of this process, without addresses.

@@ -20,17 +20,18 @@ class EventHandler {
   virtual void on_event(std::uint32_t events) = 0;
 };
 
-/// The registration of a socket in an epoll set, under a number that epoll returns with events.
+/// Registers a socket in an epoll set, under a number that epoll returns with events.
 /// threads  Any.
 class Watch {
  public:
   Watch() = default;
   Watch(int set, std::uint64_t id) : set_(set), id_(id) {}
   std::uint64_t id() const { return id_; }
-  /// Add the socket to the set, and change its events.  Return false, and set errno, on failure.  Closing a socket also
-  /// removes it from the set.
+  /// Adds the socket to the set.  Returns false, and sets errno, on failure.
   bool begin(int socket, std::uint32_t events) const { return control(EPOLL_CTL_ADD, socket, events); }
+  /// Changes the events for which epoll waits.  Returns false, and sets errno, on failure.
   bool change(int socket, std::uint32_t events) const { return control(EPOLL_CTL_MOD, socket, events); }
+  /// Removes the socket from the set; closing a socket also does that.
   void end(int socket) const { control(EPOLL_CTL_DEL, socket, 0); }
 
  private:
@@ -49,8 +50,9 @@ class Watch {
 class EventLoop {
  public:
   virtual ~EventLoop() = default;
-  /// Registers the handler of a socket until unregister() is called.  Both are called on the server's thread.
-  virtual Watch handle(std::shared_ptr<EventHandler> handler) = 0;
+  /// Registers a handler until unregister() is called, and returns the Watch with which the caller then adds a socket.
+  /// Both are called on the server's thread.
+  virtual Watch register_handler(std::shared_ptr<EventHandler> handler) = 0;
   virtual void unregister(const Watch& watch) = 0;
   /// Arranges that on_timer() of the ConnectionTaker is called at `time` or earlier.  Called on the server's thread.
   virtual void set_timer(Clock::time_point time) = 0;
@@ -63,8 +65,8 @@ class EventLoop {
 class ConnectionTaker {
  public:
   virtual ~ConnectionTaker() = default;
-  virtual void take(base::Descriptor socket, bool near) = 0;
-  /// Handles deadlines that are over.  Returns the time of the next call at the latest.
+  virtual void take(base::Descriptor socket, bool is_local) = 0;
+  /// Handles deadlines that have passed.  Returns the next deadline, at which on_timer() is called again at the latest.
   virtual Clock::time_point on_timer(Clock::time_point now) = 0;
   /// Called when the thread ends; no other function is called after this one.
   virtual void end() = 0;

@@ -20,7 +20,8 @@ struct FrameHead {
 
 /// The longest body that a server accepts; a longer one ends the connection.
 inline constexpr std::uint64_t kMaxReceive = std::uint64_t{1} << 20;
-/// The longest frame of a stream.  Other frames can be sent between two of them.
+/// The longest frame of a stream (Peer::stream in server.hpp).  Other frames can be sent between two frames of a
+/// stream.
 inline constexpr std::uint64_t kMaxStream = std::uint64_t{1} << 18;
 
 }  // namespace plait::transport::native

@@ -5,10 +5,10 @@
 ///   client -> server   Proof
 ///   server -> client   kAcceptance; then both send frames
 ///
-/// A proof is the HMAC-SHA-256, under the key, of the sender's role and of both hellos.  The nonces make it valid for
-/// this connection only, and the role prevents that a proof is accepted when it is sent back to its sender.  A client
-/// must wait for the acceptance, because a server with many unauthenticated connections closes slow ones.  The frames
-/// that follow are neither encrypted nor signed.
+/// A proof is the HMAC-SHA-256, under the key, of the sender's role and of both hellos.  The random numbers (nonces) in
+/// the hellos make it valid for this connection only.  With the role in it, an end does not accept its own proof if the
+/// peer sends it back.  A client must wait for the acceptance, because a server with many unauthenticated connections
+/// closes slow ones.  The frames that follow are neither encrypted nor signed.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct Hello {
   std::array<char, 8> magic = kMagic;
   std::array<std::uint8_t, 4> version{kVersion};  ///< the first byte, readable in any byte order; the others are 0
   std::uint32_t order = kOrder;
-  std::uint32_t head_bytes = sizeof(FrameHead);
+  std::uint32_t frame_head_bytes = sizeof(FrameHead);
   std::uint32_t unused = 0;
   std::uint64_t max_received = kMaxReceive;
   std::array<std::byte, 32> nonce{};
@@ -49,36 +49,37 @@ enum class Role : std::uint8_t { kClient, kServer };
 /// The reason why a hello is not accepted.
 enum class HelloFault : std::uint8_t {
   kNone,
-  kStranger,  ///< another program has sent it
-  kVersion,   ///< it has another version, byte order or frame size
+  kOtherProgram,  ///< the sender is not Plait
+  kVersion,       ///< the sender has another version, byte order or frame size
 };
 
-/// Returns a hello with a fresh nonce.  errors  kSystem: the system gives no random bytes.
+/// Returns a hello with a new nonce.  errors  kSystem: the system gives no random bytes.
 Hello make_hello();
+/// Returns why this process does not accept a hello, or kNone.
 HelloFault find_fault(const Hello& hello);
 /// Describes how a hello with the fault kVersion differs, for messages.
-std::string difference(const Hello& hello);
+std::string describe_difference(const Hello& hello);
 /// Returns the proof of one role for a pair of hellos.
 Proof prove(const Key& key, Role who, const Hello& client, const Hello& server);
 /// Compares in constant time, so that the time does not reveal how many bytes are equal.
-bool same(const Proof& first, const Proof& second);
+bool are_equal(const Proof& first, const Proof& second);
 
 /// The server's side of the handshake, without a socket.
 class ServerHandshake {
  public:
   enum class Status : std::uint8_t {
-    kMore,    ///< more bytes are to be read into input_space()
-    kAnswer,  ///< answer() is to be sent, and more bytes are to be read
-    kReject,  ///< the connection is to be closed
-    kReport,  ///< answer(), which explains the reason to another version, is to be sent before the connection is closed
-    kProved,
+    kMore,    ///< read more bytes into input_space()
+    kAnswer,  ///< send answer(), and read more bytes
+    kReject,  ///< close the connection
+    kReport,  ///< send answer(), from which a client of another version sees the reason, and close the connection
+    kProved,  ///< send kAcceptance: the client knows the key
   };
 
   explicit ServerHandshake(const Key& key) : key_(key) {}
   /// Memory for the next bytes; empty only if no more are expected.
   std::span<std::byte> input_space();
   /// Processes `bytes` bytes that have been read into input_space().
-  Status took(std::size_t bytes);
+  Status process_input(std::size_t bytes);
   std::span<const std::byte> answer() const { return answer_; }
 
  private:
@@ -88,7 +89,7 @@ class ServerHandshake {
   Hello client_{};
   Proof expected_{};
   Proof proof_{};
-  bool greeted_ = false;
+  bool has_hello_ = false;  // the client's hello has arrived, and answer_ is set
   std::size_t filled_ = 0;
   std::array<std::byte, sizeof(Hello) + sizeof(Proof)> answer_{};
 };
@@ -97,9 +98,9 @@ class ServerHandshake {
 class ClientHandshake {
  public:
   enum class Status : std::uint8_t {
-    kMore,      ///< more bytes are to come, into input_space()
-    kFailed,    ///< the connection is to be closed; code() and why() have the reason
-    kProved,    ///< the server knows the key; proof() is to be sent, and more bytes are to be read
+    kMore,      ///< read more bytes into input_space()
+    kFailed,    ///< close the connection; code() and why() have the reason
+    kProved,    ///< the server knows the key: send proof(), and read more bytes
     kAccepted,  ///< the handshake is done
   };
 
@@ -109,7 +110,7 @@ class ClientHandshake {
   /// Memory for the next bytes; empty only if no more are expected.
   std::span<std::byte> input_space();
   /// Processes `bytes` bytes that have been read into input_space().
-  Status took(std::size_t bytes);
+  Status process_input(std::size_t bytes);
   std::span<const std::byte> proof() const { return proof_; }
   int code() const { return code_; }
   const std::string& why() const { return why_; }
@@ -121,9 +122,9 @@ class ClientHandshake {
   Hello own_;
   Hello server_{};
   Proof proof_{};  // first the server's proof, then the client's
-  bool proved_ = false;
-  std::array<char, kAcceptance.size()> accepted_{};
-  std::size_t filled_ = 0;  // bytes received of server_ and then of proof_; after the proof, of accepted_
+  bool server_proved_ = false;
+  std::array<char, kAcceptance.size()> acceptance_{};
+  std::size_t filled_ = 0;  // bytes received of server_ and then of proof_; after the server's proof, of acceptance_
   int code_ = 0;
   std::string why_;
 };

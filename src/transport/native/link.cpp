@@ -26,10 +26,10 @@ namespace plait::transport::native {
 
 class Link::Impl {
  public:
-  Impl(base::Descriptor socket, bool near, std::string name)
-      : socket_(std::move(socket)), near_(near), name_(std::move(name)) {}
+  Impl(base::Descriptor socket, bool is_local, std::string name)
+      : socket_(std::move(socket)), is_local_(is_local), name_(std::move(name)) {}
 
-  bool near() const { return near_; }
+  bool is_local() const { return is_local_; }
   int number() const { return socket_.number(); }
 
   void send(FrameHead head, std::span<const std::span<const std::byte>> parts, Clock::time_point until) {
@@ -38,15 +38,15 @@ class Link::Impl {
     if (head.bytes > kMaxReceive)
       base::throw_argument_error("a frame of ", head.bytes, " bytes; at most ", kMaxReceive,
                                  " are taken: send several");
-    Parts rest(std::as_bytes(std::span(&head, 1)), parts);
+    Parts unsent(std::as_bytes(std::span(&head, 1)), parts);
     msghdr message{};
-    while (rest.fill(message)) {
-      const ssize_t put = ::sendmsg(usable(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (unsent.fill(message)) {
+      const ssize_t put = ::sendmsg(usable_socket(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
       // Keep the socket open: data that the peer sent before it closed can still be received.
       if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
         throw_error(ECONNRESET, "it has closed the connection, or ended");
       check_result(put, POLLOUT, until);
-      if (put > 0) rest.done(static_cast<std::size_t>(put));
+      if (put > 0) unsent.advance(static_cast<std::size_t>(put));
     }
   }
 
@@ -64,29 +64,30 @@ class Link::Impl {
     return head;
   }
 
-  void take(std::span<const std::span<std::byte>> parts, Clock::time_point until) {
-    Parts rest({}, parts);
-    if (rest.bytes() > unread_)
-      base::throw_argument_error("the frame has ", unread_, " more bytes; ", rest.bytes(), " are to be taken");
+  void receive_body(std::span<const std::span<std::byte>> parts, Clock::time_point until) {
+    Parts missing({}, parts);
+    if (missing.bytes() > unread_)
+      base::throw_argument_error("the frame has ", unread_, " more bytes; ", missing.bytes(), " are to be taken");
     msghdr message{};
-    while (rest.fill(message)) {
-      const ssize_t got = ::recvmsg(usable(), &message, MSG_DONTWAIT);
+    while (missing.fill(message)) {
+      const ssize_t got = ::recvmsg(usable_socket(), &message, MSG_DONTWAIT);
       check_received(got, until);
       if (got <= 0) continue;
-      rest.done(static_cast<std::size_t>(got));
+      missing.advance(static_cast<std::size_t>(got));
       unread_ -= static_cast<std::size_t>(got);
     }
   }
 
-  base::Descriptor descriptor() { return std::move(descriptor_); }
+  base::Descriptor take_descriptor() { return std::move(descriptor_); }
 
-  bool gone() const {
+  bool is_closed_by_peer() const {
     pollfd state{socket_.number(), POLLRDHUP, 0};
     return socket_.number() < 0 || (::poll(&state, 1, 0) > 0 && state.revents != 0);
   }
 
  private:
-  int usable() const {
+  /// Returns the descriptor of the socket.  errors  kSystem: the connection has failed; kArgument: in a child process.
+  int usable_socket() const {
     owner_.check("this connection", "connect anew in this process");
     if (socket_.number() < 0) base::throw_system_error(ECONNRESET, "the connection to ", name_, " has failed before");
     return socket_.number();
@@ -99,11 +100,11 @@ class Link::Impl {
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    if (near_) {
+    if (is_local_) {
       message.msg_control = control.data();
       message.msg_controllen = control.size();
     }
-    const ssize_t got = ::recvmsg(usable(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    const ssize_t got = ::recvmsg(usable_socket(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0) return got;
     for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
       int number = -1;
@@ -146,10 +147,10 @@ class Link::Impl {
 
   const base::Owner owner_;
   base::Descriptor socket_;
-  const bool near_;
+  const bool is_local_;
   const std::string name_;
-  std::uint64_t unread_ = 0;  // bytes of the current body that have not been received
-  base::Descriptor descriptor_;
+  std::uint64_t unread_ = 0;     // bytes of the current body that have not been received
+  base::Descriptor descriptor_;  // came with the current frame
 };
 
 namespace {
@@ -160,12 +161,12 @@ constexpr std::chrono::milliseconds kBetweenRounds{250};
 /// The results of attempts to connect to the addresses of a process.
 struct AttemptResults {
   std::string text;
-  int code = ENXIO;    // the code with the highest weight()
-  bool silent = true;  // no address has answered
+  int code = ENXIO;       // the most specific code; ENXIO: no address could be tried
+  bool is_silent = true;  // no address has answered
 };
 
-/// Ranks codes by how specific they are: a wrong version, a wrong key, then anything but a refused connection.
-int weight(int code) {
+/// Ranks codes by how much they say: a wrong version, a wrong key, any other error, a refused connection, no address.
+int specificity(int code) {
   return code == EPROTO ? 4 : code == EACCES ? 3 : code == ENXIO ? 0 : code == ECONNREFUSED ? 1 : 2;
 }
 
@@ -173,33 +174,34 @@ bool is_unreachable(int code) {
   return code == EHOSTUNREACH || code == ENETUNREACH || code == ENETDOWN || code == EHOSTDOWN;
 }
 
-void record(AttemptResults& tried, std::string_view address, std::string_view why, int code) {
-  tried.text += base::text(tried.text.empty() ? "" : "; ", address, ": ", why);
-  if (weight(code) >= weight(tried.code)) tried.code = code;
-  tried.silent = tried.silent && (code == ENXIO || is_unreachable(code));
+void record(AttemptResults& results, std::string_view address, std::string_view why, int code) {
+  results.text += base::text(results.text.empty() ? "" : "; ", address, ": ", why);
+  if (specificity(code) >= specificity(results.code)) results.code = code;
+  results.is_silent = results.is_silent && (code == ENXIO || is_unreachable(code));
 }
 
 struct PeerSocket {
   base::Descriptor socket;
-  bool near = false;
+  bool is_local = false;
 };
 
-/// Tries the addresses once, in order.
-std::optional<PeerSocket> try_all(const Endpoints& to, const Key& key, Clock::time_point until, AttemptResults& tried) {
-  const bool near = to.near();
+/// Tries the addresses once, in order, and records the results.
+std::optional<PeerSocket> try_all(const Endpoints& to, const Key& key, Clock::time_point until,
+                                  AttemptResults& results) {
+  const bool on_this_host = to.is_on_this_host();
   for (std::size_t i = 0; i < to.addresses.size(); ++i) {
     const auto address = Address::parse(to.addresses[i]);
-    if (!address || (address->local() && !near)) {
-      record(tried, to.addresses[i], address ? "only processes of its host reach that" : "no address", ENXIO);
+    if (!address || (address->is_local() && !on_this_host)) {
+      record(results, to.addresses[i], address ? "only processes of its host reach that" : "no address", ENXIO);
       continue;
     }
     const auto now = Clock::now();
-    const auto left = static_cast<Clock::rep>(to.addresses.size() - i);
+    const auto untried_addresses = static_cast<Clock::rep>(to.addresses.size() - i);
     const auto limit =
-        until == Clock::time_point::max() ? until : now + std::max(until - now, Clock::duration(0)) / left;
-    Attempt made = attempt(*address, key, limit);
-    if (made.socket.number() >= 0) return PeerSocket{std::move(made.socket), address->local()};
-    record(tried, to.addresses[i], made.why, made.code);
+        until == Clock::time_point::max() ? until : now + std::max(until - now, Clock::duration(0)) / untried_addresses;
+    AttemptResult made = connect_to_server(*address, key, limit);
+    if (made.socket.number() >= 0) return PeerSocket{std::move(made.socket), address->is_local()};
+    record(results, to.addresses[i], made.why, made.code);
   }
   return std::nullopt;
 }
@@ -207,28 +209,31 @@ std::optional<PeerSocket> try_all(const Endpoints& to, const Key& key, Clock::ti
 }  // namespace
 
 std::unique_ptr<Link> Link::connect(const Endpoints& to, const Key& key, Clock::time_point until) {
-  const auto lost = std::min(until, Clock::now() + kLostAfter);
+  const auto last_round = std::min(until, Clock::now() + kLostAfter);
   while (true) {
-    AttemptResults tried;
-    if (auto found = try_all(to, key, until, tried))
-      return std::unique_ptr<Link>(new Link(std::make_unique<Impl>(std::move(found->socket), found->near, to.name)));
-    if (!tried.silent || tried.code == ENXIO || Clock::now() + kBetweenRounds > lost)
-      base::throw_system_error(tried.code, "cannot connect to a process on ", to.name, ": ",
-                               tried.text.empty() ? "it has no address" : tried.text);
+    AttemptResults results;
+    if (auto found = try_all(to, key, until, results))
+      return std::unique_ptr<Link>(
+          new Link(std::make_unique<Impl>(std::move(found->socket), found->is_local, to.name)));
+    if (!results.is_silent || results.code == ENXIO || Clock::now() + kBetweenRounds > last_round)
+      base::throw_system_error(results.code, "cannot connect to a process on ", to.name, ": ",
+                               results.text.empty() ? "it has no address" : results.text);
     base::sleep_for(kBetweenRounds);
   }
 }
 
 Link::Link(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Link::~Link() = default;
-bool Link::near() const { return impl_->near(); }
+bool Link::is_local() const { return impl_->is_local(); }
 void Link::send(FrameHead head, std::span<const std::span<const std::byte>> parts, Clock::time_point until) {
   impl_->send(head, parts, until);
 }
 FrameHead Link::receive(Clock::time_point until) { return impl_->receive(until); }
-void Link::take(std::span<const std::span<std::byte>> parts, Clock::time_point until) { impl_->take(parts, until); }
-base::Descriptor Link::descriptor() { return impl_->descriptor(); }
-bool Link::gone() const { return impl_->gone(); }
+void Link::receive_body(std::span<const std::span<std::byte>> parts, Clock::time_point until) {
+  impl_->receive_body(parts, until);
+}
+base::Descriptor Link::take_descriptor() { return impl_->take_descriptor(); }
+bool Link::is_closed_by_peer() const { return impl_->is_closed_by_peer(); }
 int Link::number() const { return impl_->number(); }
 
 }  // namespace plait::transport::native

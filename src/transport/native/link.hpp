@@ -1,4 +1,4 @@
-/// A connection whose functions block the calling thread.
+/// A connection from the client's side; its functions block the calling thread.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace plait::transport::native {
 /// threads  One at a time.
 class Link {
  public:
-  /// Connects and performs the handshake.  Tries the addresses in order and divides the remaining time evenly among the
-  /// remaining ones.  If no host answers, tries all of them again for 9 s.
+  /// Connects and performs the handshake.  Tries the addresses in order and divides the time until the deadline `until`
+  /// evenly among those not yet tried.  If no address answers, tries all of them again for 9 s.
   /// errors  kSystem: no address could be reached; the error lists the result of each.  EACCES: another key, or not
   ///         Plait.  EPROTO: another version.
   static std::unique_ptr<Link> connect(const Endpoints& to, const Key& key, Clock::time_point until);
@@ -30,17 +30,18 @@ class Link {
   Link& operator=(const Link&) = delete;
 
   /// Returns true if the peer is on this host, so that descriptors can be passed.
-  bool near() const;
+  bool is_local() const;
   /// Sends a frame whose body is the concatenation of the parts.  Blocks until the socket has accepted all of it.
   void send(FrameHead head, std::span<const std::span<const std::byte>> parts, Clock::time_point until);
-  /// Waits for the next frame and returns its header.  pre  The previous body was taken completely.
+  /// Waits for the next frame and returns its head.  pre  The previous body was received completely.
   FrameHead receive(Clock::time_point until);
   /// Receives the next bytes of the body into the parts, which they fill.
-  void take(std::span<const std::span<std::byte>> parts, Clock::time_point until);
-  /// Returns the descriptor that came with the last frame, if any.  pre  Its body was taken completely.
-  base::Descriptor descriptor();
+  void receive_body(std::span<const std::span<std::byte>> parts, Clock::time_point until);
+  /// Returns the file descriptor that the peer sent with the last frame, if any.  pre  The body of that frame was
+  /// received completely.
+  base::Descriptor take_descriptor();
   /// Returns true if the peer is known to have closed the connection.  Does not block.
-  bool gone() const;
+  bool is_closed_by_peer() const;
   /// Returns the descriptor of the socket, for poll().
   int number() const;
 

@@ -24,16 +24,17 @@ class Peer {
   virtual ~Peer() = default;
   /// Returns the number of the connection, from 1, unique in a server.
   virtual std::uint64_t number() const = 0;
-  virtual bool near() const = 0;
-  /// Queues a copy of a frame.  descriptor: a copy of it is sent with the frame, to a peer on the same host; -1: none.
-  /// Does nothing if the connection has ended.
+  /// Returns true if the other process is on this host, so that file descriptors can be passed.
+  virtual bool is_local() const = 0;
+  /// Queues a copy of a frame.  descriptor: a file descriptor, a copy of which is sent with the frame to a local peer;
+  /// -1: none.  Does nothing if the connection has ended.
   virtual void send(FrameHead head, std::span<const std::byte> body, int descriptor = -1) = 0;
-  /// Fills `into` with the bytes of a stream from `offset` on.  Called in order, on the server's thread, when the
-  /// socket accepts data.  Returning false ends the connection.
+  /// Fills `into` with the bytes of a stream from `offset` on.  Called with ascending offsets, on the server's thread,
+  /// when the socket accepts data.  Returning false ends the connection.
   using Produce = std::function<bool(std::uint64_t offset, std::span<std::byte> into)>;
-  /// Queues `bytes` bytes as frames of this kind, flags and tag, of kMaxStream bytes each except for the last one.
-  /// Frames of send() are sent between them; streams of one peer follow each other.  `ended`, if any, is called once,
-  /// on the server's thread, with true if all bytes were sent.
+  /// Queues a stream of `bytes` bytes, which becomes frames with the kind, flags and tag of `head`, of kMaxStream bytes
+  /// each except for the last one.  Frames of send() are sent between them; streams of one peer follow each other.
+  /// `ended`, if any, is called once, on the server's thread, with true if all bytes were sent.
   virtual void stream(FrameHead head, std::uint64_t bytes, Produce produce, std::function<void(bool)> ended) = 0;
   /// Closes the connection after the queue has been sent, but after at most a second.
   virtual void close() = 0;
@@ -54,27 +55,27 @@ class Service {
 
 /// Accepts connections by IPv4, IPv6 and local sockets from processes that know the key.
 ///
-/// A connection that sends another protocol, an incomplete hello or a wrong proof is closed within the time
-/// Options::hello; before that, the server reads only a hello and a proof, which have fixed lengths.  If
-/// `max_unauthenticated` connections wait for their handshake, further ones wait in the kernel.
-/// memory   For each peer at most kMaxStream of streams, kMaxReceive of incoming frames, and its send queue.  If
-///          the queue has `max_queued` entries, the server reads nothing more from the peer until half of them are
-///          sent.  So the answers queued for a peer that does not read are at most `max_queued`, plus those to the last
-///          64 KiB that were received.
+/// A connection that sends another protocol, an incomplete hello or a wrong proof (hello.hpp) is closed within
+/// Options::handshake_timeout; until then, the server reads only a hello and a proof, which have fixed lengths.  If
+/// `max_unauthenticated` connections wait for their handshake, further connections wait in the kernel.
+/// memory   For each peer at most kMaxStream bytes of streams, kMaxReceive bytes of incoming frames, and its send
+///          queue.  If the queue has `max_queued` entries, the server reads nothing more from the peer until half of
+///          them are sent.  So for a peer that does not read, at most `max_queued` answers are queued, plus the answers
+///          to the last 64 KiB that the server received.
 /// forks    A child process has no server.
 class Server {
  public:
   struct Options {
-    /// Interface names (`eth1`), networks (`10.1.0.0/16`) or addresses, separated by commas, that accept connections of
-    /// other hosts; empty: all except loopback.
+    /// Interface names (`eth1`), networks (`10.1.0.0/16`) or addresses of this host, separated by commas, at which
+    /// connections of other hosts are accepted; empty: all except loopback.
     /// errors  kArgument: no such interface; the error lists those that exist.
     std::string network;
     std::uint16_t first_port = 0;  ///< first port of a range, for firewalls; 0: any port
     std::uint16_t last_port = 0;
     bool other_hosts = true;  ///< accept connections of other hosts
     int max_unauthenticated = 64;
-    std::size_t max_queued = SIZE_MAX;      ///< maximum frames and streams in the send queue of a peer
-    std::chrono::milliseconds hello{2000};  ///< time limit of the handshake
+    std::size_t max_queued = SIZE_MAX;  ///< maximum frames and streams in the send queue of a peer
+    std::chrono::milliseconds handshake_timeout{2000};
   };
 
   /// Starts a server that passes frames to `service`.

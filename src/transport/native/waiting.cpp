@@ -18,18 +18,18 @@ int wait_for(int socket, short events, Clock::time_point until) {
   // sent.
   pollfd state{socket, events, 0};
   while (true) {
-    const auto rest = std::max(until - Clock::now(), Clock::duration::zero());
-    const bool last = rest <= base::kBetweenInterruptions;
-    const auto slice = last ? rest : std::chrono::duration_cast<Clock::duration>(base::kBetweenInterruptions);
+    const auto remaining = std::max(until - Clock::now(), Clock::duration::zero());
+    const bool is_last = remaining <= base::kBetweenInterruptions;
+    const auto slice = is_last ? remaining : std::chrono::duration_cast<Clock::duration>(base::kBetweenInterruptions);
     const auto seconds = std::chrono::floor<std::chrono::seconds>(slice);
-    timespec left{};
-    left.tv_sec = static_cast<time_t>(seconds.count());
-    left.tv_nsec = static_cast<long>(std::chrono::nanoseconds(slice - seconds).count());
-    const int ready = ::ppoll(&state, 1, &left, nullptr);
+    timespec timeout{};
+    timeout.tv_sec = static_cast<time_t>(seconds.count());
+    timeout.tv_nsec = static_cast<long>(std::chrono::nanoseconds(slice - seconds).count());
+    const int ready = ::ppoll(&state, 1, &timeout, nullptr);
     if (ready > 0) return 0;
     if (ready < 0 && errno != EINTR) return errno;
     if (base::interrupted()) return EINTR;
-    if (ready == 0 && last) return ETIMEDOUT;
+    if (ready == 0 && is_last) return ETIMEDOUT;
     if (ready == 0 && base::host::is_silent(socket)) return EHOSTUNREACH;
   }
 }

@@ -44,9 +44,9 @@ class ThreadActive : public ActiveMessages {
       if (extract(arrival.id)) throw;
     }
   }
-  void look_until(base::FunctionRef<bool()>) override {}  // the handler threads answer
+  void poll_answers_until(base::FunctionRef<bool()>) override {}  // the handler threads answer
 
-  void take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) override {
+  void receive_payload(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) override {
     const auto pending = find(arrival.id);
     if (pending && !into.empty()) std::memcpy(into.data(), pending->payload.data(), into.size());
     if (!own_queue().put([done, complete = pending != nullptr] { done(complete); })) done(false);
@@ -94,7 +94,7 @@ class ThreadActive : public ActiveMessages {
     const auto target = static_cast<std::size_t>(to);
     CallBoard& board = *board_;
     return board.queues[target].put(
-        [&board, target, arrival] { board.services[target]->arrived(*board.workers[target], arrival); });
+        [&board, target, arrival] { board.services[target]->on_call(*board.workers[target], arrival); });
   }
   static CallFailure make_left_failure(int worker) {
     return base::retry_allocation("say that a rank has left", [&] {

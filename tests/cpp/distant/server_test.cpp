@@ -35,8 +35,8 @@ class ReplyRecorder : public ActiveMessages {
     std::function<void()> sent;
   };
   void call(Call) override {}
-  void look_until(plait::base::FunctionRef<bool()>) override {}
-  void take(const Arrival&, std::span<std::byte> into, std::function<void(bool)> done) override {
+  void poll_answers_until(plait::base::FunctionRef<bool()>) override {}
+  void receive_payload(const Arrival&, std::span<std::byte> into, std::function<void(bool)> done) override {
     std::fill(into.begin(), into.end(), std::byte{7});
     done(true);
   }
@@ -66,7 +66,7 @@ class DistantServer : public plait_test::DistantTest {
     arrival.from = from;
     arrival.head = plait::distant::packed(head);
     (head.kind == RequestKind::kWrite ? arrival.payload_bytes : arrival.output_bytes) = head.bytes;
-    server_.arrived(active_, arrival);
+    server_.on_call(active_, arrival);
   }
 
   ReplyRecorder active_;
@@ -100,7 +100,7 @@ TEST_F(DistantServer, CallersTakeTurns) {
 TEST_F(DistantServer, RequestsOfACallerThatHasLeftAreDropped) {
   for (int i = 0; i < 40; ++i) send_request(0, {RequestKind::kRead, 1, 0, 4096});
   send_request(1, {RequestKind::kRead, 1, 0, 4096});
-  server_.left(0);
+  server_.on_worker_ended(0);
   active_.answers[0].sent();
   ASSERT_EQ(active_.answers.size(), static_cast<std::size_t>(Server::kBuffers) + 1);
   EXPECT_EQ(active_.answers.back().to, 1);

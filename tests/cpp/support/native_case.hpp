@@ -110,7 +110,7 @@ inline Bytes some_bytes(std::size_t count, unsigned seed = 0) {
 inline void send(Link& link, const FrameHead& head, std::span<const std::byte> body) {
   link.send(head, std::span(&body, 1), soon());
 }
-inline void take(Link& link, std::span<std::byte> into) { link.take(std::span(&into, 1), soon()); }
+inline void take(Link& link, std::span<std::byte> into) { link.receive_body(std::span(&into, 1), soon()); }
 inline Bytes take_body(Link& link, const FrameHead& head) {
   Bytes body(head.bytes);
   take(link, body);

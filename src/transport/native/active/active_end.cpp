@@ -36,8 +36,8 @@ struct RunningEnds {
   std::mutex mutex;
   std::condition_variable changed;
   std::set<ActiveEnd*> running;
-  int stopping = 0;
-  bool watched = false;
+  int stopping = 0;           // number of ends that some thread is stopping
+  bool has_callback = false;  // stop_all() is registered by at_ending()
 };
 RunningEnds& running_ends() {
   static base::PerProcess<RunningEnds> instance;
@@ -51,18 +51,18 @@ void ActiveEnd::stop_all() {
   std::unique_lock lock(ends.mutex);
   while (!ends.running.empty()) {
     ActiveEnd* const end = *ends.running.begin();
-    end->claim();
+    end->claim_stop();
     lock.unlock();
-    end->finish();
+    end->finish_stop();
     lock.lock();
   }
-  // Wait for other threads that are stopping an end, and still notify other ranks.
+  // Wait for other threads that are stopping an end: they may still be notifying other ranks.
   ends.changed.wait_for(lock, kStopTimeout, [&ends] { return ends.stopping == 0; });
 }
 
 /// Makes the calling thread the one that stops this end; other threads then wait for it.  The caller holds the lock of
 /// RunningEnds.
-void ActiveEnd::claim() {
+void ActiveEnd::claim_stop() {
   running_ends().running.erase(this);
   stopping_ = true;
   ++running_ends().stopping;
@@ -71,7 +71,7 @@ void ActiveEnd::claim() {
 class ActiveEnd::Taker : public ConnectionTaker {
  public:
   explicit Taker(ActiveEnd& end) : end_(end) {}
-  void take(base::Descriptor socket, bool near) override { end_.taken(std::move(socket), near); }
+  void take(base::Descriptor socket, bool is_local) override { end_.on_connection(std::move(socket), is_local); }
   Clock::time_point on_timer(Clock::time_point now) override { return end_.on_timer(now); }
   void end() override { end_.end_all(); }
 
@@ -82,7 +82,7 @@ class ActiveEnd::Taker : public ConnectionTaker {
 class ActiveEnd::Answers : public EventHandler {
  public:
   explicit Answers(ActiveEnd& end) : end_(end) {}
-  void on_event(std::uint32_t) override { end_.poll_answers(true); }
+  void on_event(std::uint32_t) override { end_.poll_answers(/*on_server_thread=*/true); }
 
  private:
   ActiveEnd& end_;
@@ -94,32 +94,32 @@ void ActiveEnd::start(Transport& transport) {
   // Divide kMaxCallsToRank by the number of callers.
   max_slots_ = std::clamp(kMaxCallsToRank / size_, 2, Caller::kMaxSlots);
   key_ = agree_on_key(transport);
-  std::string trouble;
+  std::string start_error;
   try {
     answers_ = base::Descriptor(::epoll_create1(EPOLL_CLOEXEC));
     if (answers_.number() < 0) base::throw_system_error(errno, "cannot wait for answers: ", std::strerror(errno));
     Server::Options options;
     options.max_unauthenticated = std::clamp(2 * size_, options.max_unauthenticated, kMaxUnauthenticated);
-    options.other_hosts = transport.nodes_apart() || !own_host().near();
+    options.other_hosts = transport.nodes_apart() || !own_host().is_on_this_host();
     server_ = Server::start(key_, std::make_shared<Taker>(*this), options);
     loop_ = server_->loop();
     const auto answers = std::make_shared<Answers>(*this);
-    std::promise<int> watched;
+    std::promise<int> watch_result;  // 0 or an errno
     server_->post([&] {
-      answers_watch_ = base::retry_allocation("wait for answers", [&] { return loop_->handle(answers); });
-      watched.set_value(answers_watch_.begin(answers_.number(), EPOLLIN) ? 0 : errno);
+      answers_watch_ = base::retry_allocation("wait for answers", [&] { return loop_->register_handler(answers); });
+      watch_result.set_value(answers_watch_.begin(answers_.number(), EPOLLIN) ? 0 : errno);
     });
-    if (const int code = watched.get_future().get())
+    if (const int code = watch_result.get_future().get())
       base::throw_system_error(code, "cannot wait for answers: ", std::strerror(code));
   } catch (const std::exception& error) {  // reported to all ranks by exchange_endpoints()
-    trouble = error.what();
+    start_error = error.what();
   }
-  endpoints_ = exchange_endpoints(transport, server_ ? server_->endpoints() : Endpoints{}, trouble);
+  endpoints_ = exchange_endpoints(transport, server_ ? server_->endpoints() : Endpoints{}, start_error);
   server_->post([this] { probe(); });
   if (losses_) losses_->begin([this] { loop_->post([this] { watch_others(); }); });
   const std::scoped_lock lock(running_ends().mutex);
   running_ends().running.insert(this);
-  if (!std::exchange(running_ends().watched, true)) at_ending(EndingStage::kThreads, stop_all);
+  if (!std::exchange(running_ends().has_callback, true)) at_ending(EndingStage::kThreads, stop_all);
 }
 
 void ActiveEnd::cancel(const void* request, const CallFailure& why) noexcept {
@@ -136,8 +136,8 @@ void ActiveEnd::cancel(const void* request, const CallFailure& why) noexcept {
   for (Caller* caller : callers) caller->cancel(request, why);
 }
 
-CallFailure ActiveEnd::stopped() {
-  return base::retry_allocation("end what ranks wait for", [] {
+CallFailure ActiveEnd::make_stopped_failure() {
+  return base::retry_allocation("report that a communicator has been freed", [] {
     return CallFailure{ErrorKind::kSystem, ESHUTDOWN,
                        "the communicator has been freed, or MPI has ended; finish requests before"};
   });
@@ -148,12 +148,13 @@ void ActiveEnd::stop() noexcept {
   {
     std::unique_lock lock(running_ends().mutex);
     if (stopping_) return running_ends().changed.wait(lock, [this] { return finished_; });
-    claim();
+    claim_stop();
   }
-  finish();
+  finish_stop();
 }
 
-void ActiveEnd::finish() noexcept {
+/// Stops this end.  Only the thread that has called claim_stop() calls this.
+void ActiveEnd::finish_stop() noexcept {
   if (losses_) losses_->end();
   server_.reset();
   const std::scoped_lock lock(running_ends().mutex);
@@ -180,37 +181,39 @@ void ActiveEnd::call(Call call) {
   const int to = call.to;
   Caller* const caller = find_caller(to);
   if (caller == nullptr) {
-    const CallFailure why = stopped();
+    const CallFailure why = make_stopped_failure();
     return call.done(&why);
   }
   if (!caller->call(std::move(call))) return;
   const bool posted = base::retry_allocation(
-      "connect to a rank", [&] { return loop_->post([this, to] { apply(to, PeerEvent::kWanted); }); });
-  if (!posted) caller->end(stopped());
+      "connect to a rank", [&] { return loop_->post([this, to] { handle_event(to, PeerEvent::kWanted); }); });
+  if (!posted) caller->end(make_stopped_failure());
 }
 
-void ActiveEnd::poll_answers(bool handler) {
+/// Handles the events of all connections on which this process calls, without waiting.
+void ActiveEnd::poll_answers(bool on_server_thread) {
   std::array<epoll_event, 16> events;
   const int count = ::epoll_wait(answers_.number(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    if (Caller* const caller = find_caller(static_cast<int>(event.data.u64))) caller->on_event(event.events, handler);
+    const int rank = static_cast<int>(event.data.u64);
+    if (Caller* const caller = find_caller(rank)) caller->on_event(event.events, on_server_thread);
   }
 }
 
-void ActiveEnd::look_until(base::FunctionRef<bool()> done) {
+void ActiveEnd::poll_answers_until(base::FunctionRef<bool()> done) {
   const std::unique_lock lock(polling_, std::try_to_lock);
   if (!lock || done()) return;
   // While this thread polls, answers must not wake the server's thread.
   answers_watch_.change(answers_.number(), 0);
   const auto limit = Clock::now() + kPollTime;
-  do poll_answers(false);
+  do poll_answers(/*on_server_thread=*/false);
   while (!done() && Clock::now() < limit);
   answers_watch_.change(answers_.number(), EPOLLIN);
 }
 
-void ActiveEnd::take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) {
-  if (const auto callee = find_callee(arrival.from)) return callee->take(into, std::move(done));
+void ActiveEnd::receive_payload(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) {
+  if (const auto callee = find_callee(arrival.from)) return callee->receive_payload(into, std::move(done));
   done(false);
 }
 

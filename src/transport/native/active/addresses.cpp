@@ -17,7 +17,7 @@ namespace plait::transport::native {
 
 namespace {
 
-/// The description of a worker for its node.
+/// The endpoints of a worker, or the reason why it has none, as it writes them to its note (Transport::note).
 struct WorkerDescription {
   std::int32_t worker = 0;
   std::int32_t error = 0;  // nonzero: the text is an error instead of endpoints
@@ -64,17 +64,19 @@ std::vector<WorkerDescription> gather_all(Transport& transport, std::vector<Work
   constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
   const std::int64_t first = transport.worker_on_node(0);
   std::vector<WorkerDescription> all;
+  // The senders are the first workers of the nodes in ascending order: each round finds the smallest one that has not
+  // sent yet.
   for (std::int64_t sender = -1; std::ssize(all) < transport.size();) {
-    const std::int64_t before = sender;
-    sender = agree_on_min(transport, first > before ? first : kNone);
-    const bool own = sender == first;
-    std::int64_t count = own ? std::ssize(of_node) : 0;
+    const std::int64_t previous_sender = sender;
+    sender = agree_on_min(transport, first > previous_sender ? first : kNone);
+    const bool is_own_node = sender == first;
+    std::int64_t count = is_own_node ? std::ssize(of_node) : 0;
     transport.broadcast(std::as_writable_bytes(std::span(&count, 1)), static_cast<int>(sender));
     std::vector<WorkerDescription> received =
-        own ? of_node : std::vector<WorkerDescription>(static_cast<std::size_t>(count));
-    for (std::size_t at = 0; at < received.size(); at += kMaxPerBroadcast) {
-      const auto some = std::span(received).subspan(at, std::min(kMaxPerBroadcast, received.size() - at));
-      transport.broadcast(std::as_writable_bytes(some), static_cast<int>(sender));
+        is_own_node ? of_node : std::vector<WorkerDescription>(static_cast<std::size_t>(count));
+    for (std::size_t begin = 0; begin < received.size(); begin += kMaxPerBroadcast) {
+      const auto part = std::span(received).subspan(begin, std::min(kMaxPerBroadcast, received.size() - begin));
+      transport.broadcast(std::as_writable_bytes(part), static_cast<int>(sender));
     }
     all.insert(all.end(), received.begin(), received.end());
   }
@@ -100,25 +102,26 @@ std::vector<Endpoints> exchange_endpoints(Transport& transport, const Endpoints&
   const WorkerDescription description = describe_self(transport.rank(), own, error);
   const auto descriptions = gather_all(transport, gather_node(transport, description));
   std::vector<Endpoints> all(static_cast<std::size_t>(transport.size()));
-  const WorkerDescription* first = nullptr;
+  const WorkerDescription* first_failed = nullptr;
   for (const WorkerDescription& worker : descriptions)
-    if (worker.error != 0 && (first == nullptr || worker.worker < first->worker)) first = &worker;
-  if (first != nullptr) base::throw_system_error(0, "rank ", first->worker, ": ", first->text.data());
+    if (worker.error != 0 && (first_failed == nullptr || worker.worker < first_failed->worker)) first_failed = &worker;
+  if (first_failed != nullptr)
+    base::throw_system_error(0, "rank ", first_failed->worker, ": ", first_failed->text.data());
   for (const WorkerDescription& worker : descriptions)
     all[static_cast<std::size_t>(worker.worker)] = Endpoints::parse(worker.text.data());
   return all;
 }
 
-std::vector<Address> leading_to(const Endpoints& to) {
-  const bool near = to.near();
+std::vector<Address> find_usable_addresses(const Endpoints& to) {
+  const bool on_this_host = to.is_on_this_host();
   const auto own_addresses = base::host::own_addresses();
   std::vector<Address> found;
   for (const std::string& text : to.addresses) {
     auto address = Address::parse(text);
-    if (!address || address->local() != near) continue;
+    if (!address || address->is_local() != on_this_host) continue;
     // Skip an address that this host has too: private networks of several hosts may have equal addresses.
-    if (!near && std::find(own_addresses.begin(), own_addresses.end(), std::get<Address::Tcp>(address->where).host) !=
-                     own_addresses.end())
+    if (!on_this_host &&
+        std::ranges::find(own_addresses, std::get<Address::Tcp>(address->where).host) != own_addresses.end())
       continue;
     found.push_back(std::move(*address));
   }

@@ -16,19 +16,20 @@ namespace plait::transport::native {
 
 namespace {
 
-FrameLine make_frame(ActiveFrame kind, std::uint64_t tag, std::span<const std::byte> body) {
-  FrameLine line(1);
-  line.front().head = frame_head(kind, tag, body.size());
-  line.front().body = body;
-  return line;
+/// Returns a list of one frame, whose body must stay valid until the frame has been sent.
+FrameList make_frame(ActiveFrame kind, std::uint64_t tag, std::span<const std::byte> body) {
+  FrameList frames(1);
+  frames.front().head = frame_head(kind, tag, body.size());
+  frames.front().body = body;
+  return frames;
 }
 
 }  // namespace
 
-void Callee::open(base::Descriptor socket, bool near) {
-  const Watch watch = common_.loop.handle(shared_from_this());
+void Callee::open(base::Descriptor socket, bool is_local) {
+  const Watch watch = common_.loop.register_handler(shared_from_this());
   try {
-    connection_ = std::make_unique<Connection>(std::move(socket), near, watch);
+    connection_ = std::make_unique<Connection>(std::move(socket), is_local, watch);
   } catch (...) {
     common_.loop.unregister(watch);
     throw;
@@ -44,12 +45,12 @@ void Callee::on_event(std::uint32_t events) {
     if (ended_) return;
     if (payload_ == Payload::kAwaited) events &= EPOLLRDHUP | EPOLLHUP | EPOLLERR;
   }
-  if ((events & EPOLLIN) != 0) return received(connection_->receive(*this));
-  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) received(Connection::ReceiveResult::kEnded);
+  if ((events & EPOLLIN) != 0) return handle_result(connection_->receive(*this));
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) handle_result(Connection::ReceiveResult::kEnded);
 }
 
-void Callee::received(Connection::ReceiveResult result) {
-  if (result == Connection::ReceiveResult::kEnded) common_.events.ended(this, rank_, took_leave_);
+void Callee::handle_result(Connection::ReceiveResult result) {
+  if (result == Connection::ReceiveResult::kEnded) common_.events.on_ended(this, rank_, has_taken_leave_);
 }
 
 std::optional<std::size_t> Callee::prefix_bytes(const FrameHead& head) {
@@ -66,32 +67,32 @@ std::optional<std::size_t> Callee::prefix_bytes(const FrameHead& head) {
   }
 }
 
-std::optional<std::span<std::byte>> Callee::begun(const FrameHead& head, std::span<const std::byte> prefix) {
-  if (static_cast<ActiveFrame>(head.kind) == ActiveFrame::kCall) return arrived(head, prefix);
+std::optional<std::span<std::byte>> Callee::on_begun(const FrameHead& head, std::span<const std::byte> prefix) {
+  if (static_cast<ActiveFrame>(head.kind) == ActiveFrame::kCall) return begin_call(head, prefix);
   return std::span<std::byte>();
 }
 
-std::optional<std::span<std::byte>> Callee::arrived(const FrameHead& head, std::span<const std::byte> prefix) {
+std::optional<std::span<std::byte>> Callee::begin_call(const FrameHead& head, std::span<const std::byte> prefix) {
   WireCall wire;
   std::memcpy(&wire, prefix.data(), sizeof wire);
   const auto bytes = static_cast<std::int64_t>(head.bytes - sizeof wire);
   const Arrival arrival{rank_, head.tag, wire.head, bytes, wire.output_bytes};
   if (bytes == 0) {
-    common_.service.arrived(common_.active, arrival);
+    common_.service.on_call(common_.active, arrival);
     return std::span<std::byte>();
   }
   {
     const std::scoped_lock lock(mutex_);
     payload_ = Payload::kOffered;
   }
-  common_.service.arrived(common_.active, arrival);
+  common_.service.on_call(common_.active, arrival);
   const std::scoped_lock lock(mutex_);
-  if (payload_ == Payload::kTaken) return into_;
+  if (payload_ == Payload::kTaken) return payload_memory_;
   payload_ = Payload::kAwaited;
   return std::nullopt;
 }
 
-void Callee::take(std::span<std::byte> into, std::function<void(bool)> done) {
+void Callee::receive_payload(std::span<std::byte> into, std::function<void(bool)> done) {
   bool has_ended = false;
   {
     const std::scoped_lock lock(mutex_);
@@ -102,8 +103,8 @@ void Callee::take(std::span<std::byte> into, std::function<void(bool)> done) {
       if (needs_resume && !common_.loop.post([self = shared_from_this()] { self->resume(); })) has_ended = true;
       if (!has_ended) {
         payload_ = Payload::kTaken;
-        into_ = into;
-        done_.swap(done);
+        payload_memory_ = into;
+        payload_done_.swap(done);
       }
     }
   }
@@ -115,18 +116,18 @@ void Callee::resume() {
     const std::scoped_lock lock(mutex_);
     if (ended_) return;
   }
-  received(connection_->resume(into_, *this));
+  handle_result(connection_->resume(payload_memory_, *this));
 }
 
-void Callee::whole(const FrameHead& head) {
+void Callee::on_complete(const FrameHead& head) {
   switch (static_cast<ActiveFrame>(head.kind)) {
     case ActiveFrame::kIntroduction: {
       const auto rank = std::min<std::uint64_t>(head.tag, std::numeric_limits<int>::max());
-      if (!common_.events.introduced(shared_from_this(), static_cast<int>(rank))) return;
+      if (!common_.events.on_introduced(shared_from_this(), static_cast<int>(rank))) return;
       rank_ = static_cast<int>(rank);
-      return report(ActiveFrame::kWelcome, 0);
+      return send_bare_frame(ActiveFrame::kWelcome, 0);
     }
-    case ActiveFrame::kLeaving: took_leave_ = true; return;
+    case ActiveFrame::kLeaving: has_taken_leave_ = true; return;
     case ActiveFrame::kLost: return common_.events.on_loss(static_cast<int>(head.tag), rank_);
     default: break;
   }
@@ -134,39 +135,40 @@ void Callee::whole(const FrameHead& head) {
   {
     const std::scoped_lock lock(mutex_);
     payload_ = Payload::kNone;
-    done.swap(done_);
+    done.swap(payload_done_);
   }
   if (done) done(true);
 }
 
 void Callee::answer(std::uint64_t call, std::span<const std::byte> data, std::function<void()> sent) {
-  FrameLine line = make_frame(ActiveFrame::kAnswer, call, data);
-  line.front().sent = std::move(sent);
-  connection_->send(line);
+  FrameList frames = make_frame(ActiveFrame::kAnswer, call, data);
+  frames.front().sent = std::move(sent);
+  connection_->send(frames);
 }
 
 void Callee::reject(std::uint64_t call, const CallFailure& failure) {
   const WireRejection wire{static_cast<std::int32_t>(failure.kind), failure.code};
   auto body = std::make_shared<std::string>(reinterpret_cast<const char*>(&wire), sizeof wire);
   body->append(failure.text, 0, kMaxPrefix - sizeof wire);
-  FrameLine line = make_frame(ActiveFrame::kRefusal, call, std::as_bytes(std::span(*body)));
-  line.front().sent = [body] {};
-  connection_->send(line);
+  FrameList frames = make_frame(ActiveFrame::kRejection, call, std::as_bytes(std::span(*body)));
+  frames.front().sent = [body] {};  // keeps the body until it has been sent
+  connection_->send(frames);
 }
 
-void Callee::report(ActiveFrame what, std::uint64_t tag) {
-  FrameLine line = base::retry_allocation("tell a rank something", [&] { return make_frame(what, tag, {}); });
-  connection_->send(line);
+/// Sends a frame without a body.
+void Callee::send_bare_frame(ActiveFrame kind, std::uint64_t tag) {
+  FrameList frames = base::retry_allocation("notify a rank", [&] { return make_frame(kind, tag, {}); });
+  connection_->send(frames);
 }
 
-void Callee::report_loss(int lost) { report(ActiveFrame::kLost, static_cast<std::uint64_t>(lost)); }
+void Callee::report_loss(int lost) { send_bare_frame(ActiveFrame::kLost, static_cast<std::uint64_t>(lost)); }
 
 void Callee::end() noexcept {
   std::function<void(bool)> done;
   {
     const std::scoped_lock lock(mutex_);
     if (std::exchange(ended_, true)) return;
-    done.swap(done_);
+    done.swap(payload_done_);
   }
   common_.loop.unregister(connection_->watch());
   connection_->close();

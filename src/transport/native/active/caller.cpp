@@ -1,8 +1,8 @@
 // Calls to one rank: a queue of waiting calls, and a bounded list of calls under way.
 //
-// A call waits until the connection exists and the peer has sent kWelcome. start_waiting() then moves it to under_way_
-// and sends its frame, up to max_slots_ calls at a time. A call ends when both its frame has been sent and its answer
-// has arrived (part_ended), because until then the connection uses the caller's memory.
+// A call waits until the connection exists and the peer has sent kWelcome. start_waiting() then moves it to started_
+// and sends its frame, up to max_slots_ calls at a time. A call ends when its frame has been sent and its answer has
+// arrived (end_part), because until then the connection uses the memory of the payload or of the answer.
 //
 // Example with max_slots_ = 2: calls 1, 2 and 3 arrive; 1 and 2 are sent with tags 1 and 2. The answer to tag 2 arrives
 // first: call 2 ends, and call 3 is sent with tag 3.
@@ -31,7 +31,7 @@ namespace plait::transport::native {
 bool Caller::call(Call call) {
   CallList added;
   added.emplace_back(std::move(call));
-  FrameLine frames;
+  FrameList frames;
   std::shared_ptr<Connection> connection;
   bool connect = false;
   {
@@ -58,33 +58,33 @@ void Caller::cancel(const void* request, const CallFailure& why) noexcept {
       if (pending->call.request == request) failed.splice(failed.end(), waiting_, pending);
       pending = next;
     }
-    for (Pending& pending : under_way_)
+    for (Pending& pending : started_)
       if (pending.call.request == request) detach(pending, failed);
   }
   for (const Pending& pending : failed) pending.call.done(&why);
 }
 
-/// Moves a call that is under way to the list `detached`.  In its position it leaves a call with a copy of the payload
-/// and with other memory for the answer, so that the connection can finish the frames that it has begun.  The caller
-/// holds both locks.  Returns false, and changes nothing, if that is impossible now.
+/// Moves a call that is under way to the list `detached`.  A substitute stays in started_: it has a copy of the payload
+/// and other memory for the answer, so that the connection can finish the frames that it has begun.  Both locks must be
+/// held.  Returns false, and changes nothing, if that is impossible now.
 bool Caller::detach(Pending& pending, CallList& detached) noexcept {
   CallList moved;
   std::shared_ptr<std::vector<std::byte>> memory;
   const Call& call = pending.call;
-  const std::size_t sending = pending.sent ? 0 : call.payload.size();
+  const std::size_t payload_bytes = pending.sent ? 0 : call.payload.size();
   std::function<void(const CallFailure*)> ended;
   try {
-    memory = std::make_shared<std::vector<std::byte>>(sending + call.output.size());
-    ended = [memory](const CallFailure*) {};
+    memory = std::make_shared<std::vector<std::byte>>(payload_bytes + call.output.size());
+    ended = [memory](const CallFailure*) {};  // frees the memory when the substitute ends
     moved.emplace_back(Call{});
   } catch (const std::bad_alloc&) {
     return false;
   }
-  const std::span<std::byte> payload = std::span(*memory).first(sending);
-  const std::span<std::byte> output = std::span(*memory).subspan(sending);
-  std::copy_n(call.payload.begin(), sending, payload.begin());
+  const std::span<std::byte> payload = std::span(*memory).first(payload_bytes);
+  const std::span<std::byte> output = std::span(*memory).subspan(payload_bytes);
+  std::copy_n(call.payload.begin(), payload_bytes, payload.begin());
   // If the queue of the connection does not have the frame, it is just being queued, or has just been sent.
-  if (sending > 0 && !connection_->replace_body(pending.tag, payload)) return false;
+  if (payload_bytes > 0 && !connection_->replace_body(pending.tag, payload)) return false;
   connection_->redirect(pending.tag, output);
   moved.front().call = std::exchange(pending.call, Call{call.to, call.head, payload, output, std::move(ended)});
   detached.splice(detached.end(), moved);
@@ -96,14 +96,14 @@ bool Caller::watch() {
   return begin_connecting();
 }
 
-/// Returns true if the owner must begin an attempt.  The caller holds mutex_.
+/// Returns true if the owner must begin an attempt.  mutex_ must be locked.
 bool Caller::begin_connecting() {
   if (state_ != State::kDisconnected) return false;
   state_ = State::kConnecting;
   return true;
 }
 
-void Caller::unreachable(const CallFailure& why) {
+void Caller::on_unreachable(const CallFailure& why) {
   CallList failed;
   {
     const std::scoped_lock lock(mutex_);
@@ -114,10 +114,10 @@ void Caller::unreachable(const CallFailure& why) {
   for (const Pending& pending : failed) pending.call.done(&why);
 }
 
-void Caller::connected(base::Descriptor socket, bool near, const Watch& watch, int own_rank) {
-  FrameLine introduction(1);
+void Caller::on_connected(base::Descriptor socket, bool is_local, const Watch& watch, int own_rank) {
+  FrameList introduction(1);
   introduction.front().head = frame_head(ActiveFrame::kIntroduction, static_cast<std::uint64_t>(own_rank));
-  auto connection = std::make_shared<Connection>(std::move(socket), near, watch);
+  auto connection = std::make_shared<Connection>(std::move(socket), is_local, watch);
   {
     const std::scoped_lock lock(mutex_);
     if (state_ == State::kGone) return;
@@ -126,8 +126,8 @@ void Caller::connected(base::Descriptor socket, bool near, const Watch& watch, i
   connection->send(introduction);
 }
 
-void Caller::welcomed() {
-  FrameLine frames;
+void Caller::on_welcome() {
+  FrameList frames;
   std::shared_ptr<Connection> connection;
   {
     const std::scoped_lock lock(mutex_);
@@ -139,24 +139,24 @@ void Caller::welcomed() {
   if (!frames.empty()) connection->send(frames);
 }
 
-bool Caller::take_dropped() noexcept {
+bool Caller::discard_unserved() noexcept {
   const std::scoped_lock receiving(receiving_);
   std::shared_ptr<Connection> connection;
   {
     const std::scoped_lock lock(mutex_);
-    if (state_ != State::kConnecting || took_leave_) return false;
+    if (state_ != State::kConnecting || has_taken_leave_) return false;
     connection.swap(connection_);
   }
   if (connection) connection->close();
   return connection != nullptr;
 }
 
-/// Moves waiting calls to under_way_, and their frames to `frames`.  The caller holds mutex_, and sends the frames
-/// after releasing it.
-void Caller::start_waiting(FrameLine& frames) {
-  while (state_ == State::kConnected && !waiting_.empty() && std::ssize(under_way_) < max_slots_) {
-    under_way_.splice(under_way_.end(), waiting_, waiting_.begin());
-    Pending& pending = under_way_.back();
+/// Moves waiting calls to started_, and their frames to `frames`, which are to be sent after mutex_ is unlocked.
+/// mutex_ must be locked.
+void Caller::start_waiting(FrameList& frames) {
+  while (state_ == State::kConnected && !waiting_.empty() && std::ssize(started_) < max_slots_) {
+    started_.splice(started_.end(), waiting_, waiting_.begin());
+    Pending& pending = started_.back();
     const std::uint64_t tag = pending.tag = ++last_tag_;
     OutgoingFrame& frame = pending.frame.front();
     const Call& call = pending.call;
@@ -165,29 +165,28 @@ void Caller::start_waiting(FrameLine& frames) {
     std::memcpy(frame.prefix.data(), &wire, sizeof wire);
     frame.prefix_bytes = sizeof wire;
     frame.body = call.payload;
-    frame.sent = [this, tag] { part_ended(tag, false); };
+    frame.sent = [this, tag] { end_part(tag, CallPart::kSent); };
     frames.splice(frames.end(), pending.frame);
   }
 }
 
-/// Finds a call under way.  The caller holds mutex_.  A linear search is fast, because the oldest calls, which come
+/// Finds a call under way.  mutex_ must be locked.  A linear search is fast, because the oldest calls, which come
 /// first, are usually answered first.
 Caller::CallList::iterator Caller::find(std::uint64_t tag) {
-  return std::find_if(under_way_.begin(), under_way_.end(),
-                      [tag](const Pending& pending) { return pending.tag == tag; });
+  return std::find_if(started_.begin(), started_.end(), [tag](const Pending& pending) { return pending.tag == tag; });
 }
 
-void Caller::part_ended(std::uint64_t tag, bool answer) {
+void Caller::end_part(std::uint64_t tag, CallPart part) {
   CallList ended;
-  FrameLine frames;
+  FrameList frames;
   std::shared_ptr<Connection> connection;
   {
     const std::scoped_lock lock(mutex_);
     const auto found = find(tag);
-    if (found == under_way_.end()) return;
-    (answer ? found->answered : found->sent) = true;
+    if (found == started_.end()) return;
+    (part == CallPart::kAnswered ? found->answered : found->sent) = true;
     if (!found->answered || !found->sent) return;
-    ended.splice(ended.end(), under_way_, found);
+    ended.splice(ended.end(), started_, found);
     start_waiting(frames);
     connection = connection_;
   }
@@ -196,9 +195,9 @@ void Caller::part_ended(std::uint64_t tag, bool answer) {
   pending.call.done(pending.failure ? &*pending.failure : nullptr);
 }
 
-void Caller::on_event(std::uint32_t events, bool handler) {
+void Caller::on_event(std::uint32_t events, bool on_server_thread) {
   std::unique_lock receiving(receiving_, std::defer_lock);
-  if (handler) {
+  if (on_server_thread) {
     receiving.lock();
   } else if (!receiving.try_lock()) {
     return;
@@ -207,10 +206,10 @@ void Caller::on_event(std::uint32_t events, bool handler) {
   if (!open) return;
   if ((events & EPOLLOUT) != 0) open->flush();
   const bool ended = open->receive(*this) == Connection::ReceiveResult::kEnded;
-  const bool took_leave = took_leave_;
+  const bool has_taken_leave = has_taken_leave_;
   receiving.unlock();
-  // Only the server's thread handles the end of the connection, which it also sees.
-  if (ended && handler) events_.ended(nullptr, rank_, took_leave);
+  // Only the server's thread handles the end of the connection; epoll reports it to that thread too.
+  if (ended && on_server_thread) events_.on_ended(nullptr, rank_, has_taken_leave);
 }
 
 std::optional<std::size_t> Caller::prefix_bytes(const FrameHead& head) {
@@ -218,10 +217,10 @@ std::optional<std::size_t> Caller::prefix_bytes(const FrameHead& head) {
     case ActiveFrame::kAnswer: {
       const std::scoped_lock lock(mutex_);
       const auto found = find(head.tag);
-      if (found == under_way_.end() || found->call.output.size() != head.bytes) return std::nullopt;
+      if (found == started_.end() || found->call.output.size() != head.bytes) return std::nullopt;
       return 0;
     }
-    case ActiveFrame::kRefusal:
+    case ActiveFrame::kRejection:
       if (head.bytes < sizeof(WireRejection)) return std::nullopt;
       return head.bytes;
     case ActiveFrame::kWelcome:
@@ -231,29 +230,29 @@ std::optional<std::size_t> Caller::prefix_bytes(const FrameHead& head) {
   }
 }
 
-std::optional<std::span<std::byte>> Caller::begun(const FrameHead& head, std::span<const std::byte> prefix) {
+std::optional<std::span<std::byte>> Caller::on_begun(const FrameHead& head, std::span<const std::byte> prefix) {
   const auto kind = static_cast<ActiveFrame>(head.kind);
   const std::scoped_lock lock(mutex_);
   const auto found = find(head.tag);
-  if (found == under_way_.end()) return std::span<std::byte>();
+  if (found == started_.end()) return std::span<std::byte>();
   if (kind == ActiveFrame::kAnswer) return found->call.output;
-  if (kind != ActiveFrame::kRefusal) return std::span<std::byte>();
+  if (kind != ActiveFrame::kRejection) return std::span<std::byte>();
   WireRejection wire;
   std::memcpy(&wire, prefix.data(), sizeof wire);
   const auto text = prefix.subspan(sizeof wire);
-  base::retry_allocation("take in why a call failed", [&] {
+  base::retry_allocation("record why a call failed", [&] {
     found->failure = CallFailure{static_cast<ErrorKind>(wire.kind), wire.code,
                                  std::string(reinterpret_cast<const char*>(text.data()), text.size())};
   });
   return std::span<std::byte>();
 }
 
-void Caller::whole(const FrameHead& head) {
+void Caller::on_complete(const FrameHead& head) {
   switch (static_cast<ActiveFrame>(head.kind)) {
     case ActiveFrame::kAnswer:
-    case ActiveFrame::kRefusal: return part_ended(head.tag, true);
-    case ActiveFrame::kWelcome: return welcomed();
-    case ActiveFrame::kLeaving: took_leave_ = true; return;
+    case ActiveFrame::kRejection: return end_part(head.tag, CallPart::kAnswered);
+    case ActiveFrame::kWelcome: return on_welcome();
+    case ActiveFrame::kLeaving: has_taken_leave_ = true; return;
     case ActiveFrame::kLost: return events_.on_loss(static_cast<int>(head.tag), rank_);
     default: return;
   }
@@ -269,7 +268,7 @@ void Caller::end(CallFailure why) noexcept {
     state_ = State::kGone;
     why_gone_ = std::move(why);
     connection.swap(connection_);
-    failed.swap(under_way_);
+    failed.swap(started_);
     failed.splice(failed.end(), waiting_);
   }
   if (connection) connection->close();
@@ -283,7 +282,7 @@ void Caller::leave(const FrameHead& last) noexcept {
 void Caller::report_loss(int lost) {
   const auto open = connection();
   if (!open) return;
-  FrameLine frames = base::retry_allocation("report a loss", [] { return FrameLine(1); });
+  FrameList frames = base::retry_allocation("report a loss", [] { return FrameList(1); });
   frames.front().head = frame_head(ActiveFrame::kLost, static_cast<std::uint64_t>(lost));
   open->send(frames);
 }
@@ -298,9 +297,9 @@ bool Caller::is_silent() const {
   return open && open->is_silent();
 }
 
-bool Caller::far() const {
+bool Caller::is_remote() const {
   const auto open = connection();
-  return open && !open->near();
+  return open && !open->is_local();
 }
 
 }  // namespace plait::transport::native

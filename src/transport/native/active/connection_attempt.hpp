@@ -19,7 +19,8 @@
 namespace plait::transport::native {
 
 /// Tries the addresses one after the other, in rounds, because a host that does not answer may soon be reachable again.
-/// A process that is stopped accepts a connection but sends nothing; the attempt continues to wait for it.
+/// If a process is stopped (SIGSTOP), its kernel accepts the connection but the process sends nothing; the attempt
+/// continues to wait for that process.
 ///
 /// threads  The thread of its loop.
 class ConnectionAttempt : public EventHandler, public std::enable_shared_from_this<ConnectionAttempt> {
@@ -32,47 +33,48 @@ class ConnectionAttempt : public EventHandler, public std::enable_shared_from_th
 
   enum class State : std::uint8_t {
     kTrying,
-    kConnected,   ///< connected; socket() returns the connection
+    kConnected,   ///< connected; take_socket() returns the connection
     kRefused,     ///< the host answers, but no process with this key listens
     kUnanswered,  ///< no address answers
     kUnable,      ///< this process could create no socket, or knows no address
   };
-  using ChangeCallback = std::function<void(ConnectionAttempt&)>;
+  using EndCallback = std::function<void(ConnectionAttempt&)>;
 
-  /// changed: called by go_on() when the attempt has ended.
-  ConnectionAttempt(EventLoop& loop, std::vector<Address> addresses, const Key& key, ChangeCallback changed)
-      : loop_(loop), addresses_(std::move(addresses)), key_(key), changed_(std::move(changed)) {}
+  /// on_end: called by go_on() when the attempt has ended by itself.
+  ConnectionAttempt(EventLoop& loop, std::vector<Address> addresses, const Key& key, EndCallback on_end)
+      : loop_(loop), addresses_(std::move(addresses)), key_(key), on_end_(std::move(on_end)) {}
 
   /// Continues the attempt.  Called by events and by timers.
   void go_on(Clock::time_point now);
   void on_event(std::uint32_t) override { go_on(Clock::now()); }
-  /// Ends the attempt; `changed` is not called after this.
+  /// Ends the attempt; `on_end` is not called after this.
   void end();
   /// Returns the time at which go_on() must be called if no event arrives.
-  Clock::time_point next() const;
+  Clock::time_point next_time() const;
   State state() const { return state_; }
-  base::Descriptor socket() { return std::move(socket_); }
-  bool near() const { return addresses_[address_index_].local(); }
+  base::Descriptor take_socket() { return std::move(socket_); }
+  bool is_local() const { return addresses_[address_index_].is_local(); }
   /// Returns the last result of each address, for messages.
-  std::string story() const;
+  std::string describe_results() const;
 
  private:
+  /// What advance() does after a stage of the attempt: wait for an event, end, or try the next stage or address.
   enum class Progress : std::uint8_t { kWait, kConnected, kNext };
   void advance(Clock::time_point now);
   void finish(State state);
   void begin_round(Clock::time_point now);
   Progress begin(Clock::time_point now);
   Progress check_connected(Clock::time_point now);
-  Progress greet();
+  Progress send_hello();
   Progress receive(Clock::time_point now);
-  Progress failed(int code, const std::string& why);
+  Progress give_up_address(int code, const std::string& why);
   bool has_one_address() const { return addresses_.size() == 1; }
-  Clock::duration pause() const;
+  Clock::duration round_time() const;
 
   EventLoop& loop_;
   const std::vector<Address> addresses_;
   const Key key_;
-  const ChangeCallback changed_;
+  const EndCallback on_end_;
   State state_ = State::kTrying;
   std::size_t address_index_ = 0;
   base::Descriptor socket_;
@@ -80,9 +82,9 @@ class ConnectionAttempt : public EventHandler, public std::enable_shared_from_th
   std::optional<ClientHandshake> handshake_;  // set while the socket is connected
   std::vector<std::string> results_;          // the last error at each address
   bool socket_created_ = false;               // a socket could be created
-  bool refused_ = false;                      // an address has refused the connection
+  bool was_refused_ = false;                  // an address has refused the connection
   bool is_busy_ = false;                      // in this round, a process that is busy or stopped listens at an address
-  bool lacks_memory_ = false;                 // there was no memory; next() is then a time to try again
+  bool lacks_memory_ = false;                 // there was no memory; next_time() is then a time to try again
   Clock::time_point memory_lack_time_;
   Clock::time_point answer_time_;    // the beginning, or the last time when a process accepted a connection
   Clock::time_point round_begin_;    // beginning of the current round

@@ -14,18 +14,18 @@
 
 namespace plait::transport::native {
 
-/// Receives the frames of a connection.
+/// Handles the frames that a FrameInput receives.
 class FrameTaker {
  public:
   virtual ~FrameTaker() = default;
-  /// Returns the number of bytes of a body that begun() needs as its prefix, at most kMaxPrefix; nothing if the frame
-  /// is invalid.
+  /// Returns the number of bytes at the beginning of a body that on_begun() needs, at most kMaxPrefix: the prefix.
+  /// Returns nothing if the frame is invalid.
   virtual std::optional<std::size_t> prefix_bytes(const FrameHead& head) = 0;
   /// Called when the head and the prefix of a frame have arrived.  Returns memory for the rest of the body, of exactly
   /// its length; nothing if FrameInput::resume() will provide the memory later.
-  virtual std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> prefix) = 0;
+  virtual std::optional<std::span<std::byte>> on_begun(const FrameHead& head, std::span<const std::byte> prefix) = 0;
   /// Called when the frame has arrived completely.
-  virtual void whole(const FrameHead& head) = 0;
+  virtual void on_complete(const FrameHead& head) = 0;
 };
 
 /// threads  One at a time.
@@ -40,8 +40,8 @@ class FrameInput {
   /// Returns memory for the next bytes: the first area is filled first.
   std::array<iovec, 2> input_space();
   /// Processes `bytes` bytes that have been received into input_space().
-  Outcome took(std::size_t bytes, FrameTaker& taker);
-  /// Provides memory for the rest of the body for which begun() had none.
+  Outcome process_input(std::size_t bytes, FrameTaker& taker);
+  /// Provides memory for the rest of the body for which on_begun() had none.
   Outcome resume(std::span<std::byte> rest, FrameTaker& taker);
 
   /// Receives the rest of the body of the frame with this tag into other memory of the same size, if that body is being
@@ -51,6 +51,7 @@ class FrameInput {
   }
 
  private:
+  /// The part of a frame that is expected next; kStalled: the rest of a body, for which there is no memory yet.
   enum class State : std::uint8_t { kHead, kPrefix, kRest, kStalled };
 
   Outcome parse(FrameTaker& taker);
@@ -59,7 +60,7 @@ class FrameInput {
 
   State state_ = State::kHead;
   FrameHead head_;
-  std::size_t prefix_ = 0;
+  std::size_t prefix_bytes_ = 0;
   std::span<std::byte> rest_;  // destination of the bytes of the body that have not arrived
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

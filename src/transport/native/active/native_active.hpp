@@ -14,10 +14,10 @@ namespace plait::transport::native {
 /// between hosts.  Connections are created at their first use.  A thread, which usually sleeps in epoll, serves calls,
 /// and receives answers for which no thread is polling.
 ///
-/// Processes that end without notice are recorded in `losses`, which also requests that all processes are watched; it
-/// may be nullptr.  The active messages stop at EndingStage::kThreads at the latest (transport/ending.hpp), and cannot
-/// be used in a child process.  Collective over all workers of the transport, which may be destroyed before the active
-/// messages.
+/// Processes that end without notice are recorded in `losses`, which may be nullptr; through it, a thread that waits
+/// requests that all processes are watched (Losses::check_waiting).  The active messages stop at EndingStage::kThreads
+/// at the latest (transport/ending.hpp), and cannot be used in a child process.  Collective over all workers of the
+/// transport, which may be destroyed before the active messages.
 /// errors  kSystem, on all: a process cannot create a socket or a thread; the error names the process.
 std::shared_ptr<ActiveMessages> make_native_active(Transport& transport, std::shared_ptr<CallService> service,
                                                    std::shared_ptr<Losses> losses);

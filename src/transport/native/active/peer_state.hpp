@@ -39,17 +39,18 @@ inline constexpr int kPeerEvents = 13;
 /// Further inputs of a transition.
 struct PeerFacts {
   Clock::time_point now;
-  bool led_away = false;  ///< a socket of this process has reached another host, so no firewall blocks all of them
-  bool calls = false;     ///< the rank's own connection to this process is open
+  bool has_reached_other_host = false;  ///< a socket of this process has; so no firewall blocks all other hosts
+  bool has_own_connection = false;      ///< the rank's own connection to this process, for its calls, is open
 };
 
 /// The stored state of a rank.
 struct PeerRecord {
   PeerState state = PeerState::kDisconnected;
-  /// True after an attempt was not answered although the rank's own connection is open; a second one is then under way.
-  bool doubted = false;
+  /// True after an attempt was not answered although the rank's own connection is open; a second attempt is then under
+  /// way.
+  bool is_doubted = false;
   /// True after the loss was reported to all ranks. Calls may still succeed if only another rank has reported it.
-  bool lost = false;
+  bool is_lost = false;
   int tries = 0;                 ///< number of connections that the rank has ended before it served them
   Clock::time_point retry_at{};  ///< time of the next attempt in kRetryWait
   friend bool operator==(const PeerRecord&, const PeerRecord&) = default;

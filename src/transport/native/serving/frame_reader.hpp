@@ -23,14 +23,15 @@ class FrameReader {
     kStopped,  ///< deliver() returned false
   };
 
-  /// Returns memory for the next bytes: `common`, or the rest of a body of which a part has arrived.
+  /// Returns memory for the next bytes: the rest of a body that has arrived in part, otherwise `common`, a buffer that
+  /// all connections share.
   std::span<std::byte> input_space(std::span<std::byte> common) {
     return body_ ? std::span(body_.get() + filled_, head_.bytes - filled_) : common;
   }
   /// Processes received bytes, which are at the beginning of input_space().  Calls deliver(head, body) for each
   /// complete frame, and stops if it returns false.
   template <typename Deliver>
-  Outcome took(std::span<const std::byte> received, Deliver&& deliver) {
+  Outcome process_input(std::span<const std::byte> received, Deliver&& deliver) {
     if (body_) {
       filled_ += received.size();
       if (filled_ < head_.bytes) return Outcome::kMore;
@@ -39,10 +40,10 @@ class FrameReader {
       return deliver(head_, std::span<const std::byte>(body.get(), head_.bytes)) ? Outcome::kMore : Outcome::kStopped;
     }
     while (!received.empty()) {
-      const std::size_t more = std::min(received.size(), sizeof head_ - filled_);
-      std::memcpy(reinterpret_cast<std::byte*>(&head_) + filled_, received.data(), more);
-      filled_ += more;
-      received = received.subspan(more);
+      const std::size_t of_head = std::min(received.size(), sizeof head_ - filled_);
+      std::memcpy(reinterpret_cast<std::byte*>(&head_) + filled_, received.data(), of_head);
+      filled_ += of_head;
+      received = received.subspan(of_head);
       if (filled_ < sizeof head_) return Outcome::kMore;
       if (head_.bytes > kMaxReceive) return Outcome::kTooLong;
       if (received.size() < head_.bytes) {

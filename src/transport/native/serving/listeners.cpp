@@ -16,7 +16,7 @@ namespace plait::transport::native {
 
 namespace {
 
-constexpr int kNoIpv6 = EAFNOSUPPORT;
+constexpr int kNoIpv6 = EAFNOSUPPORT;  // the errno of socket() if the kernel has no IPv6
 
 /// Creates the socket of a listener, binds it to a port of all addresses and listens.  Returns 0 or an errno.
 int listen_at(TcpListener& listener, std::uint16_t port) {

@@ -8,6 +8,7 @@
 
 namespace plait::transport::native {
 
+/// An abstract local socket that listens, and its name.
 struct LocalListener {
   base::Descriptor socket;
   std::string name;
@@ -16,6 +17,7 @@ struct LocalListener {
 /// Listens on an abstract local socket with a random name.  errors  kSystem: it cannot be created.
 LocalListener listen_locally();
 
+/// A TCP socket that listens on all addresses of this host.
 struct TcpListener {
   base::Descriptor socket;
   std::uint16_t port = 0;

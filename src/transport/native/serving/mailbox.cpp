@@ -17,21 +17,21 @@ Mailbox::Mailbox() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (event_.number() < 0) base::throw_system_error(code, "cannot make an eventfd: ", std::strerror(code));
 }
 
-void Mailbox::call(std::uint64_t peer) {
+void Mailbox::request_flush(std::uint64_t peer) {
   const std::scoped_lock lock(mutex_);
   if (closed_) return;
   try {
-    pending_.calls.push_back(peer);
+    requests_.peers_to_flush.push_back(peer);
   } catch (const std::bad_alloc&) {
-    pending_.all = true;
+    requests_.flush_all = true;
   }
   wake();
 }
 
-bool Mailbox::post(std::function<void()> body) {
+bool Mailbox::post(std::function<void()> function) {
   const std::scoped_lock lock(mutex_);
   if (closed_) return false;
-  pending_.bodies.push_back(std::move(body));
+  requests_.functions.push_back(std::move(function));
   wake();
   return true;
 }
@@ -42,30 +42,30 @@ void Mailbox::stop() {
   wake();
 }
 
-bool Mailbox::stopping() {
+bool Mailbox::is_stopping() {
   const std::scoped_lock lock(mutex_);
   return stopping_;
 }
 
-/// The caller holds mutex_.
+/// mutex_ must be locked.
 void Mailbox::wake() {
-  if (std::exchange(woken_, true)) return;
+  if (std::exchange(is_woken_, true)) return;
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto put = ::write(event_.number(), &one, sizeof one);
 }
 
-Mailbox::Pending Mailbox::take() {
+Mailbox::Requests Mailbox::take() {
   const std::scoped_lock lock(mutex_);
   std::uint64_t count = 0;
   [[maybe_unused]] const auto got = ::read(event_.number(), &count, sizeof count);
-  woken_ = false;
-  return std::exchange(pending_, {});
+  is_woken_ = false;
+  return std::exchange(requests_, {});
 }
 
-Mailbox::Pending Mailbox::close() {
+Mailbox::Requests Mailbox::close() {
   const std::scoped_lock lock(mutex_);
   closed_ = true;
-  return std::exchange(pending_, {});
+  return std::exchange(requests_, {});
 }
 
 }  // namespace plait::transport::native

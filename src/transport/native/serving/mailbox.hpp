@@ -13,10 +13,11 @@ namespace plait::transport::native {
 /// threads  Any, except for take() and close(), which the server's thread calls.
 class Mailbox {
  public:
-  struct Pending {
-    std::vector<std::uint64_t> calls;
-    bool all = false;  ///< all peers need a flush, because there was no memory for their numbers
-    std::vector<std::function<void()>> bodies;
+  /// Requests that the server's thread has not seen.
+  struct Requests {
+    std::vector<std::uint64_t> peers_to_flush;  ///< by their numbers
+    bool flush_all = false;                     ///< flush all peers, because there was no memory for their numbers
+    std::vector<std::function<void()>> functions;
   };
 
   /// errors  kSystem
@@ -24,15 +25,16 @@ class Mailbox {
   /// Returns the eventfd for which epoll waits.
   int number() const { return event_.number(); }
   /// Requests a flush of a peer.
-  void call(std::uint64_t peer);
-  /// Requests a call of `body`.  Returns false if the server has ended, so that it will not be called.
-  bool post(std::function<void()> body);
+  void request_flush(std::uint64_t peer);
+  /// Requests a call of `function`.  Returns false if the server has ended, so that `function` will not be called.
+  bool post(std::function<void()> function);
+  /// Requests the end of the server's thread.
   void stop();
-  bool stopping();
+  bool is_stopping();
   /// Returns the requests since the last call.
-  Pending take();
+  Requests take();
   /// Returns the remaining requests; further ones are rejected.
-  Pending close();
+  Requests close();
 
  private:
   /// Sets the eventfd, unless it is set already.
@@ -42,8 +44,8 @@ class Mailbox {
   std::mutex mutex_;
   bool stopping_ = false;
   bool closed_ = false;
-  bool woken_ = false;  // the eventfd is set and has not been read yet
-  Pending pending_;
+  bool is_woken_ = false;  // the eventfd is set and has not been read yet
+  Requests requests_;
 };
 
 }  // namespace plait::transport::native

@@ -20,12 +20,13 @@ struct Network {
   base::host::NetworkAddress begin{};
   unsigned bits = 0;
 
-  bool has(const base::host::NetworkAddress& address) const {
+  bool contains(const base::host::NetworkAddress& address) const {
     if (base::host::is_ipv4(begin) != base::host::is_ipv4(address)) return false;
-    const std::size_t whole = bits / 8;
-    if (!std::equal(begin.begin(), begin.begin() + static_cast<std::ptrdiff_t>(whole), address.begin())) return false;
-    const unsigned rest = bits % 8;
-    return rest == 0 || ((begin[whole] ^ address[whole]) >> (8 - rest)) == 0;
+    const std::size_t full_bytes = bits / 8;
+    if (!std::equal(begin.begin(), begin.begin() + static_cast<std::ptrdiff_t>(full_bytes), address.begin()))
+      return false;
+    const unsigned remaining_bits = bits % 8;
+    return remaining_bits == 0 || ((begin[full_bytes] ^ address[full_bytes]) >> (8 - remaining_bits)) == 0;
   }
 };
 
@@ -41,7 +42,7 @@ std::optional<Network> parse_network(std::string_view text) {
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), bits);
     if (error != std::errc{} || end != number.data() + number.size() || bits > max_bits) return std::nullopt;
   }
-  return Network{*begin, bits + 128 - max_bits};
+  return Network{*begin, bits + 128 - max_bits};  // IPv4 addresses are stored in the last 32 of 128 bits
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -84,7 +85,7 @@ std::vector<base::host::NetworkAddress> choose_addresses(const std::vector<base:
     begin = end + 1;
     const auto network = parse_network(word);
     const bool any =
-        network ? add_all([&](const base::host::Interface& interface) { return network->has(interface.address); })
+        network ? add_all([&](const base::host::Interface& interface) { return network->contains(interface.address); })
                 : add_all([&](const base::host::Interface& interface) { return interface.name == word; });
     if (!any) throw_unknown_network(word, all);
   }

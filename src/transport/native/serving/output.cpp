@@ -2,14 +2,14 @@
 //
 // Problem: any thread may send frames, and must not wait for the socket. Long streams must not delay short frames.
 //
-// Idea: send() writes directly if the queue is empty; what the socket does not accept becomes the current frame
-// (in_part_), and the server's thread continues with flush(). Only one thread at a time writes (writing_); it releases
-// the lock during system calls, so that others can queue frames. A stream is produced in pieces of kMaxStream bytes,
-// and queued frames are sent between two pieces.
+// Idea: send() writes directly if the queue is empty. A frame that the socket accepts only in part becomes the current
+// frame (current_), and the server's thread continues it with flush(). Only one thread at a time writes (writing_); it
+// releases the lock during system calls, so that others can queue frames. A stream is produced in pieces of kMaxStream
+// bytes, and queued frames are sent between two pieces.
 //
 // Example: send() of a frame of 100 KB, of which the socket accepts 60 KB. The frame is copied, and becomes current
-// with done = 60 KB. A second send() is queued. When the socket is writable, flush() sends the other 40 KB, and then
-// the second frame.
+// with bytes_sent = 60 KB. The frame of a second send() is queued. When the socket is writable, flush() sends the other
+// 40 KB, and then the second frame.
 
 #include "transport/native/serving/output.hpp"
 
@@ -29,13 +29,13 @@ namespace plait::transport::native {
 namespace {
 
 /// Maximum bytes that one flush() sends, so that other peers do not wait for long.
-constexpr std::size_t kTurn = 8 * kMaxStream;
+constexpr std::size_t kMaxFlush = 8 * kMaxStream;
 
 /// The unsent part of a frame.
 struct UnsentFrame {
-  UnsentFrame(const FrameHead& head, std::span<const std::byte> body, std::size_t done) {
-    const std::size_t of_head = std::min(done, sizeof head);
-    const std::size_t of_body = done - of_head;
+  UnsentFrame(const FrameHead& head, std::span<const std::byte> body, std::size_t bytes_sent) {
+    const std::size_t of_head = std::min(bytes_sent, sizeof head);
+    const std::size_t of_body = bytes_sent - of_head;
     // const_cast: sendmsg() only reads.
     parts[0] = {const_cast<std::byte*>(reinterpret_cast<const std::byte*>(&head)) + of_head, sizeof head - of_head};
     parts[1] = {const_cast<std::byte*>(body.data()) + of_body, body.size() - of_body};
@@ -53,17 +53,18 @@ Output::Frame Output::copy_frame(const FrameHead& head, std::span<const std::byt
     std::memcpy(frame.copy.get(), body.data(), body.size());
     frame.body = {frame.copy.get(), body.size()};
   }
-  if (descriptor >= 0 && descriptors_) frame.descriptor = base::Descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  if (descriptor >= 0 && passes_descriptors_)
+    frame.descriptor = base::Descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
   return frame;
 }
 
 std::ptrdiff_t Output::write_some(const Frame& frame, int descriptor) const {
-  UnsentFrame rest(frame.head, frame.body, frame.done);
+  UnsentFrame unsent(frame.head, frame.body, frame.bytes_sent);
   msghdr message{};
-  message.msg_iov = rest.parts.data();
-  message.msg_iovlen = rest.parts.size();
+  message.msg_iov = unsent.parts.data();
+  message.msg_iovlen = unsent.parts.size();
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
-  if (descriptor >= 0 && descriptors_ && frame.done == 0) {
+  if (descriptor >= 0 && passes_descriptors_ && frame.bytes_sent == 0) {
     message.msg_control = control.data();
     message.msg_controllen = control.size();
     cmsghdr* const header = CMSG_FIRSTHDR(&message);
@@ -94,19 +95,19 @@ std::size_t Output::queued() {
 Output::Outcome Output::send(const FrameHead& head, std::span<const std::byte> body, int descriptor) {
   Lock lock(mutex_);
   if (closed_ || broken_) return Outcome::kIdle;
-  FrameHead whole = head;
-  whole.bytes = body.size();
+  FrameHead complete_head = head;
+  complete_head.bytes = body.size();
   try {
-    if (!writing_ && !in_part_ && frames_.empty()) return send_now(lock, whole, body, descriptor);
+    if (!writing_ && !has_current_ && frames_.empty()) return send_now(lock, complete_head, body, descriptor);
     // The thread that is writing, or flush(), continues with the queue.
-    frames_.push_back(copy_frame(whole, body, descriptor));
+    frames_.push_back(copy_frame(complete_head, body, descriptor));
     return Outcome::kIdle;
   } catch (const std::bad_alloc&) {
     return break_connection();
   }
 }
 
-/// The caller holds mutex_.  The shutdown of the socket also wakes the server's thread.
+/// mutex_ must be locked.  The shutdown of the socket also wakes the server's thread.
 Output::Outcome Output::break_connection() {
   broken_ = true;
   ::shutdown(socket_.number(), SHUT_RDWR);
@@ -124,20 +125,20 @@ Output::Outcome Output::send_now(Lock& lock, const FrameHead& head, std::span<co
   stop_writing();
   if (closed_) return Outcome::kIdle;
   if (sent < 0) return break_connection();
-  frame.done = static_cast<std::size_t>(sent);
-  if (frame.done < frame.bytes()) {
-    const std::size_t done = frame.done;
-    current_ = copy_frame(head, body, done == 0 ? descriptor : -1);
-    current_.done = done;
-    in_part_ = true;
+  frame.bytes_sent = static_cast<std::size_t>(sent);
+  if (frame.bytes_sent < frame.bytes()) {
+    const std::size_t bytes_sent = frame.bytes_sent;
+    current_ = copy_frame(head, body, bytes_sent == 0 ? descriptor : -1);
+    current_.bytes_sent = bytes_sent;
+    has_current_ = true;
   }
-  return waiting() ? Outcome::kFull : Outcome::kIdle;
+  return is_queue_empty() ? Outcome::kIdle : Outcome::kFull;
 }
 
 Output::Outcome Output::stream(const FrameHead& head, std::uint64_t bytes, Produce& produce, EndCallback& ended) {
   const Lock lock(mutex_);
   if (closed_ || broken_) return Outcome::kBroken;
-  streams_.push_back({head, bytes, 0, {}, {}});
+  streams_.push_back({head, bytes, 0, {}, {}});  // may throw, so the caller's functions are taken only after it
   streams_.back().produce.swap(produce);
   streams_.back().ended.swap(ended);
   return Outcome::kFull;
@@ -156,39 +157,40 @@ Output::Outcome Output::flush() {
   if (!lock.owns_lock()) lock.lock();
   writing_ = false;
   if (outcome == Outcome::kBroken) broken_ = true;
-  if (streams_.empty() && !in_part_) piece_.reset();
+  if (streams_.empty() && !has_current_) piece_.reset();
   return outcome;
 }
 
 Output::Outcome Output::flush_some(Lock& lock) {
-  for (std::size_t sent = 0; sent < kTurn;) {
-    if (!in_part_ && !next_frame(lock)) return Outcome::kBroken;
-    if (!in_part_) return Outcome::kIdle;
+  for (std::size_t sent = 0; sent < kMaxFlush;) {
+    if (!has_current_ && !next_frame(lock)) return Outcome::kBroken;
+    if (!has_current_) return Outcome::kIdle;
     lock.unlock();
     const std::ptrdiff_t written = write_some(current_, current_.descriptor.number());
     if (written > 0) current_.descriptor.close();
     lock.lock();
     if (written < 0) return Outcome::kBroken;
     if (written == 0) return Outcome::kFull;
-    current_.done += static_cast<std::size_t>(written);
+    current_.bytes_sent += static_cast<std::size_t>(written);
     sent += static_cast<std::size_t>(written);
-    if (current_.done < current_.bytes()) continue;
-    in_part_ = false;
-    const bool piece = current_.copy == nullptr && !current_.body.empty();
+    if (current_.bytes_sent < current_.bytes()) continue;
+    has_current_ = false;
+    const bool was_piece_of_stream = current_.copy == nullptr && !current_.body.empty();
     current_ = {};
-    if (piece && streams_.front().produced == streams_.front().bytes) end_stream(lock, true);
+    if (was_piece_of_stream && streams_.front().produced == streams_.front().bytes)
+      end_stream(lock, /*is_complete=*/true);
   }
   return Outcome::kFull;
 }
 
-/// Makes the next frame current, if there is one.  Returns false if a stream failed.
+/// Makes the next frame, or the next piece of a stream, current if there is one.  Returns false if a stream failed.
 bool Output::next_frame(Lock& lock) {
   if (frames_.empty())
-    while (!streams_.empty() && streams_.front().bytes == 0) end_stream(lock, true);
+    while (!streams_.empty() && streams_.front().bytes == 0) end_stream(lock, /*is_complete=*/true);
   if (!frames_.empty()) {
     current_ = std::move(frames_.front());
     frames_.pop_front();
-    in_part_ = true;
+    has_current_ = true;
     return true;
   }
   return streams_.empty() || produce_piece(lock);
@@ -207,15 +209,16 @@ bool Output::produce_piece(Lock& lock) {
   current_.head = stream.head;
   current_.head.bytes = bytes;
   current_.body = {piece_.get(), bytes};
-  in_part_ = true;
+  has_current_ = true;
   return true;
 }
 
-void Output::end_stream(Lock& lock, bool whole) {
+/// Removes the first stream and calls its callback.  is_complete: all of its bytes were sent.
+void Output::end_stream(Lock& lock, bool is_complete) {
   const Stream stream = std::move(streams_.front());
   streams_.pop_front();
   lock.unlock();
-  if (stream.ended) stream.ended(whole);
+  if (stream.ended) stream.ended(is_complete);
   lock.lock();
 }
 
@@ -226,17 +229,17 @@ void Output::stop_writing() {
   if (closed_) socket_.close();
 }
 
-void Output::finish() { ::shutdown(socket_.number(), SHUT_WR); }
+void Output::shut_down_sending() { ::shutdown(socket_.number(), SHUT_WR); }
 
 void Output::close() {
   Lock lock(mutex_);
   if (std::exchange(closed_, true)) return;
   ::shutdown(socket_.number(), SHUT_RDWR);
   if (!writing_) socket_.close();
-  in_part_ = false;
+  has_current_ = false;
   current_ = {};
   frames_.clear();
-  while (!streams_.empty()) end_stream(lock, false);
+  while (!streams_.empty()) end_stream(lock, /*is_complete=*/false);
 }
 
 }  // namespace plait::transport::native

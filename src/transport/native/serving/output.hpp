@@ -31,20 +31,19 @@ class Output {
     kBroken,  ///< the connection failed
   };
 
-  /// descriptors: true if the socket can pass descriptors.
-  Output(base::Descriptor socket, bool descriptors) : socket_(std::move(socket)), descriptors_(descriptors) {}
+  Output(base::Descriptor socket, bool passes_descriptors)
+      : socket_(std::move(socket)), passes_descriptors_(passes_descriptors) {}
 
   int number() const { return socket_.number(); }
-  /// Number of frames and streams that are not completely sent.
+  /// Returns the number of frames and streams in the queue.
   std::size_t queued();
   Outcome send(const FrameHead& head, std::span<const std::byte> body, int descriptor);
-  /// Queues a stream.  Moves from both functions, unless it returns kBroken.
+  /// Queues a stream (Peer::stream).  Moves from both functions, unless it returns kBroken.
   Outcome stream(const FrameHead& head, std::uint64_t bytes, Produce& produce, EndCallback& ended);
   /// Sends from the queue until the socket accepts no more, but at most a few MiB, because other peers wait for this
   /// thread.
   Outcome flush();
-  /// Shuts down the sending side of the socket.
-  void finish();
+  void shut_down_sending();
   /// Closes the connection and calls `ended` of the streams.
   void close();
 
@@ -55,7 +54,7 @@ class Output {
     std::unique_ptr<std::byte[]> copy;
     std::span<const std::byte> body;  // `copy`, or a piece of a stream
     base::Descriptor descriptor;      // is sent with the first byte
-    std::size_t done = 0;
+    std::size_t bytes_sent = 0;       // of head and body
 
     std::size_t bytes() const { return sizeof head + body.size(); }
   };
@@ -72,22 +71,22 @@ class Output {
   Outcome flush_some(Lock& lock);
   bool next_frame(Lock& lock);
   bool produce_piece(Lock& lock);
-  void end_stream(Lock& lock, bool whole);
+  void end_stream(Lock& lock, bool is_complete);
   void stop_writing();
   Outcome break_connection();
   Frame copy_frame(const FrameHead& head, std::span<const std::byte> body, int descriptor) const;
   /// Returns the number of bytes that the socket accepted, or -1 if the connection failed.
   std::ptrdiff_t write_some(const Frame& frame, int descriptor) const;
-  bool waiting() const { return in_part_ || !frames_.empty() || !streams_.empty(); }
+  bool is_queue_empty() const { return !has_current_ && frames_.empty() && streams_.empty(); }
 
   base::Descriptor socket_;
-  const bool descriptors_;
+  const bool passes_descriptors_;
 
   std::mutex mutex_;  // protects the members below; current_ and piece_ belong to the thread that flushes
   bool closed_ = false;
   bool broken_ = false;
-  bool writing_ = false;  // a thread is writing to the socket, without the lock
-  bool in_part_ = false;  // current_ has been begun, and is sent before all other frames
+  bool writing_ = false;      // a thread is writing to the socket, without the lock
+  bool has_current_ = false;  // current_ is a frame that is being sent, before all other frames
   Frame current_;
   std::unique_ptr<std::byte[]> piece_;  // memory for the current piece of the first stream
   std::deque<Frame> frames_;

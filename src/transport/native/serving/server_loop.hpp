@@ -33,7 +33,7 @@ class ServerLoop : public EventLoop {
   struct Sockets {
     LocalListener local;
     TcpListener tcp;  ///< without a socket if there is no network
-    /// Own addresses at which connections of other hosts are accepted; empty: all.
+    /// Addresses of this host at which connections of other hosts are accepted; empty: all.
     std::vector<base::host::NetworkAddress> network;
   };
 
@@ -45,7 +45,7 @@ class ServerLoop : public EventLoop {
   /// Runs until Mailbox::stop() is called.
   void run();
 
-  Watch handle(std::shared_ptr<EventHandler> handler) override;
+  Watch register_handler(std::shared_ptr<EventHandler> handler) override;
   void unregister(const Watch& watch) override { handlers_.erase(watch.id()); }
   void set_timer(Clock::time_point time) override { taker_timer_ = std::min(taker_timer_, time); }
   bool post(std::function<void()> body) override { return mailbox_->post(std::move(body)); }
@@ -55,14 +55,14 @@ class ServerLoop : public EventLoop {
 
   bool watch(int operation, int socket, std::uint64_t id, std::uint32_t events) const;
   int longest_sleep() const;
-  void handle(std::uint64_t id, std::uint32_t events);
-  void read_mail();
-  void accept_from(int listener, bool local);
-  bool accept_one(int listener, bool local);
+  void dispatch(std::uint64_t id, std::uint32_t events);
+  void handle_requests();
+  void accept_from(int listener, bool is_local);
+  bool accept_one(int listener, bool is_local);
   bool is_on_accepted_network(int socket) const;
   /// Accepts no connections until `until`, or until an unauthenticated connection has ended.
-  void pause(Clock::time_point until);
-  void listen();
+  void pause_accepting(Clock::time_point until);
+  void resume_accepting();
   void receive_handshake(std::uint64_t id);
   void open(UnauthenticatedConnections::Entry connection);
   void handle_peer(std::uint64_t number, std::uint32_t events);
@@ -76,7 +76,7 @@ class ServerLoop : public EventLoop {
   Sockets sockets_;
   const std::size_t max_queued_;
   const std::shared_ptr<Mailbox> mailbox_;
-  base::Descriptor set_;
+  base::Descriptor set_;  // the epoll set
   UnauthenticatedConnections unauthenticated_;
   Peers peers_;
   std::unordered_map<std::uint64_t, std::shared_ptr<EventHandler>> handlers_;

@@ -22,31 +22,32 @@ bool answer(int socket, std::span<const std::byte> bytes) {
 
 }  // namespace
 
-bool UnauthenticatedConnections::free_capacity(Clock::time_point now) {
+bool UnauthenticatedConnections::make_capacity(Clock::time_point now) {
   if (all_.size() < max_) return true;
-  if (now < capacity_from()) return false;
+  if (now < next_capacity()) return false;
   reject(all_.begin());
   return true;
 }
 
-Clock::time_point UnauthenticatedConnections::capacity_from() const {
-  return all_.size() < max_ ? Clock::time_point::min() : all_.begin()->second.since + hello_ / kMinTimeFraction;
+Clock::time_point UnauthenticatedConnections::next_capacity() const {
+  return all_.size() < max_ ? Clock::time_point::min() : all_.begin()->second.since + timeout_ / kMinTimeFraction;
 }
 
-void UnauthenticatedConnections::add(std::uint64_t id, base::Descriptor socket, bool near, Clock::time_point now) {
-  all_.emplace_hint(all_.end(), id, Entry{std::move(socket), near, now, ServerHandshake(key_)});
+void UnauthenticatedConnections::add(std::uint64_t id, base::Descriptor socket, bool is_local, Clock::time_point now) {
+  all_.emplace_hint(all_.end(), id, Entry{std::move(socket), is_local, now, ServerHandshake(key_)});
 }
 
 UnauthenticatedConnections::Outcome UnauthenticatedConnections::receive(std::uint64_t id) {
   const auto found = all_.find(id);
   if (found == all_.end()) return Outcome::kWaits;
-  auto& [socket, near, since, handshake] = found->second;
+  auto& [socket, is_local, since, handshake] = found->second;
   while (true) {
     const auto buffer = handshake.input_space();
     const ssize_t got = ::recv(socket.number(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Outcome::kWaits;
-    const auto status = got > 0 ? handshake.took(static_cast<std::size_t>(got)) : ServerHandshake::Status::kReject;
+    const auto status =
+        got > 0 ? handshake.process_input(static_cast<std::size_t>(got)) : ServerHandshake::Status::kReject;
     if (status == ServerHandshake::Status::kProved && answer(socket.number(), std::as_bytes(std::span(kAcceptance))))
       return Outcome::kProved;
     const bool answered = status == ServerHandshake::Status::kAnswer || status == ServerHandshake::Status::kReport
@@ -54,7 +55,7 @@ UnauthenticatedConnections::Outcome UnauthenticatedConnections::receive(std::uin
                               : status == ServerHandshake::Status::kMore;
     if (answered && status != ServerHandshake::Status::kReport) continue;
     reject(found);
-    return Outcome::kRefused;
+    return Outcome::kRejected;
   }
 }
 
@@ -63,11 +64,11 @@ UnauthenticatedConnections::Entry UnauthenticatedConnections::take(std::uint64_t
 }
 
 void UnauthenticatedConnections::expire(Clock::time_point now) {
-  while (!all_.empty() && all_.begin()->second.since + hello_ <= now) reject(all_.begin());
+  while (!all_.empty() && all_.begin()->second.since + timeout_ <= now) reject(all_.begin());
 }
 
-Clock::time_point UnauthenticatedConnections::limit() const {
-  return all_.empty() ? Clock::time_point::max() : all_.begin()->second.since + hello_;
+Clock::time_point UnauthenticatedConnections::next_deadline() const {
+  return all_.empty() ? Clock::time_point::max() : all_.begin()->second.since + timeout_;
 }
 
 void UnauthenticatedConnections::reject(std::map<std::uint64_t, Entry>::iterator connection) {

@@ -1,4 +1,4 @@
-/// Connections whose handshake is not done.
+/// The incoming connections of a server whose handshake (hello.hpp) is not done.
 #pragma once
 
 #include <chrono>
@@ -13,37 +13,36 @@
 
 namespace plait::transport::native {
 
-/// Each connection has a deadline and memory of fixed size.  If the maximum is reached, a new connection replaces the
-/// oldest one, provided that the oldest one has had time for a few round trips.  So idle connections cannot block
+/// Each connection has a deadline and memory of fixed size.  If there are `max` connections, a new connection replaces
+/// the oldest one, provided that the oldest one has had time for a few round trips.  So idle connections cannot block
 /// others.
 class UnauthenticatedConnections {
  public:
-  enum class Outcome : std::uint8_t { kWaits, kRefused, kProved };
+  enum class Outcome : std::uint8_t { kWaits, kRejected, kProved };
   struct Entry {
     base::Descriptor socket;
-    bool near = false;
+    bool is_local = false;
     Clock::time_point since;
     ServerHandshake handshake;
   };
 
-  UnauthenticatedConnections(const Key& key, std::size_t max, Clock::duration hello)
-      : key_(key), max_(max), hello_(hello) {}
+  UnauthenticatedConnections(const Key& key, std::size_t max, Clock::duration timeout)
+      : key_(key), max_(max), timeout_(timeout) {}
 
   bool has(std::uint64_t id) const { return all_.contains(id); }
   /// Returns true if one more connection may be accepted now.  Closes the oldest one if that is necessary.
-  bool free_capacity(Clock::time_point now);
-  /// Returns the earliest time at which free_capacity() can succeed.
-  Clock::time_point capacity_from() const;
+  bool make_capacity(Clock::time_point now);
+  /// Returns the earliest time at which make_capacity() can return true.
+  Clock::time_point next_capacity() const;
   /// Adds a connection.  id: larger than all earlier ones, so that the map is ordered by age.
-  void add(std::uint64_t id, base::Descriptor socket, bool near, Clock::time_point now);
+  void add(std::uint64_t id, base::Descriptor socket, bool is_local, Clock::time_point now);
   /// Receives and answers a part of the handshake.  A rejected connection is closed.
   Outcome receive(std::uint64_t id);
   /// Removes and returns a connection.
   Entry take(std::uint64_t id);
   /// Closes the connections whose deadline has passed.
   void expire(Clock::time_point now);
-  /// Returns the next deadline.
-  Clock::time_point limit() const;
+  Clock::time_point next_deadline() const;
   /// Returns the number of connections rejected since the last call.
   std::int64_t take_rejected();
   void clear() { all_.clear(); }
@@ -53,7 +52,7 @@ class UnauthenticatedConnections {
 
   const Key key_;
   const std::size_t max_;
-  const Clock::duration hello_;
+  const Clock::duration timeout_;
   std::int64_t rejected_ = 0;
   std::map<std::uint64_t, Entry> all_;  // the oldest first
 };

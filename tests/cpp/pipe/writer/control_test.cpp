@@ -26,7 +26,7 @@ class RecordingPeer final : public transport::native::Peer {
   RecordingPeer(std::uint64_t number, bool near) : number_(number), near_(near) {}
 
   std::uint64_t number() const override { return number_; }
-  bool near() const override { return near_; }
+  bool is_local() const override { return near_; }
   void send(FrameHead head, std::span<const std::byte> /*body*/, int descriptor) override {
     frames_.push_back(static_cast<Frame>(head.kind));
     if (descriptor >= 0) board_ = Board::join(base::Descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)));

@@ -42,7 +42,7 @@ class AuthenticatingServer {
     for (auto status = ServerHandshake::Status::kMore; status != ServerHandshake::Status::kProved;) {
       const auto buffer = handshake.input_space();
       ASSERT_EQ(receive_all(caller.number(), buffer, soon()), 0);
-      status = handshake.took(buffer.size());
+      status = handshake.process_input(buffer.size());
       if (status == ServerHandshake::Status::kAnswer) {
         ASSERT_EQ(send_all(caller.number(), handshake.answer(), soon()), 0);
       }
@@ -62,17 +62,17 @@ class AuthenticatingServer {
 TEST(NativeAttempt, RetriesIfAServerDropsIt) {
   const Key key = Key::random();
   const AuthenticatingServer server(key, 3, true);
-  const Attempt result = attempt(Address{Address::Local{server.local}}, key, soon());
+  const AttemptResult result = connect_to_server(Address{Address::Local{server.local}}, key, soon());
   EXPECT_GE(result.socket.number(), 0) << result.why;
 }
 
 TEST(NativeAttempt, FailsIfAServerNeverAccepts) {
   const Key key = Key::random();
   const AuthenticatingServer server(key, 10, false);
-  const Attempt result = attempt(Address{Address::Local{server.local}}, key, soon());
+  const AttemptResult result = connect_to_server(Address{Address::Local{server.local}}, key, soon());
   EXPECT_LT(result.socket.number(), 0);
   EXPECT_EQ(result.code, ECONNRESET);
-  EXPECT_TRUE(result.let_go);
+  EXPECT_TRUE(result.was_closed);
   EXPECT_NE(result.why.find("has too many callers, or has just ended"), std::string::npos) << result.why;
 }
 

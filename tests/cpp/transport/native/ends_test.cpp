@@ -89,7 +89,7 @@ TEST_P(NativeEnds, AClientNoticesAKilledServerAtOnce) {
   Endpoints to = Endpoints::parse(text);
   std::erase_if(to.addresses, [&](const std::string& address) { return !address.starts_with(GetParam()); });
   const auto link = Link::connect(to, key, soon());
-  EXPECT_FALSE(link->gone());
+  EXPECT_FALSE(link->is_closed_by_peer());
   std::thread killer([&] {
     std::this_thread::sleep_for(milliseconds(50));
     child.kill();
@@ -99,7 +99,7 @@ TEST_P(NativeEnds, AClientNoticesAKilledServerAtOnce) {
   EXPECT_LT(Clock::now() - begin, seconds(8));
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;
   EXPECT_NE(error.find(to.name), std::string::npos) << error;
-  EXPECT_TRUE(link->gone());
+  EXPECT_TRUE(link->is_closed_by_peer());
   killer.join();
   const std::string reconnect_error = catch_error([&] { Link::connect(to, key, soon()); });
   EXPECT_TRUE(reconnect_error.starts_with(std::to_string(ECONNREFUSED))) << reconnect_error;

@@ -93,8 +93,8 @@ TEST_P(NativeLink, PartsAreGatheredAndScattered) {
     at += bytes;
   }
   // In two calls, like callers that check the beginning of a frame first.
-  link->take(std::span(into).first(3), soon());
-  link->take(std::span(into).subspan(3), soon());
+  link->receive_body(std::span(into).first(3), soon());
+  link->receive_body(std::span(into).subspan(3), soon());
   EXPECT_EQ(received, all);
 }
 
@@ -198,8 +198,8 @@ TEST_P(NativeLink, DescriptorsArriveWithTheirFrames) {
       const FrameHead head = link->receive(soon());
       ASSERT_EQ(head.kind, i);
       EXPECT_EQ(take_body(*link, head), some_bytes(bytes));
-      const base::Descriptor descriptor = link->descriptor();
-      ASSERT_EQ(descriptor.number() >= 0, link->near() && i % 3 == 1) << i;
+      const base::Descriptor descriptor = link->take_descriptor();
+      ASSERT_EQ(descriptor.number() >= 0, link->is_local() && i % 3 == 1) << i;
       if (descriptor.number() < 0) continue;
       std::string text(kText.size(), '\0');
       EXPECT_EQ(::pread(descriptor.number(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
@@ -212,7 +212,7 @@ TEST_P(NativeLink, DescriptorsArriveWithTheirFrames) {
 TEST_P(NativeLink, ManyThreadsSendAtOnce) {
   const auto peer = served.peer();
   ASSERT_TRUE(peer);
-  EXPECT_EQ(peer->near(), GetParam() == "local:");
+  EXPECT_EQ(peer->is_local(), GetParam() == "local:");
   constexpr unsigned kThreads = 4;
   constexpr unsigned kFrames = 500;
   std::vector<std::thread> threads;
@@ -256,7 +256,7 @@ TEST_P(NativeLink, WaitsAreBounded) {
   EXPECT_GE(Clock::now() - begin, milliseconds(50));
   const std::string again = catch_error([&] { link->receive(soon()); });
   EXPECT_TRUE(again.starts_with(std::to_string(ECONNRESET))) << again;
-  EXPECT_TRUE(link->gone());
+  EXPECT_TRUE(link->is_closed_by_peer());
   EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }));
 }
 

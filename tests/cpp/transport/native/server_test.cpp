@@ -33,7 +33,7 @@ std::uint16_t parse_port(const std::string& address) {
 TEST(NativeServer, HasEndpointsThatClientsCanUse) {
   const TestServer everywhere("");
   const Endpoints endpoints = everywhere.server->endpoints();
-  EXPECT_TRUE(endpoints.near());
+  EXPECT_TRUE(endpoints.is_on_this_host());
   ASSERT_FALSE(endpoints.addresses.empty());
   EXPECT_TRUE(endpoints.addresses.front().starts_with("local:plait-"));
   EXPECT_EQ(endpoints.addresses.size(), 1 + base::host::own_addresses().size());
@@ -52,8 +52,8 @@ TEST(NativeServer, OnAnotherHostIsNotReachedLocally) {
   const TestServer served;
   Endpoints far = served.server->endpoints();
   far.host = "another";
-  EXPECT_FALSE(far.near());
-  EXPECT_FALSE(Link::connect(far, served.key, soon())->near());
+  EXPECT_FALSE(far.is_on_this_host());
+  EXPECT_FALSE(Link::connect(far, served.key, soon())->is_local());
   far.addresses.resize(1);
   const std::string error = catch_error([&] { Link::connect(far, served.key, soon()); });
   EXPECT_NE(error.find("only processes of its host reach that"), std::string::npos) << error;

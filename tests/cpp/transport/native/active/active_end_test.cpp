@@ -34,13 +34,13 @@ using std::chrono::seconds;
 /// calls whose head begins with 9.
 class Echo : public CallService {
  public:
-  void arrived(ActiveMessages& active, const Arrival& arrival) override {
+  void on_call(ActiveMessages& active, const Arrival& arrival) override {
     const bool is_held = hold;
     if (is_held) held.push_back(arrival);
     ++calls;
     if (!is_held) serve(active, arrival);
   }
-  void left(int worker) override {
+  void on_worker_ended(int worker) override {
     const std::scoped_lock lock(leaving_);
     gone_.insert(worker);
   }
@@ -53,7 +53,7 @@ class Echo : public CallService {
     if (arrival.payload_bytes == 0)
       return answer(active, arrival, std::make_shared<Bytes>(buffer_bytes(arrival), first_byte(arrival)));
     auto body = std::make_shared<Bytes>(static_cast<std::size_t>(arrival.payload_bytes));
-    active.take(arrival, *body, [this, &active, arrival, body](bool complete) {
+    active.receive_payload(arrival, *body, [this, &active, arrival, body](bool complete) {
       if (complete) {
         answer(active, arrival, body);
       } else {
@@ -100,7 +100,7 @@ class CallRecorder {
   }
   /// Waits until the call ends. Returns its error; "" if it was answered.
   std::string wait(ActiveMessages& active) {
-    active.look_until([this] { return ended(); });
+    active.poll_answers_until([this] { return ended(); });
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, seconds(20), [this] { return ends_ > 0; })) return "nothing has come";
     EXPECT_EQ(ends_, 1);

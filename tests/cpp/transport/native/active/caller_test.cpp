@@ -20,14 +20,14 @@ constexpr ssize_t kHeadBytes = sizeof(FrameHead);
 
 class Events : public PeerEvents {
  public:
-  bool introduced(const std::shared_ptr<Callee>&, int) override { return true; }
-  void ended(const Callee*, int, bool leaves) override {
+  bool on_introduced(const std::shared_ptr<Callee>&, int) override { return true; }
+  void on_ended(const Callee*, int, bool leaves) override {
     ++ends;
-    took_leave = leaves;
+    has_taken_leave = leaves;
   }
   void on_loss(int, int) noexcept override {}
   int ends = 0;
-  bool took_leave = false;
+  bool has_taken_leave = false;
 };
 
 class NativeCaller : public ::testing::Test {
@@ -37,7 +37,7 @@ class NativeCaller : public ::testing::Test {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
     base::Descriptor peer_socket(ends[1]);
-    caller.connected(base::Descriptor(ends[0]), true, Watch(set.number(), 1), 7);
+    caller.on_connected(base::Descriptor(ends[0]), true, Watch(set.number(), 1), 7);
     const auto head = next(peer_socket);
     EXPECT_TRUE(head && head->kind == static_cast<std::uint32_t>(ActiveFrame::kIntroduction) && head->tag == 7);
     return peer_socket;
@@ -93,9 +93,9 @@ TEST_F(NativeCaller, AConnectionThatIsDroppedBeforeTheWelcomeIsRetried) {
     connect().close();
     caller.on_event(EPOLLIN, true);
     EXPECT_EQ(events.ends, tries);
-    EXPECT_FALSE(events.took_leave);
-    EXPECT_TRUE(caller.take_dropped());
-    EXPECT_FALSE(caller.take_dropped());
+    EXPECT_FALSE(events.has_taken_leave);
+    EXPECT_TRUE(caller.discard_unserved());
+    EXPECT_FALSE(caller.discard_unserved());
   }
   auto peer_socket = connect();
   send_frame(peer_socket, ActiveFrame::kWelcome);
@@ -106,7 +106,7 @@ TEST_F(NativeCaller, AConnectionThatIsDroppedBeforeTheWelcomeIsRetried) {
   peer_socket.close();
   caller.on_event(EPOLLIN, true);
   EXPECT_EQ(events.ends, 3);
-  EXPECT_FALSE(caller.take_dropped()) << "a rank that has served calls is lost";
+  EXPECT_FALSE(caller.discard_unserved()) << "a rank that has served calls is lost";
   EXPECT_EQ(failed, 0);
 }
 
@@ -116,8 +116,8 @@ TEST_F(NativeCaller, ARankThatLeavesBeforeTheWelcomeHasLeft) {
   send_frame(peer_socket, ActiveFrame::kLeaving);
   peer_socket.close();
   caller.on_event(EPOLLIN, true);
-  EXPECT_TRUE(events.took_leave);
-  EXPECT_FALSE(caller.take_dropped());
+  EXPECT_TRUE(events.has_taken_leave);
+  EXPECT_FALSE(caller.discard_unserved());
   caller.end({ErrorKind::kSystem, 1, "gone"});
   EXPECT_EQ(failed, 1);
 }

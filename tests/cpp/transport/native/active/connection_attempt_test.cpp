@@ -26,7 +26,7 @@ using State = ConnectionAttempt::State;
 /// An event loop that handles one event in each call of turn().
 class ManualLoop : public EventLoop {
  public:
-  Watch handle(std::shared_ptr<EventHandler> handler) override {
+  Watch register_handler(std::shared_ptr<EventHandler> handler) override {
     handlers_[++last_] = std::move(handler);
     return {set_.number(), last_};
   }
@@ -112,9 +112,9 @@ TEST_F(NativeConnectionAttempt, ConnectsToAServerWithTheSameKey) {
     const auto addresses = served.only(carrier).addresses;
     ASSERT_FALSE(addresses.empty());
     const auto attempt = begin(addresses, served.key);
-    ASSERT_EQ(outcome(*attempt), State::kConnected) << attempt->story();
-    EXPECT_EQ(attempt->near(), carrier == "local:");
-    EXPECT_GE(attempt->socket().number(), 0);
+    ASSERT_EQ(outcome(*attempt), State::kConnected) << attempt->describe_results();
+    EXPECT_EQ(attempt->is_local(), carrier == "local:");
+    EXPECT_GE(attempt->take_socket().number(), 0);
     EXPECT_TRUE(served.peer());
   }
   EXPECT_EQ(changes, 2);
@@ -126,7 +126,7 @@ TEST_F(NativeConnectionAttempt, ARefusedConnectionFailsAtOnce) {
     gone.close();
     const auto attempt = begin({gone.text}, key);
     EXPECT_EQ(outcome(*attempt), State::kRefused);
-    EXPECT_NE(attempt->story().find(gone.text), std::string::npos);
+    EXPECT_NE(attempt->describe_results().find(gone.text), std::string::npos);
   }
 }
 
@@ -134,7 +134,7 @@ TEST_F(NativeConnectionAttempt, FailsAtAServerWithAnotherKey) {
   TestServer served;
   const auto attempt = begin(served.only("local:").addresses, key);
   EXPECT_EQ(outcome(*attempt), State::kRefused);
-  EXPECT_NE(attempt->story().find("another key"), std::string::npos) << attempt->story();
+  EXPECT_NE(attempt->describe_results().find("another key"), std::string::npos) << attempt->describe_results();
 }
 
 TEST_F(NativeConnectionAttempt, SkipsAddressesOfOtherServers) {
@@ -144,7 +144,7 @@ TEST_F(NativeConnectionAttempt, SkipsAddressesOfOtherServers) {
   TestServer served;
   const auto attempt = begin(
       {gone.text, other.only("tcp:127.").addresses.front(), served.only("tcp:127.").addresses.front()}, served.key);
-  EXPECT_EQ(outcome(*attempt), State::kConnected) << attempt->story();
+  EXPECT_EQ(outcome(*attempt), State::kConnected) << attempt->describe_results();
 }
 
 /// The full backlog of the listener stands for a host that does not answer: the kernel drops connection requests.
@@ -154,7 +154,7 @@ TEST_F(NativeConnectionAttempt, GivesUpAHostThatDoesNotAnswerAfterNineSeconds) {
   while (first->state() == State::kTrying && loop.next < Clock::time_point::max()) loop.turn();
   const auto attempt = begin({full.text}, key);
   EXPECT_EQ(pass(*attempt, milliseconds(8900)), State::kTrying);
-  EXPECT_EQ(pass(*attempt, milliseconds(500)), State::kUnanswered) << attempt->story();
+  EXPECT_EQ(pass(*attempt, milliseconds(500)), State::kUnanswered) << attempt->describe_results();
 }
 
 /// The listener stands for a stopped process: its kernel accepts the connection, but the process sends nothing.
@@ -175,7 +175,7 @@ TEST_F(NativeConnectionAttempt, WaitsForAStoppedProcessWithSeveralAddresses) {
   const auto first = begin({full.text}, key);
   while (first->state() == State::kTrying && loop.next < Clock::time_point::max()) loop.turn();
   const auto attempt = begin({silent.text, full.text}, key);
-  EXPECT_EQ(pass(*attempt, seconds(60)), State::kTrying) << attempt->story();
+  EXPECT_EQ(pass(*attempt, seconds(60)), State::kTrying) << attempt->describe_results();
 }
 
 TEST_F(NativeConnectionAttempt, AnEndedAttemptMakesNoCallback) {
@@ -184,7 +184,7 @@ TEST_F(NativeConnectionAttempt, AnEndedAttemptMakesNoCallback) {
   attempt->end();
   attempt->go_on(now + seconds(100));
   EXPECT_EQ(changes, 0);
-  EXPECT_EQ(attempt->next(), Clock::time_point::max());
+  EXPECT_EQ(attempt->next_time(), Clock::time_point::max());
 }
 
 }  // namespace

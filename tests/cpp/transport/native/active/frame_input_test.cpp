@@ -25,7 +25,7 @@ class Bodies : public FrameTaker {
     if (head.kind == 8) return kMaxPrefix;  // more than the frame has
     return std::min<std::size_t>(head.bytes, 16);
   }
-  std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> prefix) override {
+  std::optional<std::span<std::byte>> on_begun(const FrameHead& head, std::span<const std::byte> prefix) override {
     bodies[head.tag] = Bytes(prefix.begin(), prefix.end());
     Bytes& body = bodies[head.tag];
     body.resize(head.bytes);
@@ -33,7 +33,7 @@ class Bodies : public FrameTaker {
     if (head.kind == 2) return std::nullopt;
     return std::span(body).subspan(prefix.size());
   }
-  void whole(const FrameHead& head) override { order.push_back(head.tag); }
+  void on_complete(const FrameHead& head) override { order.push_back(head.tag); }
 
   std::map<std::uint64_t, Bytes> bodies;
   std::vector<std::uint64_t> order;
@@ -57,7 +57,7 @@ FrameInput::Outcome feed(FrameInput& input, FrameTaker& taker, std::span<const s
     bytes = bytes.subspan(count);
     copied += count;
   }
-  return input.took(copied, taker);
+  return input.process_input(copied, taker);
 }
 
 TEST(NativeFrameInput, FramesAreReassembledFromPiecesOfAnySize) {

@@ -49,9 +49,9 @@ std::string where(int before, PeerEvent event) {
 /// facts.
 struct Row {
   PeerEvent event;
-  std::string_view led_away;  // "y", "n" or "*"
-  std::string_view calls;
-  std::string_view doubted;
+  std::string_view has_reached_other_host;  // "y", "n" or "*"
+  std::string_view has_own_connection;
+  std::string_view is_doubted;
   std::array<std::string_view, kPeerStates> after;  // by the state before
 };
 
@@ -59,7 +59,8 @@ bool holds(const Row& row, const PeerFacts& facts, bool doubted) {
   const auto fits = [](std::string_view condition, bool fact) {
     return condition == "*" || (condition == "y") == fact;
   };
-  return fits(row.led_away, facts.led_away) && fits(row.calls, facts.calls) && fits(row.doubted, doubted);
+  return fits(row.has_reached_other_host, facts.has_reached_other_host) &&
+         fits(row.has_own_connection, facts.has_own_connection) && fits(row.is_doubted, doubted);
 }
 
 // clang-format off
@@ -104,8 +105,8 @@ void for_all(Check&& check) {
       const PeerFacts facts{kNow, (bits & 1U) != 0, (bits & 2U) != 0};
       for (int before = 0; before < kPeerStates; ++before) {
         PeerRecord peer = state(before);
-        peer.doubted = (bits & 4U) != 0;
-        peer.lost = (bits & 8U) != 0;
+        peer.is_doubted = (bits & 4U) != 0;
+        peer.is_lost = (bits & 8U) != 0;
         check(peer, static_cast<PeerEvent>(event), facts);
       }
     }
@@ -115,12 +116,13 @@ void for_all(Check&& check) {
 TEST(PeerRecord, TransitionsMatchTheTable) {
   for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
     const auto before = static_cast<std::size_t>(peer.state);
-    std::string expected(find_row(event, facts, peer.doubted).after[before]);
+    std::string expected(find_row(event, facts, peer.is_doubted).after[before]);
     // A loss is reported only once.
-    if (peer.lost && expected.ends_with('!')) expected.pop_back();
+    if (peer.is_lost && expected.ends_with('!')) expected.pop_back();
     const PeerTransition transition = next_state(peer, event, facts);
-    EXPECT_EQ(to_text(transition), expected) << where(static_cast<int>(before), event) << ", away " << facts.led_away
-                                             << ", calls " << facts.calls << ", doubted " << peer.doubted;
+    EXPECT_EQ(to_text(transition), expected)
+        << where(static_cast<int>(before), event) << ", away " << facts.has_reached_other_host << ", calls "
+        << facts.has_own_connection << ", doubted " << peer.is_doubted;
   });
 }
 
@@ -131,8 +133,8 @@ TEST(PeerRecord, GoneAndLostAreFinal) {
       EXPECT_EQ(transition.after.state, PeerState::kGone);
       EXPECT_EQ(transition.act, PeerAction::kNone);  // what has ended is not ended again
     }
-    EXPECT_TRUE(transition.after.lost || !peer.lost);
-    EXPECT_EQ(transition.reports_loss, transition.after.lost && !peer.lost);
+    EXPECT_TRUE(transition.after.is_lost || !peer.is_lost);
+    EXPECT_EQ(transition.reports_loss, transition.after.is_lost && !peer.is_lost);
     EXPECT_EQ(transition.act == PeerAction::kEnd,
               transition.after.state == PeerState::kGone && peer.state != PeerState::kGone);
   });
@@ -161,11 +163,11 @@ TEST(PeerRecord, ARankThatCallsButDoesNotAnswerIsTriedOnceMore) {
   const PeerFacts facts{kNow, true, true};
   const PeerTransition first = next_state(state(1), PeerEvent::kUnanswered, facts);
   EXPECT_EQ(to_text(first), "C>");
-  EXPECT_TRUE(first.after.doubted);
+  EXPECT_TRUE(first.after.is_doubted);
   // Its connection to this rank still exists: the rank is alive, but this rank cannot connect to it.
   const PeerTransition stayed = next_state(first.after, PeerEvent::kUnanswered, facts);
   EXPECT_EQ(to_text(stayed), "Ux");
-  EXPECT_FALSE(stayed.after.doubted);
+  EXPECT_FALSE(stayed.after.is_doubted);
   // Its connection to this rank has ended meanwhile.
   EXPECT_EQ(to_text(next_state(first.after, PeerEvent::kUnanswered, {kNow, true, false})), "G.!");
   // The next call starts anew, without a doubt.
@@ -179,7 +181,7 @@ TEST(PeerRecord, OnlyTheEndOfAnAttemptClearsADoubt) {
     const bool ended = event >= PeerEvent::kRefused && event <= PeerEvent::kUnable;
     const bool is_cleared = ended && transition.act == PeerAction::kFail;
     const bool is_set = event == PeerEvent::kUnanswered && transition.act == PeerAction::kConnect;
-    EXPECT_EQ(transition.after.doubted, (peer.doubted && !is_cleared) || is_set)
+    EXPECT_EQ(transition.after.is_doubted, (peer.is_doubted && !is_cleared) || is_set)
         << where(static_cast<int>(peer.state), event);
   });
 }

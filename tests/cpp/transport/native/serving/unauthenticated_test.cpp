@@ -62,7 +62,7 @@ class NativeUnauthenticated : public ::testing::Test {
   static Server::Options options(milliseconds hello) {
     Server::Options result;
     result.network = "lo";
-    result.hello = hello;
+    result.handshake_timeout = hello;
     return result;
   }
   bool wait_for_rejected(std::int64_t count) {
@@ -157,8 +157,8 @@ TEST_F(NativeUnauthenticated, AHandshakeByHandIsAccepted) {
   Proof proof;
   ASSERT_EQ(receive_all(socket.number(), std::as_writable_bytes(std::span(&server_hello, 1)), soon()), 0);
   ASSERT_EQ(receive_all(socket.number(), proof, soon()), 0);
-  EXPECT_TRUE(same(proof, prove(served.key, Role::kServer, client_hello, server_hello)));
-  EXPECT_FALSE(same(proof, prove(served.key, Role::kClient, client_hello, server_hello)));
+  EXPECT_TRUE(are_equal(proof, prove(served.key, Role::kServer, client_hello, server_hello)));
+  EXPECT_FALSE(are_equal(proof, prove(served.key, Role::kClient, client_hello, server_hello)));
   ASSERT_EQ(send_all(socket.number(), prove(served.key, Role::kClient, client_hello, server_hello), soon()), 0);
   EXPECT_TRUE(served.service->until([&] { return served.service->peers.size() == 1; }));
   // A frame that exceeds the maximum length.
@@ -175,7 +175,7 @@ TEST_F(NativeUnauthenticated, ClientsOfOtherVersionsGetTheServersHello) {
     Hello other = make_hello();
     if (which == 0) other.version[0] = 9;
     if (which == 1) std::reverse(reinterpret_cast<char*>(&other.order), reinterpret_cast<char*>(&other.order) + 4);
-    if (which == 2) other.head_bytes = 32;
+    if (which == 2) other.frame_head_bytes = 32;
     const base::Descriptor socket = connect_raw(served.server->endpoints().addresses.front());
     ASSERT_EQ(send_all(socket.number(), as_raw_bytes(other), soon()), 0);
     const std::string answer = receive_until_closed(socket);
