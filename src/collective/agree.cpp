@@ -176,10 +176,10 @@ struct Contribution {
 /// the next one.
 void run_agreement(transport::Transport& transport, const Contribution& contribution) {
   std::exception_ptr error = contribution.error;
-  // given_up() needs memory after the reduction, when this worker can no longer report a lack of it. So it is allocated
-  // first.
+  // abandoned_numbers() needs memory after the reduction, when this worker can no longer report a lack of it. So it is
+  // allocated first.
   const std::exception_ptr allocation_error = caught([&] {
-    if (transport.size() > 1) transport.given_up().prepare();
+    if (transport.size() > 1) transport.abandoned_numbers().prepare();
   });
   if (!error) error = allocation_error;
   if (transport.size() == 1) {
@@ -200,8 +200,8 @@ void run_agreement(transport::Transport& transport, const Contribution& contribu
   const bool calls_differ = values[kHash] != -values[kNegatedHash];
   if (values[kFailedRank] != kNone || calls_differ) transport.count_failure();
   if (values[kGivenUp] != kNone)
-    for (const std::int64_t given_up : {values[kGivenUp], -values[kNegatedGivenUp]})
-      transport.given_up().insert(given_up);
+    for (const std::int64_t abandoned : {values[kGivenUp], -values[kNegatedGivenUp]})
+      transport.abandoned_numbers().insert(abandoned);
   // An error has priority over a difference of calls: a rank that failed before it could describe its call contributes
   // an empty text, which differs from the others'.
   if (values[kFailedRank] != kNone)

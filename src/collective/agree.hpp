@@ -41,7 +41,7 @@ void broadcast_numbers(transport::Transport& transport, const std::exception_ptr
                        std::array<std::int64_t, 2>& numbers);
 
 /// Agrees on the error of a worker that gives up an object, such as a file that it can no longer use.  All workers
-/// record the object's `number` in transport.given_up().
+/// record the object's `number` in transport.abandoned_numbers().
 void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& error);
 
 /// Runs `body` and returns its exception for an agreement, or nullptr.

@@ -86,7 +86,7 @@ class DistantFile::Impl {
   /// Returns true if this handle offered the name.  A handle of the same rank that found the name has the same name_,
   /// but must not remove the name from the directory.
   bool offered() const { return !opened_together() && own_ != nullptr; }
-  bool given_up() const { return transport_->given_up().contains(number_); }
+  bool given_up() const { return transport_->abandoned_numbers().contains(number_); }
   void end();
   void give_up();
   /// Closes this rank's files.  Returns the error, if any.

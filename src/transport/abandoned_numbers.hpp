@@ -8,15 +8,15 @@
 
 namespace plait::transport {
 
-/// A set of numbers, which usually ascend.  Its memory is allocated beforehand, because all workers must remember a
-/// number on which they have agreed, even if memory is short.
+/// A set of numbers; each new number is usually larger than all before it.  Memory is allocated beforehand, because all
+/// workers must remember a number on which they have agreed, even if memory is short.
 class AbandonedNumbers {
  public:
   AbandonedNumbers() { numbers_.reserve(kCapacity); }
-  /// Reserves capacity for one agreement.
+  /// Reserves capacity for the numbers of one agreement.
   /// errors  std::bad_alloc: the capacity is unchanged.
   void prepare() {
-    if (numbers_.capacity() - numbers_.size() < kOfOneAgreement) numbers_.reserve(2 * numbers_.capacity());
+    if (numbers_.capacity() - numbers_.size() < kMaxPerAgreement) numbers_.reserve(2 * numbers_.capacity());
   }
   /// Discards the smallest number if the capacity is exhausted.
   void insert(std::int64_t number) noexcept {
@@ -29,8 +29,8 @@ class AbandonedNumbers {
   }
 
  private:
-  static constexpr std::size_t kCapacity = 16;
-  static constexpr std::size_t kOfOneAgreement = 2;
+  static constexpr std::size_t kCapacity = 16;        // initial capacity
+  static constexpr std::size_t kMaxPerAgreement = 2;  // an agreement finds the smallest and the largest number
   std::vector<std::int64_t> numbers_;
 };
 

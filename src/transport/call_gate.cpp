@@ -7,7 +7,7 @@ namespace {
 /// Nesting depth of the calls of this thread.
 thread_local int depth = 0;
 /// True if this thread is the one that a serial gate has let in.
-thread_local bool has_turn = false;
+thread_local bool is_serial_call = false;
 
 }  // namespace
 
@@ -18,8 +18,8 @@ CallGate& CallGate::instance() {
 
 bool CallGate::is_inside() noexcept { return depth > 0; }
 
-// Memory order: enter() increments inside_ and then reads state_; stop() writes state_ and then reads inside_.  With
-// sequential consistency, the default, at least one of them sees the write of the other.
+// Memory order: enter() increments inside_ and then reads state_; keep_out() writes state_ and then reads inside_.
+// With sequential consistency, the default, at least one of them sees the write of the other.
 bool CallGate::enter() noexcept {
   if (depth > 0) {
     ++depth;
@@ -36,10 +36,10 @@ bool CallGate::enter() noexcept {
   changed_.wait(lock, [this] {
     const State state = state_;
     return state == State::kOpen || state == State::kClosed ||
-           (state == State::kSerial && !turn_taken_ && inside_ <= stuck_);
+           (state == State::kSerial && !has_serial_call_ && inside_ <= stuck_);
   });
   if (state_ == State::kClosed) return false;
-  has_turn = turn_taken_ = state_ == State::kSerial;
+  is_serial_call = has_serial_call_ = state_ == State::kSerial;
   ++inside_;
   depth = 1;
   return true;
@@ -50,26 +50,27 @@ void CallGate::leave() noexcept {
   --inside_;
   if (state_ == State::kOpen) return;
   const std::scoped_lock lock(mutex_);
-  if (has_turn) has_turn = turn_taken_ = false;
+  if (is_serial_call) is_serial_call = has_serial_call_ = false;
   changed_.notify_all();
 }
 
-bool CallGate::stop(State state, std::chrono::milliseconds timeout) noexcept {
+/// Enters a state in which no call begins, and waits until those under way have ended.
+bool CallGate::keep_out(State state, std::chrono::milliseconds timeout) noexcept {
   std::unique_lock lock(mutex_);
   if (state_ == State::kClosed) return true;
   state_ = state;
   changed_.notify_all();
   // If a signal handler that interrupts a call ends the program, that call never returns.  Do not wait for it.
   const int interrupted_calls = is_inside() ? 1 : 0;
-  const auto none = [this, interrupted_calls] { return inside_ <= interrupted_calls + stuck_; };
-  const bool stopped = changed_.wait_for(lock, timeout, none);
-  if (!stopped) stuck_ = inside_ - interrupted_calls;
-  return stopped && stuck_ == 0;
+  const auto all_ended = [this, interrupted_calls] { return inside_ <= interrupted_calls + stuck_; };
+  const bool ended_in_time = changed_.wait_for(lock, timeout, all_ended);
+  if (!ended_in_time) stuck_ = inside_ - interrupted_calls;
+  return ended_in_time && stuck_ == 0;
 }
 
-bool CallGate::pause(std::chrono::milliseconds timeout) noexcept { return stop(State::kPaused, timeout); }
+bool CallGate::pause(std::chrono::milliseconds timeout) noexcept { return keep_out(State::kPaused, timeout); }
 
-bool CallGate::close(std::chrono::milliseconds timeout) noexcept { return stop(State::kClosed, timeout); }
+bool CallGate::close(std::chrono::milliseconds timeout) noexcept { return keep_out(State::kClosed, timeout); }
 
 void CallGate::resume() noexcept {
   const std::scoped_lock lock(mutex_);

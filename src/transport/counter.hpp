@@ -1,4 +1,4 @@
-/// A number that all workers can read and change without waiting for each other.
+/// A number that all workers can read and change without waiting for each other, such as a shared file position.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ class Counter {
   virtual ~Counter() = default;
   virtual std::int64_t load() = 0;
   virtual void store(std::int64_t value) = 0;
-  /// Adds; returns the previous value.
+  /// Adds `by`; returns the previous value.
   virtual std::int64_t fetch_add(std::int64_t by) = 0;
   /// Stores `desired` if the value is `expected`; returns the previous value.
   virtual std::int64_t compare_swap(std::int64_t expected, std::int64_t desired) = 0;

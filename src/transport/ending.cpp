@@ -36,9 +36,10 @@ void at_ending(EndingStage stage, std::function<void()> call) {
   endings().list.push_back({stage, std::move(call)});
 }
 
-// Allocates no memory, because there may be none.
+// Allocates no memory, because there may be none.  Does not hold the lock while it runs a callback, which may add
+// others.
 void run_endings() noexcept {
-  const auto at = [](std::size_t index) -> const Ending& {
+  const auto locked_element = [](std::size_t index) -> const Ending& {
     const std::scoped_lock lock(endings().mutex);
     return endings().list[index];
   };
@@ -49,7 +50,7 @@ void run_endings() noexcept {
   }
   for (const EndingStage stage : kEndingStages)
     for (std::size_t index = count; index-- > 0;) {
-      const Ending& ending = at(index);
+      const Ending& ending = locked_element(index);
       if (ending.stage != stage || !ending.owner.here()) continue;
       try {
         ending.call();

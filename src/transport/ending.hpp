@@ -1,4 +1,5 @@
-/// Callbacks that run before MPI ends, while all of it still works: on each process in MPI_Finalize, in any language.
+/// Callbacks that run on each process at the beginning of MPI_Finalize, while all of MPI still works, in programs of
+/// any language.
 #pragma once
 
 #include <array>
@@ -10,7 +11,7 @@ namespace plait::transport {
 /// The stages of callbacks.  Stages run in this order; the callbacks of one stage run last-in, first-out.
 enum class EndingStage : std::uint8_t {
   kFiles,    ///< open files are reported, finished or abandoned
-  kStarted,  ///< started work ends
+  kStarted,  ///< operations that run in the background end
   kLeave,    ///< the other processes are notified that this one takes part in no further calls
   kThreads,  ///< threads that call MPI end
   kMemory,   ///< memory that all processes free together

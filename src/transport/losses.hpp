@@ -1,4 +1,4 @@
-/// Records processes that have ended, so that others do not wait for them.
+/// Records that a process has ended unexpectedly, so that others do not wait for it.
 #pragma once
 
 #include <atomic>
@@ -8,13 +8,13 @@
 
 namespace plait::transport {
 
-/// The losses of one communicator.  Losses are recorded by its active messages (active_messages.hpp), so none is known
-/// before these have begun.
+/// The losses of one communicator.  The active messages of the communicator (active_messages.hpp) notice and record
+/// them, so no loss is known before these have begun.
 /// threads  Any number at once.
 class Losses {
  public:
-  /// Called when active messages begin.  `watch` makes them also watch processes with which they exchange no messages;
-  /// it is called by the first check_waiting().
+  /// Called when active messages begin.  `watch`, which the first check_waiting() calls, makes them also watch
+  /// processes with which they exchange no messages.
   void begin(std::function<void()> watch);
   /// Called when active messages end.
   void end();
@@ -30,10 +30,10 @@ class Losses {
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::atomic<int> lost_{-1};
-  std::atomic<Clock::rep> since_{0};
-  std::mutex mutex_;             // protects `watch_`
-  std::function<void()> watch_;  // empty after it was called
+  std::atomic<int> lost_{-1};         // the first lost worker; -1: none
+  std::atomic<Clock::rep> since_{0};  // time of that loss
+  std::mutex mutex_;                  // protects `watch_`
+  std::function<void()> watch_;       // empty after it was called
 };
 
 }  // namespace plait::transport

@@ -16,11 +16,11 @@ namespace plait::transport {
 
 namespace {
 
-constexpr std::size_t kMaxCopies = 512;  // maximum copies per call; the system allows 1024
+constexpr std::size_t kMaxCopies = 512;  // maximum ranges per system call; the system allows 1024
 
-/// A word whose value depends on process number and clock, so that another process has no equal word at the same
-/// address.
-struct Word {
+/// The word that other processes read to test the access.  Its value depends on process number and clock, so that
+/// another process has no equal word at the same address.
+struct ProbeWord {
   std::int64_t value =
       (static_cast<std::int64_t>(::getpid()) << 32) ^ std::chrono::steady_clock::now().time_since_epoch().count();
 };
@@ -46,8 +46,8 @@ bool copy_from(std::int64_t process, const std::byte* from, std::byte* to, std::
 }  // namespace
 
 PeerToken PeerMemory::token() {
-  static base::PerProcess<Word> word;
-  const Word& probe = word.get();
+  static base::PerProcess<ProbeWord> word;
+  const ProbeWord& probe = word.get();
   return {::getpid(), reinterpret_cast<std::intptr_t>(&probe.value), probe.value};
 }
 
@@ -71,6 +71,7 @@ void PeerMemory::read(int node_rank, std::span<const PeerCopy> copies) const {
   std::array<iovec, kMaxCopies> from;
   std::array<iovec, kMaxCopies> to;
   const std::int64_t process = processes_[static_cast<std::size_t>(node_rank)];
+  // Each system call gets up to kMaxCopies ranges; destinations that follow each other become one.
   while (!copies.empty()) {
     std::size_t count = 0;
     std::size_t targets = 0;

@@ -16,6 +16,7 @@ struct Area {
   std::int64_t group = 0;
   std::byte* memory = nullptr;
   std::int64_t bytes = 0;
+  /// The number of parts, of all processes, that are not destroyed.  It is the first word of the header of the area.
   std::atomic<std::int32_t>& holders() const { return *reinterpret_cast<std::atomic<std::int32_t>*>(memory); }
 };
 static_assert(std::atomic<std::int32_t>::is_always_lock_free);
@@ -30,16 +31,16 @@ Registry& registry() {
   return value.get();
 }
 
-/// Unmaps areas of which no process has a part any more.
-void unmap_unused(Registry& known) {
-  for (auto area = known.areas.begin(); area != known.areas.end();) {
+/// Unmaps areas whose parts are all destroyed.  The lock of the registry must be held.
+void unmap_unused(Registry& registry) {
+  for (auto area = registry.areas.begin(); area != registry.areas.end();) {
     // Acquire, paired with the releases of all holders: their accesses are over.  The count is in the area itself,
     // which is mapped here until this process unmaps it.
     if (area->second.holders().load(std::memory_order_acquire) > 0) {
       ++area;
     } else {
       ::munmap(area->second.memory, static_cast<std::size_t>(area->second.bytes));
-      area = known.areas.erase(area);
+      area = registry.areas.erase(area);
     }
   }
 }

@@ -10,11 +10,11 @@
 
 namespace plait::transport {
 
-/// An address in an area, the same for all processes that map it.
+/// An address in an area (memory of one share() call), in a form that is valid in all processes that map the area.
 struct SharedAddress {
   std::int64_t area = 0;
   std::int64_t offset = 0;
-  /// The processes that map the area: those of the node on which it was created.
+  /// Identifies the processes that map the area: those of the node on which it was created.
   std::int64_t group = 0;
 };
 
@@ -41,8 +41,8 @@ inline constexpr std::int64_t kAreaHeader = 4096;
 /// Parts begin at multiples of this, so that no two parts share a large page.
 inline constexpr std::int64_t kAreaPage = std::int64_t{2} << 20;
 
-/// Takes ownership of a mapping of `bytes` zero bytes, which all processes together divide into `holders` parts.  It is
-/// unmapped after the last part is destroyed.
+/// Takes ownership of a mapping of `bytes` zero bytes, which is divided into `holders` parts, one for each process.
+/// Each process unmaps it after the last part is destroyed.
 void register_area(std::int64_t area, std::int64_t group, std::byte* memory, std::int64_t bytes, int holders);
 
 /// Returns the area and offset of an address, if it is in an area.

@@ -14,7 +14,7 @@ void give_up(const Comm& comm, std::int64_t number, const Error& error) {
   get_worker(comm)->post([transport = &get_transport(comm), number, error] {
     // If several ranks give up different files at once, one agreement reports only two of the numbers, so this repeats
     // until the number is recorded.  It stops then, because the others may be waiting in another call.
-    for (int rank = 0; rank < transport->size() && !transport->given_up().contains(number); ++rank)
+    for (int rank = 0; rank < transport->size() && !transport->abandoned_numbers().contains(number); ++rank)
       collective::caught([&] { collective::Collective::give_up(*transport, number, std::make_exception_ptr(error)); });
   });
 }

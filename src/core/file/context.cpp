@@ -32,7 +32,9 @@ void FileContext::check_writable() const {
     base::throw_argument_error(path_, " is open for reading; open it with mode \"r+\" or \"w\" to write");
 }
 
-bool FileContext::is_abandoned() const { return comm_.size() > 1 && get_transport(comm_).given_up().contains(number_); }
+bool FileContext::is_abandoned() const {
+  return comm_.size() > 1 && get_transport(comm_).abandoned_numbers().contains(number_);
+}
 
 void FileContext::call(base::FunctionRef<void()> body) const {
   try {

@@ -51,7 +51,7 @@ void SharedFile::Impl::check_open() const {
   if (!open_) reject(text("the shared file ", options_.path, " has been closed; open it anew"));
 }
 
-bool SharedFile::Impl::given_up() const { return transport_->given_up().contains(number_); }
+bool SharedFile::Impl::given_up() const { return transport_->abandoned_numbers().contains(number_); }
 
 void SharedFile::Impl::check_given_up() const {
   if (given_up())

@@ -20,12 +20,13 @@ constexpr std::string_view kAdvice =
 
 [[noreturn]] void throw_invalid_job(const std::string& what) { base::throw_argument_error(what, kAdvice); }
 
+/// Returns the value of an environment variable; empty if it is not set.
 std::string_view setting(const char* name) {
   const char* const found = std::getenv(name);
   return found == nullptr ? std::string_view() : std::string_view(found);
 }
 
-int number(const char* name, int min, int max) {
+int parse_setting(const char* name, int min, int max) {
   const std::string_view text = setting(name);
   if (text.empty()) throw_invalid_job(base::text("PLAIT_SIZE is set, but ", name, " is not"));
   int value = 0;
@@ -43,11 +44,11 @@ std::optional<Job> job_from_environment() {
     return std::nullopt;
   }
   Job job;
-  job.size = number("PLAIT_SIZE", 1, kMaxProcesses);
-  job.rank = number("PLAIT_RANK", 0, job.size - 1);
+  job.size = parse_setting("PLAIT_SIZE", 1, kMaxProcesses);
+  job.rank = parse_setting("PLAIT_RANK", 0, job.size - 1);
   job.name = setting("PLAIT_JOB");
   if (job.name.empty()) throw_invalid_job("PLAIT_SIZE is set, but PLAIT_JOB is not");
-  // Rendezvous makes a file of this name with a suffix.
+  // Rendezvous makes a file of this name with a suffix, for which 32 bytes are more than enough.
   constexpr std::size_t kMaxName = NAME_MAX - 32;
   const bool is_invalid =
       job.name.front() == '.' || job.name.size() > kMaxName ||

@@ -7,11 +7,12 @@
 namespace plait::transport::local {
 
 struct Job {
-  std::string name;  ///< name of the file by which they find each other
+  std::string name;  ///< the same for all processes: they find each other by a file of this name
   int size = 1;
   int rank = 0;
 };
 
+/// Maximum value of PLAIT_SIZE.
 inline constexpr int kMaxProcesses = 4096;
 
 /// Returns the values of PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK, which `plait run` or a user has set; nothing if no size

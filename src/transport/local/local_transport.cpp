@@ -24,8 +24,8 @@ namespace plait::transport::local {
 
 namespace {
 
-/// The memory that the processes share in addition to windows and arrays: a group's control block, followed by the
-/// mailboxes.
+/// The memory that the processes share in addition to windows and arrays: the control block of a group
+/// (shared_memory/group.hpp), followed by the mailboxes (mailboxes.hpp).
 struct SharedSegment {
   static std::int64_t bytes(int size) {
     return shared_memory::control_bytes(size) + static_cast<std::int64_t>(sizeof(Mailbox)) * size;
@@ -64,8 +64,8 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
   LocalTransport(const LocalTransport&) = delete;
   LocalTransport& operator=(const LocalTransport&) = delete;
 
-  /// Counts only agreements that have ended: if a signal handler or another thread ends the process during an
-  /// agreement, this process may have done only a part of its share of it.
+  /// Reports how many agreements this process has made.  One that is under way does not count: if a signal handler or
+  /// another thread ends the process during an agreement, the process may not have contributed to it completely.
   void leave() noexcept final { shared_memory::record_departure(group_->departure(), rank_, progress_.ended()); }
 
   int rank() const override { return rank_; }
@@ -75,7 +75,7 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
   int worker_on_node(int node_rank) const override { return node_rank; }
   int rank_on_node(int worker) const override { return worker; }
 
-  SharedWindows& windows(std::int64_t bytes) override { return shared_memory::at_least(windows_, *this, bytes); }
+  SharedWindows& windows(std::int64_t bytes) override { return shared_memory::ensure_windows(windows_, *this, bytes); }
   Gates& gates() override { return *group_; }
   std::unique_ptr<SharedPart> share(std::int64_t bytes) override {
     return shared_memory::share(*this, bytes, node_group_);
@@ -110,11 +110,11 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
   }
 
  private:
-  /// Returns the group, also for the creation of shared objects.
+  /// Returns the group; also called through GroupMeeting when shared objects are created.
   /// errors  kSystem: this process has been interrupted in a call, or has left.
   shared_memory::Group& group() override {
     shared_memory::DepartureRecord own;
-    if (group_->departure().known(own)) shared_memory::check(own, progress_);
+    if (group_->departure().load(own)) shared_memory::check(own, progress_);
     return *group_;
   }
 
@@ -129,7 +129,7 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
   std::optional<shared_memory::ExitRegistration> exit_registration_;
 };
 
-/// Runs once in each process that takes part in a job, and not in its children.
+/// Registers callbacks once in each process that takes part in a job.  They do not run in its children.
 void register_exit_callbacks() {
   static base::PerProcess<std::once_flag> watched;
   std::call_once(watched.get(), [] {

@@ -9,8 +9,8 @@
 
 namespace plait::transport::local {
 
-/// Waits for the other processes of the job.  Collective over them. A process that ends notifies the others by
-/// run_endings(), which is called when it exits.
+/// Waits for the other processes of the job.  Collective over them.  When a process exits, run_endings() (ending.hpp)
+/// notifies the others.
 /// errors  Those of Rendezvous; kSystem, on every process: no shared memory.
 std::shared_ptr<Transport> make_transport(const Job& job, std::chrono::duration<double> timeout);
 

@@ -5,12 +5,12 @@
 //
 // Idea: each process has one mailbox of 64 KiB. A sender claims it by a compare-exchange of `writer`, copies one part,
 // and raises `filled`. The receiver copies the part out and sets `writer` to 0. A process that waits for any of its
-// messages always does both: it sends parts (push) and empties its own mailbox (take). A part that no receive() expects
-// yet goes to private memory, so that no mailbox stays full.
+// messages always does both: it sends parts (send_parts) and empties its own mailbox (receive_part). A part that no
+// receive() expects yet goes to private memory, so that no mailbox stays full.
 //
-// Example: rank 1 sends 150,000 bytes to rank 0, in parts of 65,536, 65,536 and 18,928 bytes; the last one has last =
-// 1. `filled` of mailbox 0 grows from 0 to 3, and `taken_` of rank 0 follows it. Between two parts of rank 1, other
-// ranks may send parts of theirs: parts are assigned to messages by their sender.
+// Example: rank 1 sends 150,000 bytes to rank 0, in parts of 65,536, 65,536 and 18,928 bytes; the last one has is_last
+// = 1. `filled` of mailbox 0 grows from 0 to 3, and `received_parts_` of rank 0 follows it. Between two parts of rank
+// 1, other ranks may send parts: the receiver assigns parts to messages by their sender.
 //
 // Memory order: `filled` is raised with release and loaded with acquire, so that the receiver sees the part. `writer`
 // is reset with release and claimed with acquire, so that the next sender writes only after the part was copied out.
@@ -37,12 +37,12 @@ class Mailboxes::MessageTicket : public Ticket {
   ~MessageTicket() override { drop(*message_); }
   MessageTicket(const MessageTicket&) = delete;
   MessageTicket& operator=(const MessageTicket&) = delete;
-  void complete() override { mailboxes_.wait(message_->done); }
+  void complete() override { mailboxes_.wait(message_->is_done); }
   bool test() override {
-    mailboxes_.push();
-    while (!message_->done && mailboxes_.take()) {
+    mailboxes_.send_parts();
+    while (!message_->is_done && mailboxes_.receive_part()) {
     }
-    return message_->done;
+    return message_->is_done;
   }
 
  private:
@@ -52,10 +52,10 @@ class Mailboxes::MessageTicket : public Ticket {
 
 std::unique_ptr<Ticket> Mailboxes::send(int to, std::span<const std::byte> bytes) {
   auto sending = std::make_shared<PendingSend>();
-  sending->rest = bytes;
+  sending->unsent = bytes;
   auto ticket = std::make_unique<MessageTicket<PendingSend>>(*this, sending);
   outgoing_[to].push_back(std::move(sending));
-  push();
+  send_parts();
   return ticket;
 }
 
@@ -65,80 +65,83 @@ std::unique_ptr<Ticket> Mailboxes::receive(int from, std::span<std::byte> bytes)
   auto ticket = std::make_unique<MessageTicket<PendingReceive>>(*this, receiving);
   IncomingMessages& incoming = incoming_[from];
   if (incoming.unexpected.empty()) {
-    incoming.awaited.push_back(std::move(receiving));
+    incoming.expected.push_back(std::move(receiving));
     return ticket;
   }
   // An unexpected message is older than all expected ones. If only a part of it has arrived, the rest goes directly to
   // the receiver's buffer.
   UnexpectedMessage& first = incoming.unexpected.front();
-  if (!first.whole) incoming.awaited.push_back(receiving);
-  put(*receiving, first.bytes, first.whole);
+  if (!first.is_complete) incoming.expected.push_back(receiving);
+  deliver(*receiving, first.bytes, first.is_complete);
   incoming.unexpected.pop_front();
   return ticket;
 }
 
-void Mailboxes::put(PendingReceive& receiving, std::span<const std::byte> part, bool last) {
+/// Copies a part of a message to the memory of a receive().
+void Mailboxes::deliver(PendingReceive& receiving, std::span<const std::byte> part, bool is_last) {
   std::span<std::byte>& output = receiving.output;
-  if (!receiving.dropped) {
-    if (part.size() > output.size() || (last && part.size() != output.size()))
+  if (!receiving.is_dropped) {
+    if (part.size() > output.size() || (is_last && part.size() != output.size()))
       base::throw_system_error(EMSGSIZE, "a message has ", part.size() > output.size() ? "more" : "fewer",
                                " bytes than expected");
     std::copy(part.begin(), part.end(), output.begin());
     output = output.subspan(part.size());
   }
-  receiving.done = last;
+  receiving.is_done = is_last;
 }
 
-bool Mailboxes::push_part(int to, PendingSend& sending) {
-  Mailbox& mailbox = all_[to];
+/// Returns false if the mailbox of the receiver is not free.
+bool Mailboxes::send_part(int to, PendingSend& sending) {
+  Mailbox& mailbox = mailboxes_[to];
   std::uint32_t no_writer = 0;
   if (!mailbox.writer.compare_exchange_strong(no_writer, static_cast<std::uint32_t>(rank_) + 1,
                                               std::memory_order_acq_rel))
     return false;
-  const auto part = sending.rest.first(std::min(sending.rest.size(), static_cast<std::size_t>(Mailbox::kPart)));
+  const auto part = sending.unsent.first(std::min(sending.unsent.size(), static_cast<std::size_t>(Mailbox::kPart)));
   std::copy(part.begin(), part.end(), mailbox.part.begin());
-  sending.rest = sending.rest.subspan(part.size());
-  sending.done = sending.rest.empty();
+  sending.unsent = sending.unsent.subspan(part.size());
+  sending.is_done = sending.unsent.empty();
   mailbox.from = rank_;
-  mailbox.last = sending.done ? 1 : 0;
+  mailbox.is_last = sending.is_done ? 1 : 0;
   mailbox.bytes = static_cast<std::int64_t>(part.size());
   Gates::raise(mailbox.filled);
   return true;
 }
 
-bool Mailboxes::push() {
-  bool pushed = false;
+bool Mailboxes::send_parts() {
+  bool has_sent = false;
   for (auto& [to, messages] : outgoing_)
-    while (!messages.empty() && push_part(to, *messages.front())) {
-      pushed = true;
-      if (messages.front()->done) messages.pop_front();
+    while (!messages.empty() && send_part(to, *messages.front())) {
+      has_sent = true;
+      if (messages.front()->is_done) messages.pop_front();
     }
   std::erase_if(outgoing_, [](const auto& entry) { return entry.second.empty(); });
-  return pushed;
+  return has_sent;
 }
 
-bool Mailboxes::take() {
-  Mailbox& mailbox = all_[rank_];
-  if (mailbox.filled.load(std::memory_order_acquire) == taken_) return false;
+bool Mailboxes::receive_part() {
+  Mailbox& mailbox = mailboxes_[rank_];
+  if (mailbox.filled.load(std::memory_order_acquire) == received_parts_) return false;
   const auto part = std::span<const std::byte>(mailbox.part).first(static_cast<std::size_t>(mailbox.bytes));
-  const bool last = mailbox.last != 0;
+  const bool is_last = mailbox.is_last != 0;
   IncomingMessages& incoming = incoming_[mailbox.from];
-  if (!incoming.awaited.empty()) {
-    PendingReceive& first = *incoming.awaited.front();
-    put(first, part, last);
-    if (last) incoming.awaited.pop_front();
+  if (!incoming.expected.empty()) {
+    PendingReceive& first = *incoming.expected.front();
+    deliver(first, part, is_last);
+    if (is_last) incoming.expected.pop_front();
   } else {
-    if (incoming.unexpected.empty() || incoming.unexpected.back().whole) incoming.unexpected.emplace_back();
+    if (incoming.unexpected.empty() || incoming.unexpected.back().is_complete) incoming.unexpected.emplace_back();
     std::vector<std::byte>& bytes = incoming.unexpected.back().bytes;
     bytes.insert(bytes.end(), part.begin(), part.end());
-    incoming.unexpected.back().whole = last;
+    incoming.unexpected.back().is_complete = is_last;
   }
-  ++taken_;
+  ++received_parts_;
   mailbox.writer.store(0, std::memory_order_release);
   return true;
 }
 
-void Mailboxes::wait(const bool& done) {
+/// Makes progress with all messages until `is_done`, a flag of one of them, is true.
+void Mailboxes::wait(const bool& is_done) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::microseconds kYieldTime{100};
   // This process polls, because nothing wakes it when another mailbox becomes free.
@@ -148,26 +151,27 @@ void Mailboxes::wait(const bool& done) {
   auto last_check = last_progress;
   base::InterruptionTimer interruption;
   while (true) {
-    const bool pushed = push();
-    const bool taken = take();
-    if (done) return;
+    const bool has_sent = send_parts();
+    const bool has_received = receive_part();
+    if (is_done) return;
     const auto now = Clock::now();
     if (interruption.is_due(now)) liveness_.check_interruption();
-    if (pushed || taken) {
+    if (has_sent || has_received) {
       last_progress = now;
     } else if (now - last_progress < kYieldTime) {
       ::sched_yield();
     } else if (now - last_check < kCheckInterval) {
-      sleep_on(all_[rank_].filled, taken_, outgoing_.empty() ? base::kBetweenInterruptions : kMailboxPollInterval);
+      const auto timeout = outgoing_.empty() ? base::kBetweenInterruptions : kMailboxPollInterval;
+      sleep_on(mailboxes_[rank_].filled, received_parts_, timeout);
     } else {
       last_check = now;
       try {
         liveness_.check();
       } catch (...) {
-        // A process may have sent parts before it left. They may complete the message, so take them first.
-        while (take()) {
+        // The process may have sent parts before it left. They may complete the message, so receive them first.
+        while (receive_part()) {
         }
-        if (!done) throw;
+        if (!is_done) throw;
       }
     }
   }

@@ -16,25 +16,27 @@
 
 namespace plait::transport::local {
 
-/// The mailbox of one process, in memory that all processes map; its initial state is all zero.  Its size limits the
-/// shared memory for messages, for any number of processes.
+/// The mailbox of one process, in memory that all processes map; its initial state is all zero.  One mailbox for each
+/// process, not one for each pair, so that the shared memory for messages grows only in proportion to the processes.
 struct alignas(64) Mailbox {
   static constexpr std::int64_t kPart = std::int64_t{64} << 10;
-  // rank + 1 of the sender from the beginning of a part until it is taken out; else 0
+  // rank + 1 of the sender while a part is being written or waits for the receiver; otherwise 0
   std::atomic<std::uint32_t> writer{0};
   std::atomic<std::uint32_t> filled{0};  // number of parts written so far
-  std::int32_t from = 0;
-  std::int32_t last = 0;  // 1 if this is the last part of a message
+  // The current part:
+  std::int32_t from = 0;     // rank of the sender
+  std::int32_t is_last = 0;  // 1 if this is the last part of a message
   std::int64_t bytes = 0;
   std::array<std::byte, kPart> part{};
 };
 
-/// The messages of one process.  A process that waits for one message makes progress with all of its messages:
-/// unexpected ones are stored in memory of this process, so that no mailbox stays full.
+/// The messages of one process.  A process that waits for one message makes progress with all of its messages: those
+/// for which there is no receive() yet are stored in private memory, so that no mailbox stays full.
 class Mailboxes {
  public:
-  /// `mailboxes` are those of all processes, by their ranks.
-  Mailboxes(Mailbox* mailboxes, int rank, Liveness& liveness) : all_(mailboxes), rank_(rank), liveness_(liveness) {}
+  /// `mailboxes` are those of all processes, by their ranks; `rank` is that of this process.
+  Mailboxes(Mailbox* mailboxes, int rank, Liveness& liveness)
+      : mailboxes_(mailboxes), rank_(rank), liveness_(liveness) {}
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes);
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes);
 
@@ -42,40 +44,40 @@ class Mailboxes {
   template <typename Message>
   class MessageTicket;
 
-  /// Messages under way.  drop() detaches a message from the memory of the caller.
   struct PendingSend {
-    std::span<const std::byte> rest;
-    bool done = false;
+    std::span<const std::byte> unsent;
+    bool is_done = false;
   };
   struct PendingReceive {
-    std::span<std::byte> output;
-    bool dropped = false;
-    bool done = false;
+    std::span<std::byte> output;  // memory for the bytes that have not arrived
+    bool is_dropped = false;      // the bytes are discarded
+    bool is_done = false;
   };
   struct UnexpectedMessage {
     std::vector<std::byte> bytes;
-    bool whole = false;
+    bool is_complete = false;
   };
   /// The messages from one process.
   struct IncomingMessages {
-    std::deque<std::shared_ptr<PendingReceive>> awaited;
+    std::deque<std::shared_ptr<PendingReceive>> expected;
     std::deque<UnexpectedMessage> unexpected;  // messages without a receive(); only the last one may be incomplete
   };
 
-  static void drop(PendingSend& sending) { sending.rest = {}; }
-  static void drop(PendingReceive& receiving) { receiving.dropped = true; }
-  static void put(PendingReceive& receiving, std::span<const std::byte> part, bool last);
-  void wait(const bool& done);
-  /// Writes parts into free mailboxes.  Returns true if any was written.
-  bool push();
-  bool push_part(int to, PendingSend& sending);
+  /// Detach a message from the memory of the caller, whose ticket has been destroyed.
+  static void drop(PendingSend& sending) { sending.unsent = {}; }
+  static void drop(PendingReceive& receiving) { receiving.is_dropped = true; }
+  static void deliver(PendingReceive& receiving, std::span<const std::byte> part, bool is_last);
+  void wait(const bool& is_done);
+  /// Writes parts into free mailboxes of other processes.  Returns true if any was written.
+  bool send_parts();
+  bool send_part(int to, PendingSend& sending);
   /// Takes the part out of this process's mailbox.  Returns true if there was one.
-  bool take();
+  bool receive_part();
 
-  Mailbox* all_;
+  Mailbox* mailboxes_;
   int rank_;
   Liveness& liveness_;
-  std::uint32_t taken_ = 0;
+  std::uint32_t received_parts_ = 0;
   std::map<int, std::deque<std::shared_ptr<PendingSend>>> outgoing_;  // messages that have not been sent completely
   std::map<int, IncomingMessages> incoming_;
 };

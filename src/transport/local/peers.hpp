@@ -12,7 +12,8 @@
 
 namespace plait::transport::local {
 
-/// Processes end one by one, each when it is done: a process that has done its part before it left is not a loss.
+/// Processes end one by one, each when its program is done.  A process that has contributed to all agreements that this
+/// one still needs (shared_memory/departure.hpp) may end; the end of others is an error.
 class PeerLiveness : public Liveness {
  public:
   /// `departures` are those of all processes, by their ranks, in shared memory. Each process writes its own; `rank` is

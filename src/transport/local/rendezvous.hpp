@@ -20,9 +20,10 @@ namespace plait::transport::local {
 
 /// Waits until all processes of a job have arrived, and carries their agreements until they share other memory.
 ///
-/// The file is in the folder where programs meet, which only its user can access.  A lock on its first byte serializes
-/// the processes that arrive. A lock on a byte for each rank lasts as long as its process, so that a file that a killed
-/// job has left is recognized and initialized again.  The file's name is removed as soon as all processes have arrived.
+/// The file is in a folder that only its user can access (base/host/meeting_files.hpp).  A lock on its first byte
+/// serializes the processes that arrive.  For each rank there is a byte whose lock the process of that rank holds until
+/// it ends: a file without such locks was left by a killed job, and is initialized again.  The file's name is removed
+/// as soon as all processes have arrived.
 class Rendezvous : public shared_memory::GroupMeeting {
  public:
   using Seconds = std::chrono::duration<double>;
@@ -45,21 +46,22 @@ class Rendezvous : public shared_memory::GroupMeeting {
  private:
   struct Header;
   struct Entry;
-  class Turn;
+  class FileLock;
 
-  void map();
-  bool holds_job() const;
-  void make();
+  void map_file();
+  bool has_own_version() const;
+  void initialize_file();
   void register_rank();
-  void wait();
+  void wait_for_all_ranks();
   bool is_late() const;
   void check_for_ended();
   /// Removes the file if only this process, which has given up, still uses it.
-  void clear() const noexcept;
+  void remove_unused_file() const noexcept;
   std::string missing_ranks_text() const;
   /// Records a failure for all ranks that have arrived, and throws.  The caller holds the lock of the first byte.
   [[noreturn]] void fail(ErrorKind kind, int code, std::string_view text);
-  [[noreturn]] void throw_failure() const;
+  /// Throws the failure that another rank has recorded.
+  [[noreturn]] void throw_recorded_failure() const;
 
   shared_memory::Group& group() override { return *group_; }
   void reduce_min(std::span<std::int64_t> values) override { group_->reduce_min(values); }

@@ -1,4 +1,4 @@
-/// Return codes of MPI as errors.
+/// Converts return codes of MPI to exceptions.
 #pragma once
 
 #include <mpi.h>

@@ -15,7 +15,6 @@
 
 #include "transport/mpi/counters.hpp"
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -51,8 +50,8 @@ constexpr auto kProgressInterval = std::chrono::microseconds(500);
 
 }  // namespace
 
-/// Makes calls that may wait for other processes and cannot be interrupted.  They run on a separate thread, so that an
-/// interrupted caller can abandon them.
+/// Makes calls that may wait for other processes and that MPI cannot interrupt.  The calls run on a separate thread, so
+/// that an interrupted caller can abandon them.
 /// threads  Any number at once, apart from close().
 class InterruptibleCalls {
  public:
@@ -60,7 +59,7 @@ class InterruptibleCalls {
 
   /// Returns the result of `body`, which must not use data of the caller, because the caller may have returned when it
   /// runs.
-  /// errors  Those of `body`; kSystem, EINTR: the wait was interrupted, and the call is made all the same.
+  /// errors  Those of `body`; kSystem, EINTR: the wait was interrupted, but the thread still makes the call.
   std::int64_t run(std::function<std::int64_t()> body) {
     if (!base::can_be_interrupted()) return body();
     auto call = std::make_shared<PendingCall>();
@@ -68,7 +67,7 @@ class InterruptibleCalls {
       const std::scoped_lock lock(thread_mutex_);
       if (!thread_.joinable()) thread_ = std::thread([this] { queue_.run(); });
     }
-    const bool open = queue_.put([call, body = std::move(body)] {
+    const bool is_open = queue_.put([call, body = std::move(body)] {
       std::int64_t result = 0;
       std::exception_ptr error;
       try {
@@ -82,7 +81,7 @@ class InterruptibleCalls {
       call->ended = true;
       call->changed.notify_all();
     });
-    if (!open) base::throw_system_error(0, "MPI has ended; use streams before MPI_Finalize");
+    if (!is_open) base::throw_system_error(0, "MPI has ended; use streams before MPI_Finalize");
     bool is_abandoned = false;
     std::unique_lock lock(call->mutex);
     // Report the interruption even if the call ends while the signal's handler runs: the handler may have raised an
@@ -93,8 +92,8 @@ class InterruptibleCalls {
     if (call->error) std::rethrow_exception(call->error);
     return call->result;
   }
-  /// Makes a call after the abandoned ones, or at once if calls cannot be abandoned.
-  void leave(std::function<void()> body) noexcept {
+  /// Makes a call after those that were abandoned, without waiting for it; or at once if calls cannot be abandoned.
+  void run_later(std::function<void()> body) noexcept {
     if (!base::can_be_interrupted()) return body();
     try {
       queue_.put(std::move(body));
@@ -149,34 +148,34 @@ class CounterWindow {
     check(call(MPI_Win_sync, window_), "MPI_Win_sync");
     check(call(MPI_Barrier, everyone_), "MPI_Barrier");
   }
-  ~CounterWindow() { end(); }
+  ~CounterWindow() { end_progress(); }
   CounterWindow(const CounterWindow&) = delete;
   CounterWindow& operator=(const CounterWindow&) = delete;
 
   /// Returns true if the window belongs to the same processes in the same order, and has a free slot.
-  bool serves(MPI_Comm communicator) const {
+  bool can_serve(MPI_Comm communicator) const {
     int comparison = MPI_UNEQUAL;
     return next_slot_ < kCounters && call(MPI_Comm_compare, everyone_, communicator, &comparison) == MPI_SUCCESS &&
            comparison == MPI_CONGRUENT;
   }
   /// Assigns a slot to a new counter, which all processes hold.  Called on process 0, under the lock of Windows.
-  int take() {
+  int assign_slot() {
     const std::scoped_lock lock(progress_mutex_);
     slots_in_use_.push_back(next_slot_);
-    if (!runs_) start_progress();
+    if (!progress_runs_) start_progress();
     return next_slot_++;
   }
   /// Releases a counter on this process.
   void release(int slot) noexcept {
     const std::unique_lock lock(operation_mutex_, std::try_to_lock);
-    if (lock.owns_lock()) return accumulate(slot);
-    calls_.leave([this, slot] {
-      const std::scoped_lock waited(operation_mutex_);
-      accumulate(slot);
+    if (lock.owns_lock()) return remove_holder(slot);
+    calls_.run_later([this, slot] {
+      const std::scoped_lock operation_lock(operation_mutex_);
+      remove_holder(slot);
     });
   }
   /// Makes one atomic operation; returns the previous value.
-  std::int64_t change(int word, MPI_Op operation, std::int64_t by) {
+  std::int64_t fetch_and_op(int word, MPI_Op operation, std::int64_t by) {
     return calls_.run([this, word, operation, by] {
       const std::scoped_lock lock(operation_mutex_);
       check_window();
@@ -198,17 +197,18 @@ class CounterWindow {
     });
   }
 
-  /// Stops the thread.
-  void end() noexcept {
+  /// Stops the progress thread.
+  void end_progress() noexcept {
     {
       const std::scoped_lock lock(progress_mutex_);
-      ending_ = true;
+      progress_must_end_ = true;
     }
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
   }
-  void free_together() noexcept {
-    end();
+  /// Frees the window.  Collective.
+  void free() noexcept {
+    end_progress();
     calls_.close();
     const std::scoped_lock lock(operation_mutex_);
     if (window_ == MPI_WIN_NULL) return;
@@ -218,9 +218,9 @@ class CounterWindow {
   }
 
  private:
-  /// Subtracts 1 from the number of holders.  The caller holds operation_mutex_.
-  void accumulate(int slot) noexcept {
-    static const std::int64_t kOneLess = -1;
+  /// Subtracts 1 from the number of holders of a slot.  operation_mutex_ must be locked.
+  void remove_holder(int slot) noexcept {
+    static const std::int64_t kOneLess = -1;  // static, because MPI may read it after the call has returned
     if (window_ == MPI_WIN_NULL) return;
     call(MPI_Accumulate, &kOneLess, 1, MPI_INT64_T, 0, slot * kWords + 1, 1, MPI_INT64_T, MPI_SUM, window_);
   }
@@ -228,9 +228,9 @@ class CounterWindow {
     if (thread_.joinable()) thread_.join();  // it has ended because no counter was held
     try {
       thread_ = std::thread([this] { run_progress(); });
-      runs_ = true;
+      progress_runs_ = true;
     } catch (const std::system_error&) {
-      runs_ = false;  // operations then wait until process 0 calls MPI by itself
+      progress_runs_ = false;  // operations then wait until process 0 calls MPI by itself
     }
   }
   void check_window() const {
@@ -239,7 +239,7 @@ class CounterWindow {
   /// Runs on process 0 while some process holds a counter.
   void run_progress() {
     std::unique_lock lock(progress_mutex_);
-    while (!ending_) {
+    while (!progress_must_end_) {
       changed_.wait_for(lock, kProgressInterval);
       // Probing for a message that is never sent makes MPI execute the operations of other processes.
       int found = 0;
@@ -252,7 +252,7 @@ class CounterWindow {
       });
       if (slots_in_use_.empty()) break;
     }
-    runs_ = false;
+    progress_runs_ = false;
   }
 
   int rank_ = 0;
@@ -262,11 +262,11 @@ class CounterWindow {
   MPI_Win window_ = MPI_WIN_NULL;
   std::int64_t* memory_ = nullptr;  // on process 0
   std::mutex operation_mutex_;      // one operation at a time
-  std::mutex progress_mutex_;
+  std::mutex progress_mutex_;       // protects the four members below
   std::condition_variable changed_;
   std::vector<int> slots_in_use_;  // slots that some process holds
-  bool runs_ = false;
-  bool ending_ = false;
+  bool progress_runs_ = false;
+  bool progress_must_end_ = false;
   std::thread thread_;
   // The last member, so that its thread ends before the members that its calls use are destroyed.
   InterruptibleCalls calls_;
@@ -274,7 +274,7 @@ class CounterWindow {
 
 namespace {
 
-/// The rank of the window's process 0 in MPI_COMM_WORLD, and a number that this process has assigned: no two windows
+/// The rank of the window's process 0 in MPI_COMM_WORLD, and a number that this process 0 has assigned: no two windows
 /// have the same name.
 using WindowName = std::pair<std::int64_t, std::int64_t>;
 
@@ -283,9 +283,9 @@ using WindowName = std::pair<std::int64_t, std::int64_t>;
 struct Windows {
   std::mutex mutex;
   std::condition_variable added;
-  std::map<WindowName, std::shared_ptr<CounterWindow>> known;
-  std::int64_t numbers = 0;
-  bool freed_at_the_end = false;
+  std::map<WindowName, std::shared_ptr<CounterWindow>> all;
+  std::int64_t last_number = 0;  // the last one that this process has assigned
+  bool has_callback = false;     // free_windows() is registered by at_ending()
 };
 
 Windows& windows() {
@@ -294,12 +294,12 @@ Windows& windows() {
 }
 
 void free_windows() {
-  std::map<WindowName, std::shared_ptr<CounterWindow>> known;
+  std::map<WindowName, std::shared_ptr<CounterWindow>> all;
   {
     const std::scoped_lock lock(windows().mutex);
-    known.swap(windows().known);
+    all.swap(windows().all);
   }
-  for (const auto& [name, window] : known) window->free_together();
+  for (const auto& [name, window] : all) window->free();
 }
 
 class RemoteCounter : public Counter {
@@ -308,9 +308,9 @@ class RemoteCounter : public Counter {
   ~RemoteCounter() override { window_->release(slot_); }
   RemoteCounter(const RemoteCounter&) = delete;
   RemoteCounter& operator=(const RemoteCounter&) = delete;
-  std::int64_t load() override { return window_->change(word(), MPI_NO_OP, 0); }
-  void store(std::int64_t value) override { window_->change(word(), MPI_REPLACE, value); }
-  std::int64_t fetch_add(std::int64_t by) override { return window_->change(word(), MPI_SUM, by); }
+  std::int64_t load() override { return window_->fetch_and_op(word(), MPI_NO_OP, 0); }
+  void store(std::int64_t value) override { window_->fetch_and_op(word(), MPI_REPLACE, value); }
+  std::int64_t fetch_add(std::int64_t by) override { return window_->fetch_and_op(word(), MPI_SUM, by); }
   std::int64_t compare_swap(std::int64_t expected, std::int64_t desired) override {
     return window_->compare_swap(word(), expected, desired);
   }
@@ -320,10 +320,6 @@ class RemoteCounter : public Counter {
   std::shared_ptr<CounterWindow> window_;
   int slot_;
 };
-
-}  // namespace
-
-namespace {
 
 void wait_for_all(MPI_Comm everyone, Notices& notices) {
   MPI_Request barrier = MPI_REQUEST_NULL;
@@ -339,41 +335,48 @@ std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone, Notices& notices
   wait_for_all(everyone, notices);
   const base::UninterruptedScope uninterrupted;
   wait_for_all(everyone, notices);
-  Windows& all = windows();
+  Windows& known = windows();
   // Process 0 chooses the slot: other threads may be creating counters at the same time, in a different order on each
   // process.
-  std::array<std::int64_t, 4> choice{};  // the name of a window, the slot in it, and 1 if the window must be created
+  struct SlotChoice {
+    std::int64_t leader = 0;  // the name of a window is (leader, number)
+    std::int64_t number = 0;
+    std::int64_t slot = 0;
+    std::int64_t is_new = 0;  // 1 if the window must be created
+  };
+  SlotChoice choice;
   int rank = 0;
   check(call(MPI_Comm_rank, everyone, &rank), "MPI_Comm_rank");
   if (rank == 0) {
-    const std::scoped_lock lock(all.mutex);
+    const std::scoped_lock lock(known.mutex);
     int leader = 0;
     check(call(MPI_Comm_rank, MPI_COMM_WORLD, &leader), "MPI_Comm_rank");
-    choice = {leader, all.numbers + 1, 0, 1};
-    for (const auto& [name, window] : all.known) {
-      if (name.first != leader || !window->serves(everyone)) continue;
-      choice = {name.first, name.second, window->take(), 0};
+    choice = {leader, known.last_number + 1, 0, 1};
+    for (const auto& [name, window] : known.all) {
+      if (name.first != leader || !window->can_serve(everyone)) continue;
+      choice = {name.first, name.second, window->assign_slot(), 0};
       break;
     }
-    all.numbers += choice[3];
+    known.last_number += choice.is_new;
   }
-  check(call(MPI_Bcast, choice.data(), static_cast<int>(choice.size()), MPI_INT64_T, 0, everyone), "MPI_Bcast");
-  const WindowName name(choice[0], choice[1]);
+  constexpr int kWordsOfChoice = sizeof choice / sizeof(std::int64_t);
+  check(call(MPI_Bcast, &choice, kWordsOfChoice, MPI_INT64_T, 0, everyone), "MPI_Bcast");
+  const WindowName name(choice.leader, choice.number);
   std::shared_ptr<CounterWindow> window;
-  if (choice[3] != 0) {
+  if (choice.is_new != 0) {
     window = std::make_shared<CounterWindow>(everyone);
-    const std::scoped_lock lock(all.mutex);
-    if (rank == 0) window->take();
-    if (!std::exchange(all.freed_at_the_end, true)) at_ending(EndingStage::kMemory, free_windows);
-    all.known.emplace(name, window);
-    all.added.notify_all();
+    const std::scoped_lock lock(known.mutex);
+    if (rank == 0) window->assign_slot();
+    if (!std::exchange(known.has_callback, true)) at_ending(EndingStage::kMemory, free_windows);
+    known.all.emplace(name, window);
+    known.added.notify_all();
   } else {
-    std::unique_lock lock(all.mutex);
+    std::unique_lock lock(known.mutex);
     // The window exists on process 0; wait until another thread has created it on this process too.
-    all.added.wait(lock, [&] { return all.known.contains(name); });
-    window = all.known.at(name);
+    known.added.wait(lock, [&] { return known.all.contains(name); });
+    window = known.all.at(name);
   }
-  return std::make_unique<RemoteCounter>(std::move(window), static_cast<int>(choice[2]));
+  return std::make_unique<RemoteCounter>(std::move(window), static_cast<int>(choice.slot));
 }
 
 }  // namespace plait::transport::mpi

@@ -10,11 +10,11 @@ FirstMeeting::FirstMeeting(MPI_Comm node, MPI_Comm everyone) : node_(node), ever
   check(call(MPI_Comm_size, node, &size_), "MPI_Comm_size");
 }
 
-void FirstMeeting::from_first(std::span<std::byte> bytes) {
+void FirstMeeting::broadcast_from_first(std::span<std::byte> bytes) {
   check(call(MPI_Bcast, bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, node_), "MPI_Bcast");
 }
 
-bool FirstMeeting::all(bool value) {
+bool FirstMeeting::all_true(bool value) {
   int agreed = value ? 1 : 0;
   check(call(MPI_Allreduce, MPI_IN_PLACE, &agreed, 1, MPI_INT, MPI_MIN, node_), "MPI_Allreduce");
   return agreed != 0;
@@ -26,7 +26,7 @@ std::vector<std::int64_t> FirstMeeting::gather(std::int64_t value) {
   return values;
 }
 
-void FirstMeeting::largest(std::span<std::int64_t> values) {
+void FirstMeeting::reduce_max(std::span<std::int64_t> values) {
   check(call(MPI_Allreduce, MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MAX,
              everyone_),
         "MPI_Allreduce");

@@ -17,10 +17,10 @@ class FirstMeeting : public shared_memory::Meeting {
   FirstMeeting(MPI_Comm node, MPI_Comm everyone);
   int node_rank() const override { return rank_; }
   int node_size() const override { return size_; }
-  void from_first(std::span<std::byte> bytes) override;
-  bool all(bool value) override;
+  void broadcast_from_first(std::span<std::byte> bytes) override;
+  bool all_true(bool value) override;
   std::vector<std::int64_t> gather(std::int64_t value) override;
-  void largest(std::span<std::int64_t> values) override;
+  void reduce_max(std::span<std::int64_t> values) override;
 
  private:
   MPI_Comm node_;

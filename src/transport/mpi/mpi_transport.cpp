@@ -63,7 +63,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     attachment() = nullptr;  // first, because the attached object uses the other members
     exit_registration_.reset();
     leave();
-    if (notices_->given_up() || (nodes_apart() && shared_memory::is_leaving())) everyone_.keep();
+    if (notices_->has_abandoned() || (nodes_apart() && shared_memory::is_leaving())) everyone_.keep();
     if (messages_abandoned()) base::keep(windows_.release());
   }
   MpiTransport(const MpiTransport&) = delete;
@@ -88,7 +88,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
 
   std::shared_ptr<const std::vector<IndexSet>> nodes() const override { return nodes_; }
 
-  SharedWindows& windows(std::int64_t bytes) override { return shared_memory::at_least(windows_, *this, bytes); }
+  SharedWindows& windows(std::int64_t bytes) override { return shared_memory::ensure_windows(windows_, *this, bytes); }
   Gates& gates() override { return group(); }
   std::unique_ptr<SharedPart> share(std::int64_t bytes) override {
     return shared_memory::share(*this, bytes, node_group_);
@@ -110,7 +110,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     notices_->wait_until(done);
   }
 
-  bool messages_abandoned() const override { return notices_->given_up(); }
+  bool messages_abandoned() const override { return notices_->has_abandoned(); }
 
   void reduce_min(std::span<std::int64_t> values) override {
     const shared_memory::AgreementScope inside(progress_);
@@ -120,7 +120,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     if (!nodes_apart()) return;
     // The leader of each node agrees with those of the others, while the other processes sleep until it has the result.
     if (leaders_) leaders_->reduce_min(values);
-    group_->hand_out(values);
+    group_->broadcast_values(values);
   }
 
   void broadcast(std::span<std::byte> bytes, int root) override {

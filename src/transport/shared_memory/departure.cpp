@@ -9,7 +9,7 @@
 // agreements and is in the fourth, so it needs 4. If B left after 4 calls, A continues, because B has done its part of
 // the fourth. If B left after 3, A fails.
 //
-// A note is a sequence lock: `version_` is odd while the words change. known() reads version, words, version, and
+// A note is a sequence lock: `version_` is odd while the words change. load() reads version, words, version, and
 // returns false if the version is odd or has changed. A writer that is killed leaves an odd version: then the note is
 // never valid, and the end of the process is detected instead.
 
@@ -33,7 +33,7 @@ constexpr int kMaxTries = 100'000;  // with a yield each, far longer than writin
 
 }  // namespace
 
-void explain(DepartureRecord& departed, std::initializer_list<std::string_view> parts) noexcept {
+void set_reason(DepartureRecord& departed, std::initializer_list<std::string_view> parts) noexcept {
   auto& why = departed.why;
   why.fill('\0');
   std::size_t filled = 0;
@@ -61,7 +61,7 @@ void check(const DepartureRecord& departed, const Progress& progress, Departure&
 void check_ended(int worker, const Progress& progress, Departure& own) {
   // Assume that the ended process took part only in the agreements that have ended here.
   DepartureRecord departed{worker, progress.ended(), {}};
-  explain(departed, {"has ended during a collective call"});
+  set_reason(departed, {"has ended during a collective call"});
   own.record(departed);
   throw_ended(worker);
 }
@@ -89,7 +89,7 @@ void Departure::record(const DepartureRecord& departed) noexcept {
   version_.store(version + 2, std::memory_order_release);
 }
 
-bool Departure::known(DepartureRecord& departed) const noexcept {
+bool Departure::load(DepartureRecord& departed) const noexcept {
   const std::uint64_t version = version_.load(std::memory_order_acquire);
   if (version == 0 || version % 2 != 0) return false;
   DepartureRecord found;
@@ -109,7 +109,7 @@ bool find_fewest(std::span<const Departure> departures, DepartureRecord& departe
   bool found = false;
   for (const Departure& departure : departures) {
     DepartureRecord other;
-    if (!departure.known(other) || (found && departed.calls <= other.calls)) continue;
+    if (!departure.load(other) || (found && departed.calls <= other.calls)) continue;
     departed = other;
     found = true;
   }

@@ -20,7 +20,7 @@ struct DepartureRecord {
 };
 
 /// Sets the reason to the concatenation of these texts, truncated to the capacity.  Allocates no memory.
-void explain(DepartureRecord& departed, std::initializer_list<std::string_view> parts) noexcept;
+void set_reason(DepartureRecord& departed, std::initializer_list<std::string_view> parts) noexcept;
 
 /// The number of agreements of all workers that a worker has made; all workers make them in the same order.
 /// threads  any may read; one at a time takes part in agreements
@@ -68,7 +68,7 @@ class alignas(64) Departure {
   void record(const DepartureRecord& departed) noexcept;
   /// Returns true, and sets `departed`, if a departure is recorded.  May return false while one is being written, so
   /// callers repeat the call.
-  bool known(DepartureRecord& departed) const noexcept;
+  bool load(DepartureRecord& departed) const noexcept;
 
  private:
   // Stored as atomic words, so that reading them while they change is defined, and the change is detected.

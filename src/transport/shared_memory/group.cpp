@@ -93,7 +93,7 @@ std::vector<std::int64_t> Group::gather(std::int64_t value) {
   return values;
 }
 
-void Group::hand_out(std::span<std::int64_t> values) {
+void Group::broadcast_values(std::span<std::int64_t> values) {
   if (size_ == 1) return;
   if (rank_ == 0) std::copy(values.begin(), values.end(), common_->result.begin());
   barrier();

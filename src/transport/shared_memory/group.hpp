@@ -66,7 +66,7 @@ class Group : public Gates {
   /// Returns the value of each member.  Costs two barriers.
   std::vector<std::int64_t> gather(std::int64_t value);
   /// Copies values of member 0 to the others.  Costs one barrier.
-  void hand_out(std::span<std::int64_t> values);
+  void broadcast_values(std::span<std::int64_t> values);
 
  private:
   Member& member(int index) const;

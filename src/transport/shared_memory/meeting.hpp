@@ -15,13 +15,13 @@ class Meeting {
   virtual int node_rank() const = 0;
   virtual int node_size() const = 0;
   /// Copies the bytes of the node's first process to all processes of the node.
-  virtual void from_first(std::span<std::byte> bytes) = 0;
+  virtual void broadcast_from_first(std::span<std::byte> bytes) = 0;
   /// Returns true if all processes of the node pass true.
-  virtual bool all(bool value) = 0;
+  virtual bool all_true(bool value) = 0;
   /// Returns the values of all processes of the node.
   virtual std::vector<std::int64_t> gather(std::int64_t value) = 0;
   /// Each value becomes the largest value that any process has passed.
-  virtual void largest(std::span<std::int64_t> values) = 0;
+  virtual void reduce_max(std::span<std::int64_t> values) = 0;
 };
 
 }  // namespace plait::transport::shared_memory

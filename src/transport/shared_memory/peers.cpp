@@ -42,7 +42,7 @@ void throw_ended(int worker) {
 void check_interruption(int worker, const Progress& progress, Departure& own) {
   if (!base::interrupted()) return;
   DepartureRecord departed{worker, progress.ended(), {}};
-  explain(departed, {"was interrupted in a collective call"});
+  set_reason(departed, {"was interrupted in a collective call"});
   own.record(departed);
   base::throw_system_error(EINTR, "rank ", worker,
                            " was interrupted in a collective call; nothing more can be done together");

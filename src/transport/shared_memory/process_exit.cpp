@@ -26,9 +26,9 @@ ExitState& exit_state() {
 
 void explain_departure(DepartureRecord& departed) noexcept {
   const std::scoped_lock lock(exit_state().mutex);
-  if (!exit_state().leaving) return explain(departed, {"has freed the communicator"});
-  if (exit_state().why.empty()) return explain(departed, {"has left the program"});
-  explain(departed, {"has left the program (", exit_state().why, ")"});
+  if (!exit_state().leaving) return set_reason(departed, {"has freed the communicator"});
+  if (exit_state().why.empty()) return set_reason(departed, {"has left the program"});
+  set_reason(departed, {"has left the program (", exit_state().why, ")"});
 }
 
 /// The registered objects of this process; a child process begins with none.

@@ -95,7 +95,7 @@ std::byte* map_aligned(int file, std::size_t bytes) {
 
 /// Returns true if all processes of a node have opened a file; else closes it on those that have.
 bool all_opened(Meeting& meeting, int& file) {
-  const bool all = meeting.all(file >= 0);
+  const bool all = meeting.all_true(file >= 0);
   if (!all && file >= 0) {
     ::close(file);
     file = -1;
@@ -111,15 +111,15 @@ const char* advice(int code, const char* usual) {
 
 /// Copies the value of the node's first process to all.
 template <typename Value>
-void from_first(Meeting& meeting, Value& value) {
-  meeting.from_first(std::as_writable_bytes(std::span(&value, 1)));
+void broadcast_value(Meeting& meeting, Value& value) {
+  meeting.broadcast_from_first(std::as_writable_bytes(std::span(&value, 1)));
 }
 
 int Name::find(Meeting& meeting, std::int64_t bytes, bool reserve) {
   int code = meeting.node_rank() == 0 ? create(text_, bytes, reserve) : 0;
   owned_ = meeting.node_rank() == 0 && code == 0;
-  from_first(meeting, code);
-  from_first(meeting, text_);
+  broadcast_value(meeting, code);
+  broadcast_value(meeting, text_);
   return code;
 }
 
@@ -137,7 +137,7 @@ int open_large_pages(Meeting& meeting, std::int64_t bytes) {
     }
     first[1] = file;
   }
-  from_first(meeting, first);
+  broadcast_value(meeting, first);
   if (meeting.node_rank() != 0 && first[1] >= 0) {
     const std::string name = base::text("/proc/", first[0], "/fd/", first[1]);
     file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
@@ -197,7 +197,7 @@ Segment::Segment(Meeting& meeting, std::int64_t bytes) : bytes_(static_cast<std:
   }
   std::array<std::int64_t, 1> largest{code};
   try {
-    meeting.largest(largest);
+    meeting.reduce_max(largest);
   } catch (...) {
     if (data_ != nullptr) ::munmap(data_, bytes_);
     throw;
@@ -223,7 +223,7 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
     total += parts[static_cast<std::size_t>(i)];
   }
   std::int64_t number = new_area_number();
-  from_first(meeting, number);
+  broadcast_value(meeting, number);
   int code = 0;
   int file = open_large_pages(meeting, total);
   if (file < 0) file = open_named(meeting, total, code);
@@ -236,7 +236,7 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
   if (file >= 0) ::close(file);
   // The size is reduced too, so that all nodes report the same text.
   std::array<std::int64_t, 2> worst{code, code == 0 ? 0 : total};
-  meeting.largest(worst);
+  meeting.reduce_max(worst);
   if (worst[0] != 0) {
     if (memory != nullptr) ::munmap(memory, static_cast<std::size_t>(total));
     const auto cause = static_cast<int>(worst[0]);
@@ -245,7 +245,7 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
                              advice(cause, "free memory, or enlarge /dev/shm"));
   }
   register_area(number, group, memory, total, size);
-  meeting.largest(std::span(worst).first(1));  // a barrier: after it all processes have registered the area
+  meeting.reduce_max(std::span(worst).first(1));  // a barrier: after it all processes have registered the area
   return std::make_unique<SharedPart>(number, memory + before, bytes);
 }
 

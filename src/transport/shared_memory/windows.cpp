@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kPage = 4096;
 }
 
-Windows& at_least(std::unique_ptr<Windows>& windows, Meeting& meeting, std::int64_t bytes) {
+Windows& ensure_windows(std::unique_ptr<Windows>& windows, Meeting& meeting, std::int64_t bytes) {
   if (!windows || windows->bytes() < bytes) {
     windows = nullptr;
     const std::int64_t rounded = (bytes + kPage - 1) / kPage * kPage;

@@ -25,7 +25,7 @@ class Windows : public SharedWindows {
 
 /// Returns the windows, after replacing them by larger ones if they have fewer bytes.  Collective over the node.
 /// errors  as Segment
-Windows& at_least(std::unique_ptr<Windows>& windows, Meeting& meeting, std::int64_t bytes);
+Windows& ensure_windows(std::unique_ptr<Windows>& windows, Meeting& meeting, std::int64_t bytes);
 
 /// Creates a counter that the processes of a node share.  Collective over the node.
 /// errors  as Segment

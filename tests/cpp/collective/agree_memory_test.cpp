@@ -87,7 +87,7 @@ TEST(AgreeWithoutMemory, RecordsAbandonedNumbers) {
       if (transport.rank() == 2) plait::collective::give_up(transport, kNumber, local_error);
       plait::collective::agree(transport, local_error);
     } catch (const Error&) {
-      EXPECT_TRUE(transport.given_up().contains(kNumber));
+      EXPECT_TRUE(transport.abandoned_numbers().contains(kNumber));
       throw;
     }
   });

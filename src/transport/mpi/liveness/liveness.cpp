@@ -49,8 +49,7 @@ void PeerLiveness::check_interruption() {
 
 void PeerLiveness::check_uninterrupted() const {
   shared_memory::DepartureRecord own;
-  if (interrupted_ && departures_[static_cast<std::size_t>(node_rank_)].known(own))
-    shared_memory::check(own, progress_);
+  if (interrupted_ && departures_[static_cast<std::size_t>(node_rank_)].load(own)) shared_memory::check(own, progress_);
 }
 
 void PeerLiveness::check_node() {

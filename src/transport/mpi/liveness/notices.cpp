@@ -143,7 +143,7 @@ void Notices::wait(base::FunctionRef<TestResult()> test, std::chrono::microsecon
       const auto now = Clock::now();
       if (result == TestResult::kProgress) last_progress = now;
       if (interruption.is_due(now)) liveness_.check_interruption();
-      if (now - last_progress < kYieldTime && !given_up_) {
+      if (now - last_progress < kYieldTime && !has_abandoned_) {
         ::sched_yield();
         continue;
       }
@@ -154,7 +154,7 @@ void Notices::wait(base::FunctionRef<TestResult()> test, std::chrono::microsecon
       std::this_thread::sleep_for(nap);
     }
   } catch (...) {
-    given_up_ = true;
+    has_abandoned_ = true;
     throw;
   }
 }

@@ -51,9 +51,9 @@ class Notices {
   /// Like wait(), until `done`, which tests some messages, returns true.
   void wait_until(base::FunctionRef<bool()> done);
   /// Records that operations are under way for which nothing waits any more.
-  void abandon() noexcept { given_up_ = true; }
+  void abandon() noexcept { has_abandoned_ = true; }
   /// Returns true if one of these waits has failed, so that messages remain under way.
-  bool given_up() const { return given_up_; }
+  bool has_abandoned() const { return has_abandoned_; }
 
  private:
   struct Wire {
@@ -80,7 +80,7 @@ class Notices {
   std::atomic<std::size_t> sent_{0};
   // the fewest calls of a notice that was sent
   std::atomic<std::int64_t> sent_calls_{std::numeric_limits<std::int64_t>::max()};
-  std::atomic<bool> given_up_{false};
+  std::atomic<bool> has_abandoned_{false};
 };
 
 }  // namespace plait::transport::mpi

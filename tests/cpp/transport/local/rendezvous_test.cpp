@@ -64,12 +64,12 @@ TEST(Rendezvous, RanksAgreeWhenAllHaveArrived) {
       for (const auto& process : all.processes()) EXPECT_EQ(process.number, ::getpid());
       std::array<std::byte, 3> bytes{};
       if (all.node_rank() == 0) bytes.fill(std::byte{9});
-      all.from_first(bytes);
+      all.broadcast_from_first(bytes);
       EXPECT_EQ(bytes[2], std::byte{9});
       std::array<std::int64_t, 2> values{all.node_rank(), -all.node_rank()};
-      all.largest(values);
+      all.reduce_max(values);
       EXPECT_EQ(values, (std::array<std::int64_t, 2>{size - 1, 0}));
-      EXPECT_EQ(all.all(all.node_rank() != 2), size <= 2);
+      EXPECT_EQ(all.all_true(all.node_rank() != 2), size <= 2);
     });
     for (const ReportedError& report : reports) EXPECT_EQ(report.text, "");
   }
@@ -160,7 +160,7 @@ TEST(Rendezvous, RemovesOnlyJobFilesThatNoProcessLocks) {
   std::ofstream(meeting.folder() / "batch.job") << "";
   run_ranks({{"case", 2, 1}, {"case", 2, 0}}, 60, [&](Rendezvous& all) {
     if (all.node_rank() == 0) remove_leftovers();
-    all.all(true);
+    all.all_true(true);
   });
   EXPECT_FALSE(std::filesystem::exists(meeting.folder() / "left.plait-job"));
   EXPECT_FALSE(std::filesystem::exists(meeting.folder() / "begun.plait-job"));

@@ -29,7 +29,7 @@ DepartureRecord departed(std::int64_t worker, std::int64_t calls, std::string_vi
   DepartureRecord result;
   result.worker = worker;
   result.calls = calls;
-  explain(result, {why});
+  set_reason(result, {why});
   return result;
 }
 
@@ -58,7 +58,7 @@ std::string error_text(std::span<const Departure> departures, int calls) {
 TEST(Departure, NoRankHasLeftAtFirst) {
   const std::array<Departure, 3> departures{};
   DepartureRecord actual;
-  EXPECT_FALSE(departures[0].known(actual));
+  EXPECT_FALSE(departures[0].load(actual));
   EXPECT_FALSE(find_fewest(departures, actual));
   EXPECT_EQ(error_text(departures, 7), "");
 }
@@ -103,7 +103,7 @@ TEST(Departure, TheRecordWithTheFewestCallsStays) {
   departure.record(departed(2, 5));
   departure.record(departed(3, 6));
   DepartureRecord actual;
-  ASSERT_TRUE(departure.known(actual));
+  ASSERT_TRUE(departure.load(actual));
   EXPECT_EQ(actual.worker, 2);
   EXPECT_EQ(actual.calls, 5);
   EXPECT_STREQ(actual.why.data(), "has left the program");
@@ -114,7 +114,7 @@ TEST(Departure, TheFirstOfEqualRecordsStays) {
   departure.record(departed(1, 5, "has left the program (KeyError)"));
   departure.record(departed(1, 5));
   DepartureRecord actual;
-  ASSERT_TRUE(departure.known(actual));
+  ASSERT_TRUE(departure.load(actual));
   EXPECT_STREQ(actual.why.data(), "has left the program (KeyError)");
 }
 
@@ -144,7 +144,7 @@ TEST(Departure, RecordsAreReadAsAWhole) {
     std::int64_t smallest = 1000;
     while (!done) {
       DepartureRecord actual;
-      if (!departure.known(actual)) continue;
+      if (!departure.load(actual)) continue;
       const std::string number = std::to_string(actual.calls);
       if (actual.worker != actual.calls || actual.why.data() != number || actual.calls > smallest) ++wrong;
       smallest = actual.calls;
@@ -162,7 +162,7 @@ TEST(Departure, RecordsAreReadAsAWhole) {
   reader.join();
   EXPECT_EQ(wrong, 0);
   DepartureRecord actual;
-  ASSERT_TRUE(departure.known(actual));
+  ASSERT_TRUE(departure.load(actual));
   EXPECT_EQ(actual.calls, 1);
 }
 
@@ -180,9 +180,9 @@ TEST(Departure, AControlBlockHasARecordForEachMember) {
   const auto departures = members[0].departures();
   ASSERT_EQ(departures.size(), 3U);
   DepartureRecord actual;
-  EXPECT_FALSE(departures[0].known(actual));
-  EXPECT_FALSE(departures[1].known(actual));
-  ASSERT_TRUE(departures[2].known(actual));
+  EXPECT_FALSE(departures[0].load(actual));
+  EXPECT_FALSE(departures[1].load(actual));
+  ASSERT_TRUE(departures[2].load(actual));
   EXPECT_EQ(actual.worker, 7);
   // The memory for broadcasts follows.
   EXPECT_EQ(reinterpret_cast<const std::byte*>(departures.data() + kMembers) +
