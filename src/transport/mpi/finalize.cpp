@@ -1,3 +1,7 @@
+// Two mechanisms change MPI_Finalize. Calls of MPI_Finalize in all loaded objects are redirected to finalize(), which
+// pauses the call gate. Attributes of MPI_COMM_SELF have delete callbacks, which MPI_Finalize calls: on_begin() lets
+// threads in one at a time, and on_finalize() runs the callbacks of transport/ending.hpp.
+
 #include "transport/mpi/finalize.hpp"
 
 #include <mpi.h>
@@ -25,10 +29,10 @@ struct FinalizeWatch {
   const Finalize finalize = MPI_Finalize;
   const Finalize profiled_finalize = PMPI_Finalize;
   std::mutex mutex;  // held by watch_finalize()
-  bool watched = false;
-  int key = MPI_KEYVAL_INVALID;  // the key of the attribute that MPI_Finalize deletes first
-  unsigned long long loaded_objects = 0;
-  std::atomic<bool> finalizing = false;
+  bool has_attributes = false;
+  int first_key = MPI_KEYVAL_INVALID;     // the key of the attribute that MPI_Finalize deletes first
+  unsigned long long loaded_objects = 0;  // number of objects at the last redirect_finalize()
+  std::atomic<bool> is_finalizing = false;
 };
 
 /// The state is never destroyed, because MPI may end after the destruction of static objects.
@@ -55,14 +59,14 @@ int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /
 int finalize_through(Finalize next) {
   FinalizeWatch& watch = finalize_watch();
   // Do nothing else in a nested call: the MPI_Finalize of a tool calls PMPI_Finalize, which is redirected here too.
-  if (!watch.owner.here() || !mpi_runs() || CallGate::is_inside() || watch.finalizing.exchange(true)) return next();
+  if (!watch.owner.here() || !mpi_runs() || CallGate::is_inside() || watch.is_finalizing.exchange(true)) return next();
   // MPI deletes attributes in reverse order.  Set this one last, so that on_begin() runs first and opens the gate:
   // callbacks of the program may use Plait.
-  if (watch.key != MPI_KEYVAL_INVALID) call(MPI_Comm_set_attr, MPI_COMM_SELF, watch.key, nullptr);
+  if (watch.first_key != MPI_KEYVAL_INVALID) call(MPI_Comm_set_attr, MPI_COMM_SELF, watch.first_key, nullptr);
   CallGate::instance().pause();
   const int code = next();
   CallGate::instance().resume();  // MPI still runs if a session is open
-  watch.finalizing = false;
+  watch.is_finalizing = false;
   return code;
 }
 
@@ -87,7 +91,7 @@ void watch_finalize() {
   FinalizeWatch& watch = finalize_watch();
   const std::scoped_lock lock(watch.mutex);
   redirect_finalize();
-  if (watch.watched) return;
+  if (watch.has_attributes) return;
   const auto make_key = [](MPI_Comm_delete_attr_function* callback) {
     int key = MPI_KEYVAL_INVALID;
     check(call(MPI_Comm_create_keyval, MPI_COMM_NULL_COPY_FN, callback, &key, nullptr), "MPI_Comm_create_keyval");
@@ -96,8 +100,8 @@ void watch_finalize() {
   int key = make_key(on_finalize);
   check(call(MPI_Comm_set_attr, MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
   check(call(MPI_Comm_free_keyval, &key), "MPI_Comm_free_keyval");
-  watch.key = make_key(on_begin);
-  watch.watched = true;
+  watch.first_key = make_key(on_begin);  // finalize_through() sets the attribute
+  watch.has_attributes = true;
 }
 
 bool mpi_runs() {
@@ -107,8 +111,8 @@ bool mpi_runs() {
 }
 
 void EndOfHandles::watch() {
-  // std::exit runs callbacks in reverse order. If Plait initialised MPI, its end was registered before, so that
-  // at_exit_ runs while MPI still works.
+  // std::exit runs callbacks in reverse order. If Plait initialised MPI, it has registered MPI_Finalize before this
+  // callback, so at_exit_ runs while MPI still works.
   if (!exit_is_watched_) exit_is_watched_ = std::atexit(at_exit_) == 0;
   if (finalize_is_watched_ || !mpi_runs()) return;
   watch_finalize();

@@ -1,11 +1,12 @@
-/// Determines whether MPI runs, and runs the endings (transport/ending.hpp) in MPI_Finalize.
+/// Determines whether MPI runs, and runs the callbacks of transport/ending.hpp in MPI_Finalize.
 #pragma once
 
 namespace plait::transport::mpi {
 
-/// Changes what MPI_Finalize does.  First it waits until no thread is inside call() (transport/call_gate.hpp).  Then it
-/// runs the endings while it deletes the attributes of MPI_COMM_SELF, when MPI still works.  Then it makes call() fail.
-/// Each further call of watch_finalize() also covers objects that were loaded since the previous one.  Not collective.
+/// Changes what MPI_Finalize does.  First it waits until no thread is inside call() (transport/call_gate.hpp).  Then,
+/// while it deletes the attributes of MPI_COMM_SELF and MPI still works, it runs the callbacks of transport/ending.hpp.
+/// Then it makes call() fail.  Each further call of watch_finalize() also covers shared libraries that were loaded
+/// since the previous one.  Not collective.
 /// threads  Any.
 /// errors  kSystem: MPI fails.
 void watch_finalize();

@@ -1,4 +1,4 @@
-/// Agreements of processes before the node has shared memory.
+/// Agreements of processes by MPI, used before the node has shared memory.
 #pragma once
 
 #include <mpi.h>

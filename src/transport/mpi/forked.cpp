@@ -14,20 +14,20 @@ namespace {
 
 /// The process that had MPI running when it forked this one; 0 if there is none.
 std::atomic<int> mpi_process{0};
-bool running = false;  // state of MPI at the fork that is under way
+bool mpi_runs_at_fork = false;  // for the fork that is under way
 
 void before_fork() {
   int started = 0;
   int ended = 0;
-  running = MPI_Initialized(&started) == MPI_SUCCESS && started != 0 && MPI_Finalized(&ended) == MPI_SUCCESS &&
-            ended == 0 && mpi_process.load() == 0;
+  mpi_runs_at_fork = MPI_Initialized(&started) == MPI_SUCCESS && started != 0 && MPI_Finalized(&ended) == MPI_SUCCESS &&
+                     ended == 0 && mpi_process.load() == 0;
 }
 
 void in_child() {
-  if (running) mpi_process = ::getppid();
+  if (mpi_runs_at_fork) mpi_process = ::getppid();
 }
 
-[[maybe_unused]] const bool watching = ::pthread_atfork(before_fork, nullptr, in_child) == 0;
+[[maybe_unused]] const bool has_fork_handlers = ::pthread_atfork(before_fork, nullptr, in_child) == 0;
 
 }  // namespace
 

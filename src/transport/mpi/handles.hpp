@@ -5,7 +5,8 @@
 
 namespace plait::transport::mpi {
 
-/// Returns the communicator of a Fortran handle.  The standard ABI of MPI 5 has no Fortran types, but the same numbers.
+/// Returns the communicator of a Fortran handle.  The standard ABI of MPI 5 does not have MPI_Fint and MPI_Comm_f2c,
+/// but its integers for communicators are those of Fortran.
 inline MPI_Comm comm_from_fortran(int handle) {
 #if defined(MPI_ABI_VERSION) && MPI_ABI_VERSION > 0
   return MPI_Comm_fromint(handle);

@@ -1,15 +1,15 @@
 // Agreements and broadcasts between the first processes of all nodes ("leaders").
 //
 // Problem: a wait in MPI's own collectives cannot be abandoned, and a communicator of the leaders could not be created
-// after one of them has left. Therefore both functions consist of single messages, for which Notices waits and can give
-// up.
+// after one of them has left. Therefore both functions send single messages. Notices waits for them, and abandons the
+// wait if a process has left.
 //
 // reduce_min() is a dissemination: in the phase with distance d = 1, 2, 4, ..., leader i sends its values to i + d and
 // gets those of i - d. Example with 5 nodes: leader 3 gets the minimum of {2} at d = 1, of {1, 0} at d = 2, and of {4,
 // 3, 2, 1} at d = 4. Values that arrive twice do not change a minimum, so that the count need not be a power of 2.
 //
-// broadcast() is a binary tree: leader i receives from (i - 1) / 2 and sends to 2 i + 1 and 2 i + 2. The bytes go in
-// parts of 256 KiB, so that a leader receives one part while it sends the one before. 1 MiB is 4 parts.
+// broadcast() uses a binary tree: leader i receives from (i - 1) / 2 and sends to 2 i + 1 and 2 i + 2. It sends parts
+// of 256 KiB, so that a leader receives one part while it sends the previous one. 1 MiB is 4 parts.
 
 #include "transport/mpi/leaders.hpp"
 
@@ -27,7 +27,7 @@ namespace plait::transport::mpi {
 
 namespace {
 
-/// Bytes of a part of a broadcast: a leader receives one part while it forwards the one before.
+/// Bytes of a part of a broadcast.
 constexpr std::size_t kPartBytes = std::size_t{256} << 10;
 
 }  // namespace
@@ -40,7 +40,7 @@ void Leaders::reduce_min(std::span<std::int64_t> values) {
   const auto count = static_cast<int>(ranks_.size());
   const auto length = static_cast<int>(values.size());
   for (int distance = 1; distance < count; distance *= 2) {
-    if (!exchange_) exchange_ = std::make_unique<Exchange>();
+    if (!exchange_) exchange_ = std::make_unique<Exchange>();  // an earlier failure has leaked the previous buffers
     Exchange* const exchange = exchange_.get();
     std::copy(values.begin(), values.end(), exchange->out.begin());
     const int from = ranks_[static_cast<std::size_t>((index_ - distance + count) % count)];

@@ -1,4 +1,4 @@
-/// Communication between the first processes of all nodes.
+/// Communication between the leaders: the first process of each node.
 #pragma once
 
 #include <mpi.h>
@@ -23,7 +23,7 @@ class Leaders {
 
   /// Each value becomes the smallest value that any leader has passed.
   void reduce_min(std::span<std::int64_t> values);
-  /// Sends bytes of the first leader, any number, to all leaders.  If it throws, MPI may still access the bytes.
+  /// Copies any number of bytes of the first leader to all leaders.  If it throws, MPI may still access the bytes.
   void broadcast(std::span<std::byte> bytes);
 
  private:

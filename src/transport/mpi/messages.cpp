@@ -12,7 +12,7 @@ namespace plait::transport::mpi {
 namespace {
 
 /// A long message begins with a short part that the receiver acknowledges, and continues in parts of 4 MiB. A process
-/// that has waited for a long time tests only rarely (notices.cpp); each completed part shows it that the message makes
+/// that has waited for a long time tests only rarely (notices.cpp) until it sees progress: each completed part is
 /// progress. Example: 10 MiB are sent as 1 KiB, 4 MiB, 4 MiB and 2 MiB - 1 KiB.
 constexpr std::size_t kLongMessage = std::size_t{64} << 10;
 constexpr std::size_t kFirstPart = std::size_t{1} << 10;
@@ -23,15 +23,15 @@ class MpiTicket : public Ticket {
   /// Allocates the memory for all requests first, because an operation that has started must be completed.
   MpiTicket(std::size_t bytes, Notices& notices) : notices_(notices) { requests_.reserve(bytes / kNextPart + 3); }
   ~MpiTicket() override {
-    if (!complete_ && !requests_.empty()) notices_.abandon();
+    if (!is_complete_ && !requests_.empty()) notices_.abandon();
   }
   MpiTicket(const MpiTicket&) = delete;
   MpiTicket& operator=(const MpiTicket&) = delete;
-  /// Returns the request of the next part.
-  MPI_Request* next() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
+  /// Returns the request of the next part, which is to be started.
+  MPI_Request* add_request() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
   void complete() override {
     notices_.wait_for_messages(requests_, "a message between nodes");
-    complete_ = true;
+    is_complete_ = true;
   }
   bool test() override {
     for (; ended_ < requests_.size(); ++ended_) {
@@ -39,7 +39,7 @@ class MpiTicket : public Ticket {
       check(call(MPI_Test, &requests_[ended_], &complete, MPI_STATUS_IGNORE), "a message between nodes");
       if (complete == 0) return false;
     }
-    complete_ = true;
+    is_complete_ = true;
     return true;
   }
 
@@ -47,21 +47,22 @@ class MpiTicket : public Ticket {
   Notices& notices_;
   std::vector<MPI_Request> requests_;
   std::size_t ended_ = 0;  // number of requests that tests have found complete
-  bool complete_ = false;
+  bool is_complete_ = false;
 };
 
-/// Calls `start(part, acknowledged, request)` for each part of a message.
+/// Calls `start(part, acknowledged, request)` for each part of a message.  acknowledged: the part is complete only when
+/// its receiver has begun to receive it (MPI_Issend).
 template <typename Bytes, typename Start>
 std::unique_ptr<Ticket> start_parts(Bytes bytes, Notices& notices, Start&& start) {
   auto ticket = std::make_unique<MpiTicket>(bytes.size(), notices);
   const bool is_long = bytes.size() > kLongMessage;
-  std::size_t done = is_long ? kFirstPart : 0;
-  if (is_long) start(bytes.first(kFirstPart), true, ticket->next());
-  do {
-    const std::size_t length = std::min(kNextPart, bytes.size() - done);
-    start(bytes.subspan(done, length), false, ticket->next());
-    done += length;
-  } while (done < bytes.size());
+  std::size_t started = is_long ? kFirstPart : 0;  // bytes
+  if (is_long) start(bytes.first(kFirstPart), /*acknowledged=*/true, ticket->add_request());
+  do {  // an empty message also has a part
+    const std::size_t length = std::min(kNextPart, bytes.size() - started);
+    start(bytes.subspan(started, length), /*acknowledged=*/false, ticket->add_request());
+    started += length;
+  } while (started < bytes.size());
   return ticket;
 }
 

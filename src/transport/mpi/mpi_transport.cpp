@@ -40,7 +40,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     node_rank_ = topology.node_rank;
     node_size_ = topology.node_size;
     node_group_ = topology.node_group;
-    any_thread_ = topology.threads;
+    is_thread_multiple_ = topology.is_thread_multiple;
     workers_ = topology.workers;
     nodes_ = topology.nodes;
     FirstMeeting meeting(topology.node.get(), everyone_.get());
@@ -49,11 +49,11 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
         topology.node.get(), workers_, shared_memory::find_departures(control_->data(), node_size_), progress_);
     liveness_ = liveness.get();
     group_.emplace(control_->data(), node_rank_, node_size_, std::move(liveness));
-    const bool apart = nodes_apart();
+    const bool has_several_nodes = nodes_apart();
     notices_.emplace(everyone_.get(), topology.cookie, group_->departures(), *liveness_,
-                     FirstOfNodes{apart ? topology.leaders : std::vector<int>(), topology.leader_index});
-    if (apart) {
-      mailbox_ = std::make_unique<Mailbox>();
+                     FirstOfNodes{has_several_nodes ? topology.leaders : std::vector<int>(), topology.leader_index});
+    if (has_several_nodes) {
+      broadcast_buffer_ = std::make_unique<BroadcastBuffer>();
       liveness_->watch_nodes([this] { notices_->poll(); }, losses_.get());
       if (node_rank_ == 0) leaders_.emplace(everyone_.get(), topology.leaders, topology.leader_index, *notices_);
     }
@@ -127,20 +127,21 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     const shared_memory::AgreementScope inside(progress_);
     check_taking_part();
     if (!nodes_apart()) return group_->broadcast(bytes, root);
-    // Broadcast through mailbox_: if the wait is abandoned, MPI may still access the buffer, which must then not be
-    // freed.
-    if (!mailbox_) mailbox_ = std::make_unique<Mailbox>();
-    std::copy(bytes.begin(), bytes.end(), mailbox_->begin());
+    // Broadcast through a buffer of this object: if the wait is abandoned, MPI may still access the buffer, which then
+    // must not be freed.
+    if (!broadcast_buffer_) broadcast_buffer_ = std::make_unique<BroadcastBuffer>();
+    std::copy(bytes.begin(), bytes.end(), broadcast_buffer_->begin());
     MPI_Request request = MPI_REQUEST_NULL;
-    check(call(MPI_Ibcast, mailbox_->data(), static_cast<int>(bytes.size()), MPI_BYTE, root, everyone_.get(), &request),
+    check(call(MPI_Ibcast, broadcast_buffer_->data(), static_cast<int>(bytes.size()), MPI_BYTE, root, everyone_.get(),
+               &request),
           "MPI_Ibcast");
     try {
       notices_->wait(std::span(&request, 1), "MPI_Ibcast");
     } catch (...) {
-      base::keep(mailbox_.release());
+      base::keep(broadcast_buffer_.release());
       throw;
     }
-    std::copy_n(mailbox_->begin(), bytes.size(), bytes.begin());
+    std::copy_n(broadcast_buffer_->begin(), bytes.size(), bytes.begin());
   }
 
   void broadcast_to_nodes(std::span<std::byte> bytes) override {
@@ -151,7 +152,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   std::unique_ptr<Counter> counter() override {
     check_taking_part();
     if (nodes_apart()) {
-      if (!any_thread_)
+      if (!is_thread_multiple_)
         base::throw_argument_error(
             "between nodes a position that all ranks share needs MPI_THREAD_MULTIPLE, and MPI was initialised for "
             "less; call MPI_Init_thread, or use streams of another mode than 1");
@@ -163,12 +164,13 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   std::shared_ptr<ActiveMessages> active(std::shared_ptr<CallService> service) override {
     return native::make_native_active(*this, std::move(service), losses_);
   }
-  bool background() const override { return any_thread_ || !nodes_apart(); }
+  bool background() const override { return is_thread_multiple_ || !nodes_apart(); }
 
  private:
-  using Mailbox = std::array<std::byte, kMaxBroadcast>;
+  using BroadcastBuffer = std::array<std::byte, kMaxBroadcast>;
 
-  // Returns the group, also for the creation of shared objects.
+  /// Returns the group; also called through GroupMeeting when shared objects are created.
+  /// errors  kSystem: this process has been interrupted in a call.
   shared_memory::Group& group() override {
     liveness_->check_uninterrupted();
     return *group_;
@@ -188,10 +190,10 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   std::vector<int> workers_;                            // ranks on this node, ascending
   std::shared_ptr<const std::vector<IndexSet>> nodes_;  // null if there is only one node
   std::int64_t node_group_ = 0;
-  bool any_thread_ = false;  // true if any thread may call MPI
+  bool is_thread_multiple_ = false;  // any thread may call MPI
   shared_memory::Progress progress_;
   // between nodes, allocated beforehand: an agreement must not fail for lack of memory
-  std::unique_ptr<Mailbox> mailbox_;
+  std::unique_ptr<BroadcastBuffer> broadcast_buffer_;
   std::optional<shared_memory::Segment> control_;
   std::optional<shared_memory::Group> group_;
   PeerLiveness* liveness_ = nullptr;  // owned by the group

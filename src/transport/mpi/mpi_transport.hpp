@@ -9,10 +9,11 @@
 
 namespace plait::transport::mpi {
 
-/// errors  kSystem: MPI is not initialised, or has ended.
+/// Checks that MPI runs in this process.
+/// errors  kSystem: MPI is not initialised, or has ended.  kArgument: see check_not_forked().
 void check_running();
 
-/// Collective over `communicator`.
+/// Returns a transport between the processes of a communicator, which is duplicated.  Collective over `communicator`.
 /// errors  kSystem: MPI is not initialised, no shared memory.
 std::shared_ptr<Transport> make_transport(MPI_Comm communicator);
 

@@ -7,8 +7,7 @@
 
 namespace plait::transport::mpi {
 
-/// Frees the communicator, unless MPI has ended, or messages may be under way that are never received: MPICH aborts a
-/// program that frees a communicator then.
+/// Frees the communicator, unless MPI has ended or keep() was called.
 class OwnComm {
  public:
   OwnComm() = default;
@@ -18,8 +17,11 @@ class OwnComm {
   }
   OwnComm(const OwnComm&) = delete;
   OwnComm& operator=(const OwnComm&) = delete;
+  /// Leaks the communicator, because messages may be under way that are never received: MPICH aborts a program that
+  /// frees a communicator then.
   void keep() { comm_ = MPI_COMM_NULL; }
   MPI_Comm get() const { return comm_; }
+  /// Returns the address to which MPI writes a new communicator.
   MPI_Comm* out() { return &comm_; }
 
  private:

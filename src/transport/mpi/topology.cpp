@@ -50,13 +50,15 @@ Topology::Topology(MPI_Comm everyone) {
         "MPI_Comm_split_type");
   static std::atomic<std::int64_t> counter{0};
   const char* setting = std::getenv("PLAIT_NODE_SIZE");
-  std::array<std::int64_t, 2> settings{setting != nullptr ? std::atoi(setting) : 0,
-                                       shared_memory::hash_numbers(std::array<std::int64_t, 2>{::getpid(), ++counter})};
-  check(call(MPI_Bcast, settings.data(), 2, MPI_INT64_T, 0, everyone), "MPI_Bcast");
-  cookie = settings[1];
+  // The maximum node size, and the cookie.
+  std::array<std::int64_t, 2> of_process_0{
+      setting != nullptr ? std::atoi(setting) : 0,
+      shared_memory::hash_numbers(std::array<std::int64_t, 2>{::getpid(), ++counter})};
+  check(call(MPI_Bcast, of_process_0.data(), 2, MPI_INT64_T, 0, everyone), "MPI_Bcast");
+  cookie = of_process_0[1];
   int index = 0;
   check(call(MPI_Comm_rank, full_node.get(), &index), "MPI_Comm_rank");
-  const int max_node_size = static_cast<int>(settings[0]);
+  const int max_node_size = static_cast<int>(of_process_0[0]);
   check(call(MPI_Comm_split, full_node.get(), max_node_size > 0 ? index / max_node_size : 0, rank, node.out()),
         "MPI_Comm_split");
   check(call(MPI_Comm_rank, node.get(), &node_rank), "MPI_Comm_rank");
@@ -84,7 +86,7 @@ Topology::Topology(MPI_Comm everyone) {
   int level = MPI_THREAD_SINGLE;
   check(call(MPI_Query_thread, &level), "MPI_Query_thread");
   check(call(MPI_Allreduce, MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, everyone), "MPI_Allreduce");
-  threads = level >= MPI_THREAD_MULTIPLE;
+  is_thread_multiple = level >= MPI_THREAD_MULTIPLE;
 }
 
 }  // namespace plait::transport::mpi

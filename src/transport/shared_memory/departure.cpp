@@ -1,16 +1,16 @@
 // Departure records in shared memory, and the decision whether a departure stops a worker.
 //
-// Problem: a worker may leave between two agreements, or in the middle of one. A worker that needs it must fail with an
-// error instead of waiting, but one that does not need it must continue. A note must be readable at any time, even if
+// Problem: a worker may leave between two agreements, or in the middle of one. Workers that still need its contribution
+// must fail with an error instead of waiting; the others must continue. A record must be readable at any time, even if
 // its writer is killed while it writes.
 //
-// Idea: agreements are made in the same order by all, so that they can be counted. A departed worker has taken part in
-// `calls` agreements. A worker is stopped if it needs more: needed() = ended + 1. Example: worker A has ended 3
-// agreements and is in the fourth, so it needs 4. If B left after 4 calls, A continues, because B has done its part of
+// Idea: all workers make agreements in the same order, so the agreements can be counted. A departed worker has taken
+// part in `calls` agreements. A worker fails if it needs more: needed() = ended + 1. Example: worker A has ended 3
+// agreements and is in the fourth, so it needs 4. If B left after 4 calls, A continues, because B has contributed to
 // the fourth. If B left after 3, A fails.
 //
-// A note is a sequence lock: `version_` is odd while the words change. load() reads version, words, version, and
-// returns false if the version is odd or has changed. A writer that is killed leaves an odd version: then the note is
+// A Departure is a sequence lock: `version_` is odd while the words change. load() reads version, words, version, and
+// returns false if the version is odd or has changed. A writer that is killed leaves an odd version: then the record is
 // never valid, and the end of the process is detected instead.
 
 #include "transport/shared_memory/departure.hpp"
@@ -29,7 +29,7 @@ namespace plait::transport::shared_memory {
 
 namespace {
 
-constexpr int kMaxTries = 100'000;  // with a yield each, far longer than writing a note takes
+constexpr int kMaxTries = 100'000;  // with a yield each, far longer than writing a record takes
 
 }  // namespace
 
@@ -67,10 +67,10 @@ void check_ended(int worker, const Progress& progress, Departure& own) {
 }
 
 void Departure::record(const DepartureRecord& departed) noexcept {
-  // If the process is killed here, the note stays invalid, and the end of the process is detected instead. Another
+  // If the process is killed here, the record stays invalid, and the end of the process is detected instead. Another
   // writer is a thread of the same process, so this wait is bounded. The exception is a signal handler that interrupts
-  // this function on the same thread and calls exit(): after kMaxTries attempts it gives up, and the end of the
-  // process is detected.
+  // this function on the same thread and calls exit(): after kMaxTries attempts the handler's call gives up, and the
+  // end of the process is detected.
   std::uint64_t version = version_.load(std::memory_order_acquire);
   for (int tries = 0;
        version % 2 != 0 || !version_.compare_exchange_weak(version, version + 1, std::memory_order_acq_rel);) {

@@ -19,7 +19,7 @@ namespace plait::transport::shared_memory {
 struct alignas(64) Member {
   std::array<Slot, Gates::kSlots> slots;
   std::array<std::atomic<std::int64_t>, Gates::kMarks> marks;
-  // Two generations, so that a worker may write its next values while others still read these.
+  // Two generations, so that a worker may write its next values while others still read the previous ones.
   std::array<std::array<std::int64_t, Transport::kMaxValues>, 2> values{};
   std::array<std::byte, Transport::kNoteBytes> note{};
 };
@@ -31,15 +31,14 @@ struct alignas(64) Common {
   alignas(64) std::array<std::int64_t, Transport::kMaxValues> result{};
 };
 
-/// Memory for broadcasts, at the end of the control block; a group of one member has none.  It has two generations, as
-/// the values of members have.
+/// Memory for broadcasts, at the end of the control block; a group of one member has none.  Like the values of members,
+/// it has two generations.
 using Mailbox = std::array<std::array<std::byte, Transport::kMaxBroadcast>, 2>;
 
 /// Returns the bytes of a control block for `members` members; its initial state is all zero.
 std::int64_t control_bytes(int members);
 
-/// Returns the departures in a control block: one for each member, with its own departure or one of which it was
-/// notified.
+/// Returns the departures in a control block, one for each member (departure.hpp).
 std::span<Departure> find_departures(std::byte* control, int members);
 
 /// One member's view of a control block.
@@ -63,7 +62,7 @@ class Group : public Gates {
   void reduce_min(std::span<std::int64_t> values);
   /// Copies the bytes of member `root` to all members.  Costs one barrier.
   void broadcast(std::span<std::byte> bytes, int root);
-  /// Returns the value of each member.  Costs two barriers.
+  /// Returns the value of each member, by rank.  Overwrites the members' notes.  Costs two barriers.
   std::vector<std::int64_t> gather(std::int64_t value);
   /// Copies values of member 0 to the others.  Costs one barrier.
   void broadcast_values(std::span<std::int64_t> values);
@@ -79,9 +78,9 @@ class Group : public Gates {
   int size_;
   std::unique_ptr<Liveness> liveness_;
   std::uint32_t generation_ = 0;
-  std::exception_ptr broken_;  // set after a failed wait: the shared counters are inconsistent from then on
-  unsigned parity_ = 0;
-  unsigned mailbox_parity_ = 0;
+  std::exception_ptr broken_;    // set after a failed wait: the shared counters are inconsistent from then on
+  unsigned parity_ = 0;          // the generation of Member::values in use
+  unsigned mailbox_parity_ = 0;  // the generation of the mailbox in use
 };
 
 }  // namespace plait::transport::shared_memory

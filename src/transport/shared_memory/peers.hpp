@@ -11,16 +11,17 @@
 
 namespace plait::transport::shared_memory {
 
-/// The identity of a process for other processes.  Numbers are comparable only within one PID namespace.
+/// Identifies a process for other processes.
 struct ProcessIdentity {
-  std::int64_t name_space = 0;
+  std::int64_t name_space = 0;  ///< its PID namespace: numbers are comparable only within one
   std::int64_t number = 0;
-  std::int64_t started = 0;
+  std::int64_t started = 0;  ///< start time: numbers are reused
 };
 
 ProcessIdentity this_process_identity();
 
-/// Returns a watch for each process; nullptr for this process, and if the kernel does not support it.
+/// Returns a watch for each process; nullptr for this process, for processes of other PID namespaces, and if the kernel
+/// does not support watches.
 std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const ProcessIdentity> all);
 
 /// Returns a hash of numbers in this order: FNV-1a, folded to 62 bits.
@@ -29,9 +30,10 @@ std::int64_t hash_numbers(std::span<const std::int64_t> numbers);
 /// errors  kSystem (EOWNERDEAD): the worker has ended; the text is the same in all transports.
 [[noreturn]] void throw_ended(int worker);
 
-/// For a worker that waits.  An interrupted worker takes part in no further agreements, like one that has left, because
-/// the others may have got a part of its contribution.  `own`, its note, notifies them.
-/// errors  kSystem, EINTR: it is interrupted.
+/// Checks, while this process waits as `worker`, if a signal asks to interrupt the wait.  An interrupted worker takes
+/// part in no further agreements, like one that has left, because the others may have received a part of its
+/// contribution.  Therefore its departure is recorded in `own`, its slot.
+/// errors  kSystem, EINTR: the wait is interrupted.
 void check_interruption(int worker, const Progress& progress, Departure& own);
 
 }  // namespace plait::transport::shared_memory

@@ -1,4 +1,4 @@
-/// Notifies the other processes that this one takes part in no further calls.
+/// Notifies the other processes, when this one exits, that it takes part in no further calls.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,14 @@
 
 namespace plait::transport::shared_memory {
 
-/// Sets the text of later departures, which follows "rank N": that the process has left the program, and the reason if
-/// it is known.
+/// Makes later departure records say that this process has left the program, with the reason `why` unless it is empty
+/// or an earlier call has set one.
 /// threads  Any.
 void set_leaving(const std::string& why);
+/// Returns true if set_leaving() was called.
 bool is_leaving();
-/// Records that this process, which is `worker` of a communicator, takes part in no agreements there after the first
-/// `calls`: it has left the program, or else it has freed the communicator.  Allocates no memory.
+/// Records that this process, the worker `worker` of a communicator, takes part in no agreements there after the first
+/// `calls`: it has left the program (set_leaving), or else it has freed the communicator.  Allocates no memory.
 void record_departure(Departure& departure, int worker, std::int64_t calls) noexcept;
 
 /// An object that notifies others at the end of the program.

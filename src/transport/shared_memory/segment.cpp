@@ -37,8 +37,9 @@ namespace plait::transport::shared_memory {
 
 namespace {
 
-/// Creates a segment with a new name.  Returns an errno, or 0.
-int create(std::array<char, 64>& name, std::int64_t bytes, bool reserve) {
+/// Creates a segment with a new name, which it stores in `name`.  reserves_pages: allocates all pages.  Returns an
+/// errno, or 0.
+int create(std::array<char, 64>& name, std::int64_t bytes, bool reserves_pages) {
   static std::atomic<unsigned> counter{0};
   for (int tries = 0; tries < 100; ++tries) {
     const std::string new_name = base::text("/plait-", ::getpid(), '-', counter++);
@@ -48,7 +49,7 @@ int create(std::array<char, 64>& name, std::int64_t bytes, bool reserve) {
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) return errno;
     // Reserve all pages now: an access to a page that cannot be provided later raises SIGBUS.
-    const int code = reserve ? base::allot(file, 0, bytes) : ::ftruncate(file, bytes) == 0 ? 0 : errno;
+    const int code = reserves_pages ? base::allot(file, 0, bytes) : ::ftruncate(file, bytes) == 0 ? 0 : errno;
     ::close(file);
     if (code != 0) ::shm_unlink(name.data());
     return code;
@@ -56,7 +57,7 @@ int create(std::array<char, 64>& name, std::int64_t bytes, bool reserve) {
   return EEXIST;
 }
 
-/// The name of a segment; its destructor removes the name.
+/// The name of a segment.  On the process that has created the segment, the destructor removes the name.
 class Name {
  public:
   Name() = default;
@@ -65,8 +66,8 @@ class Name {
   }
   Name(const Name&) = delete;
   Name& operator=(const Name&) = delete;
-  /// Creates the segment on the first process of the node, for all of its processes.  Returns an errno, or 0.
-  int find(Meeting& meeting, std::int64_t bytes, bool reserve);
+  /// Creates a segment on the first process of the node, and its name on all processes.  Returns an errno, or 0.
+  int create_segment(Meeting& meeting, std::int64_t bytes, bool reserves_pages);
   const char* text() const { return text_.data(); }
 
  private:
@@ -103,7 +104,7 @@ bool all_opened(Meeting& meeting, int& file) {
   return all;
 }
 
-/// Returns the advice for a failure of shared memory; `usual` if there is no special one.
+/// Returns what a user can do about a failure of shared memory; `usual` if the code does not say more.
 const char* advice(int code, const char* usual) {
   if (code == EMFILE || code == ENFILE) return "allow more open files (ulimit -n), or start fewer ranks on a node";
   return code == EINTR ? "signals come too fast; let a profiler's timer go slower" : usual;
@@ -115,8 +116,8 @@ void broadcast_value(Meeting& meeting, Value& value) {
   meeting.broadcast_from_first(std::as_writable_bytes(std::span(&value, 1)));
 }
 
-int Name::find(Meeting& meeting, std::int64_t bytes, bool reserve) {
-  int code = meeting.node_rank() == 0 ? create(text_, bytes, reserve) : 0;
+int Name::create_segment(Meeting& meeting, std::int64_t bytes, bool reserves_pages) {
+  int code = meeting.node_rank() == 0 ? create(text_, bytes, reserves_pages) : 0;
   owned_ = meeting.node_rank() == 0 && code == 0;
   broadcast_value(meeting, code);
   broadcast_value(meeting, text_);
@@ -127,7 +128,7 @@ int Name::find(Meeting& meeting, std::int64_t bytes, bool reserve) {
 /// size limit of its own.  The other processes open it through the first one.  Returns -1 on all processes of the node
 /// if one of them fails.
 int open_large_pages(Meeting& meeting, std::int64_t bytes) {
-  std::array<std::int64_t, 2> first{::getpid(), -1};
+  std::array<std::int64_t, 2> creator{::getpid(), -1};  // process number and descriptor of the first process
   int file = -1;
   if (meeting.node_rank() == 0) {
     file = ::memfd_create("plait", MFD_CLOEXEC);
@@ -135,15 +136,15 @@ int open_large_pages(Meeting& meeting, std::int64_t bytes) {
       ::close(file);
       file = -1;
     }
-    first[1] = file;
+    creator[1] = file;
   }
-  broadcast_value(meeting, first);
-  if (meeting.node_rank() != 0 && first[1] >= 0) {
-    const std::string name = base::text("/proc/", first[0], "/fd/", first[1]);
+  broadcast_value(meeting, creator);
+  if (meeting.node_rank() != 0 && creator[1] >= 0) {
+    const std::string name = base::text("/proc/", creator[0], "/fd/", creator[1]);
     file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
-    struct stat found{};
+    struct stat status{};
     // In another PID namespace the path may lead to another file, which usually has another size.
-    if (file >= 0 && (::fstat(file, &found) != 0 || found.st_size != bytes)) {
+    if (file >= 0 && (::fstat(file, &status) != 0 || status.st_size != bytes)) {
       ::close(file);
       file = -1;
     }
@@ -151,10 +152,11 @@ int open_large_pages(Meeting& meeting, std::int64_t bytes) {
   return all_opened(meeting, file) ? file : -1;
 }
 
-/// Creates the memory by a name in /dev/shm, which is removed before this function returns.
+/// Creates the memory by a name in /dev/shm, which is removed before this function returns.  Returns a descriptor, or
+/// -1 and an errno in `code`.
 int open_named(Meeting& meeting, std::int64_t bytes, int& code) {
   Name name;
-  code = name.find(meeting, bytes, false);
+  code = name.create_segment(meeting, bytes, /*reserves_pages=*/false);
   int file = code == 0 ? ::shm_open(name.text(), O_RDWR, 0600) : -1;
   if (code == 0 && file < 0) code = errno;
   const bool all = all_opened(meeting, file);
@@ -180,7 +182,7 @@ int populate(int file, std::byte* memory, std::int64_t offset, std::int64_t byte
 
 Segment::Segment(Meeting& meeting, std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
   Name name;
-  int code = name.find(meeting, bytes, true);
+  int code = name.create_segment(meeting, bytes, /*reserves_pages=*/true);
   if (code == 0) {
     const int file = ::shm_open(name.text(), O_RDWR, 0600);
     if (file < 0) {
@@ -216,10 +218,10 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
   const int size = meeting.node_size();
   const std::int64_t rounded = (bytes + kAreaPage - 1) / kAreaPage * kAreaPage;
   const std::vector<std::int64_t> parts = meeting.gather(rounded);
-  std::int64_t total = kAreaPage;  // the page of the header
-  std::int64_t before = kAreaPage;
+  std::int64_t total = kAreaPage;   // the page of the header
+  std::int64_t offset = kAreaPage;  // of this process's part
   for (int i = 0; i < size; ++i) {
-    if (i < rank) before += parts[static_cast<std::size_t>(i)];
+    if (i < rank) offset += parts[static_cast<std::size_t>(i)];
     total += parts[static_cast<std::size_t>(i)];
   }
   std::int64_t number = new_area_number();
@@ -230,7 +232,7 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
   std::byte* memory = nullptr;
   if (code == 0) {
     memory = map_aligned(file, static_cast<std::size_t>(total));
-    code = memory == nullptr ? errno : populate(file, memory, before, rounded);
+    code = memory == nullptr ? errno : populate(file, memory, offset, rounded);
     if (code == 0 && rank == 0) code = base::allot(file, 0, kAreaHeader);
   }
   if (file >= 0) ::close(file);
@@ -246,7 +248,7 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
   }
   register_area(number, group, memory, total, size);
   meeting.reduce_max(std::span(worst).first(1));  // a barrier: after it all processes have registered the area
-  return std::make_unique<SharedPart>(number, memory + before, bytes);
+  return std::make_unique<SharedPart>(number, memory + offset, bytes);
 }
 
 Segment::~Segment() {

@@ -28,9 +28,9 @@ class Segment {
   std::size_t bytes_ = 0;
 };
 
-/// Maps a new area (shared_area.hpp) with parts of `bytes` bytes, which may differ between processes, and returns the
-/// part of this process.  Collective over the node; failures are agreed on by all processes.  `group` identifies the
-/// processes of the node.
+/// Maps a new area (shared_area.hpp) for local arrays, and returns the part of this process, which has `bytes` bytes;
+/// the sizes may differ between processes.  `group` identifies the processes of the node (SharedAddress::group).
+/// Collective over the node; failures are agreed on by all processes.
 /// errors  kSystem, on all: no space, no shared memory.
 std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int64_t group);
 

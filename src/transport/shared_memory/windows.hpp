@@ -1,4 +1,4 @@
-/// Objects that the processes of a node create in shared memory.
+/// Windows and counters that the processes of a node create in shared memory.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@ class Windows : public SharedWindows {
   std::int64_t bytes_;
 };
 
-/// Returns the windows, after replacing them by larger ones if they have fewer bytes.  Collective over the node.
+/// Makes `windows` have at least `bytes` bytes for each process, by creating larger ones if necessary, and returns
+/// them.  Collective over the node.
 /// errors  as Segment
 Windows& ensure_windows(std::unique_ptr<Windows>& windows, Meeting& meeting, std::int64_t bytes);
 

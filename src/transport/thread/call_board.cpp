@@ -37,7 +37,7 @@ class ThreadActive : public ActiveMessages {
       open.pending_calls.emplace(arrival.id, pending);
     }
     try {
-      if (!put(to, arrival)) fail(arrival.id, make_left_failure(to));
+      if (!post(to, arrival)) fail(arrival.id, make_left_failure(to));
     } catch (...) {
       // The call has not begun, so its `done` must not be called, unless the other worker, which is stopping, has
       // called it already.
@@ -89,8 +89,8 @@ class ThreadActive : public ActiveMessages {
     const auto found = std::ranges::find_if(pending, [this](const auto& entry) { return entry.second->to == rank_; });
     return found == pending.end() ? nullptr : pending.extract(found).mapped();
   }
-  /// Passes a call to the worker that serves it.  Returns false if that worker has stopped.
-  bool put(int to, const Arrival& arrival) {
+  /// Passes a call to the handler thread of the worker that serves it.  Returns false if that worker has stopped.
+  bool post(int to, const Arrival& arrival) {
     const auto target = static_cast<std::size_t>(to);
     CallBoard& board = *board_;
     return board.queues[target].put(
@@ -114,7 +114,8 @@ class ThreadActive : public ActiveMessages {
 
 }  // namespace
 
-std::shared_ptr<ActiveMessages> join(std::shared_ptr<CallBoard> board, int rank, std::shared_ptr<CallService> service) {
+std::shared_ptr<ActiveMessages> join_board(std::shared_ptr<CallBoard> board, int rank,
+                                           std::shared_ptr<CallService> service) {
   return std::make_shared<ThreadActive>(std::move(board), rank, std::move(service));
 }
 

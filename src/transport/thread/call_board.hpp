@@ -1,4 +1,4 @@
-/// Active messages between threads of one process.
+/// Active messages (active_messages.hpp) between workers that are threads of one process.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ struct OpenCalls {
   std::map<std::uint64_t, std::shared_ptr<Call>> pending_calls;
 };
 
+/// What the workers of a team share for their calls.
 struct CallBoard {
   explicit CallBoard(int count)
       : queues(static_cast<std::size_t>(count)), services(queues.size()), workers(queues.size()) {}
@@ -27,7 +28,8 @@ struct CallBoard {
   OpenCalls open;
 };
 
-/// Joins the board as one worker.  Workers make calls only after all have joined.
-std::shared_ptr<ActiveMessages> join(std::shared_ptr<CallBoard> board, int rank, std::shared_ptr<CallService> service);
+/// Returns the active messages of one worker.  Workers make calls only after all workers have called this.
+std::shared_ptr<ActiveMessages> join_board(std::shared_ptr<CallBoard> board, int rank,
+                                           std::shared_ptr<CallService> service);
 
 }  // namespace plait::transport::thread

@@ -60,67 +60,68 @@ std::shared_ptr<Type> make_or_null(Arguments&&... arguments) {
 }
 
 /// A message between threads: the receiver copies directly from the sender's memory, which must not change until then.
-struct Post {
+struct SentMessage {
   std::span<const std::byte> bytes;
-  bool taken = false;
+  bool is_received = false;
 };
 
-/// The messages from one worker to another, by their numbers.
-struct Box {
-  std::map<std::int64_t, std::shared_ptr<Post>> posts;
-  std::int64_t sent = 0;
-  std::int64_t awaited = 0;
+/// The messages from one worker to another: the n-th receive() gets the message of the n-th send().
+struct Channel {
+  std::map<std::int64_t, std::shared_ptr<SentMessage>> messages;  // sent and not received, by their numbers
+  std::int64_t sends = 0;
+  std::int64_t receives = 0;
 };
 
-struct Mail {
-  std::mutex mutex;
+struct Channels {
+  std::mutex mutex;  // protects all channels
   std::condition_variable changed;
-  std::map<std::pair<int, int>, Box> boxes;
+  std::map<std::pair<int, int>, Channel> all;  // by sender and receiver
 };
 
 class SendTicket : public Ticket {
  public:
-  SendTicket(Mail& mail, std::shared_ptr<Post> post) : mail_(mail), post_(std::move(post)) {}
+  SendTicket(Channels& channels, std::shared_ptr<SentMessage> message)
+      : channels_(channels), message_(std::move(message)) {}
   void complete() override {
-    std::unique_lock lock(mail_.mutex);
-    mail_.changed.wait(lock, [this] { return post_->taken; });
+    std::unique_lock lock(channels_.mutex);
+    channels_.changed.wait(lock, [this] { return message_->is_received; });
   }
   bool test() override {
-    const std::scoped_lock lock(mail_.mutex);
-    return post_->taken;
+    const std::scoped_lock lock(channels_.mutex);
+    return message_->is_received;
   }
 
  private:
-  Mail& mail_;
-  std::shared_ptr<Post> post_;
+  Channels& channels_;
+  std::shared_ptr<SentMessage> message_;
 };
 
 class ReceiveTicket : public Ticket {
  public:
-  ReceiveTicket(Mail& mail, Box& box, std::int64_t number, std::span<std::byte> bytes)
-      : mail_(mail), box_(box), number_(number), bytes_(bytes) {}
+  ReceiveTicket(Channels& channels, Channel& channel, std::int64_t number, std::span<std::byte> bytes)
+      : channels_(channels), channel_(channel), number_(number), bytes_(bytes) {}
   void complete() override {
-    std::unique_lock lock(mail_.mutex);
-    mail_.changed.wait(lock, [this] { return box_.posts.contains(number_); });
-    take();
+    std::unique_lock lock(channels_.mutex);
+    channels_.changed.wait(lock, [this] { return channel_.messages.contains(number_); });
+    copy_message();
   }
   bool test() override {
-    const std::scoped_lock lock(mail_.mutex);
-    if (!box_.posts.contains(number_)) return false;
-    take();
+    const std::scoped_lock lock(channels_.mutex);
+    if (!channel_.messages.contains(number_)) return false;
+    copy_message();
     return true;
   }
 
  private:
-  void take() {
-    const auto post = box_.posts.extract(number_).mapped();
-    if (!bytes_.empty()) std::memcpy(bytes_.data(), post->bytes.data(), bytes_.size());
-    post->taken = true;
-    mail_.changed.notify_all();
+  void copy_message() {
+    const auto message = channel_.messages.extract(number_).mapped();
+    if (!bytes_.empty()) std::memcpy(bytes_.data(), message->bytes.data(), bytes_.size());
+    message->is_received = true;
+    channels_.changed.notify_all();
   }
 
-  Mail& mail_;
-  Box& box_;
+  Channels& channels_;
+  Channel& channel_;
   std::int64_t number_;
   std::span<std::byte> bytes_;
 };
@@ -138,7 +139,7 @@ struct Team {
   std::shared_ptr<std::byte> windows;
   std::int64_t window_bytes = 0;
   std::exception_ptr windows_error;
-  Mail mail;
+  Channels channels;
   std::byte* area = nullptr;  // the area that is being created
   std::int64_t area_number = 0;
   std::vector<std::int64_t> area_parts;
@@ -193,17 +194,17 @@ class ThreadTransport : public Transport {
   Gates& gates() override { return group_; }
 
   std::unique_ptr<SharedPart> share(std::int64_t bytes) override {
-    const auto me = static_cast<std::size_t>(group_.rank());
+    const auto own_index = static_cast<std::size_t>(group_.rank());
     const std::int64_t rounded = (bytes + kAreaPage - 1) / kAreaPage * kAreaPage;
-    team_->area_parts[me] = rounded;
+    team_->area_parts[own_index] = rounded;
     group_.barrier();
-    std::int64_t total = kAreaPage;
-    std::int64_t before = kAreaPage;
+    std::int64_t total = kAreaPage;   // the page of the header
+    std::int64_t offset = kAreaPage;  // of this worker's part
     for (std::size_t i = 0; i < team_->area_parts.size(); ++i) {
       total += team_->area_parts[i];
-      if (i < me) before += team_->area_parts[i];
+      if (i < own_index) offset += team_->area_parts[i];
     }
-    if (me == 0) {
+    if (own_index == 0) {
       void* memory =
           ::mmap(nullptr, static_cast<std::size_t>(total), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
       team_->area = memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
@@ -215,28 +216,28 @@ class ThreadTransport : public Transport {
     const std::int64_t number = team_->area_number;
     group_.barrier();
     if (area == nullptr) base::throw_system_error(ENOMEM, "no memory for arrays of ", base::bytes_text(total));
-    return std::make_unique<SharedPart>(number, area + before, bytes);
+    return std::make_unique<SharedPart>(number, area + offset, bytes);
   }
   std::int64_t node_group() const override { return static_cast<std::int64_t>(::getpid()); }
   bool one_process() const override { return true; }
   std::span<std::byte> note(int node_rank) override { return group_.note(node_rank); }
 
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
-    auto post = std::make_shared<Post>();
-    post->bytes = bytes;
-    auto ticket = std::make_unique<SendTicket>(team_->mail, post);
-    const std::scoped_lock lock(team_->mail.mutex);
-    Box& box = team_->mail.boxes[{rank(), to}];
-    box.posts.emplace(box.sent, std::move(post));
-    ++box.sent;
-    team_->mail.changed.notify_all();
+    auto message = std::make_shared<SentMessage>();
+    message->bytes = bytes;
+    auto ticket = std::make_unique<SendTicket>(team_->channels, message);
+    const std::scoped_lock lock(team_->channels.mutex);
+    Channel& channel = team_->channels.all[{rank(), to}];
+    channel.messages.emplace(channel.sends, std::move(message));
+    ++channel.sends;
+    team_->channels.changed.notify_all();
     return ticket;
   }
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
-    const std::scoped_lock lock(team_->mail.mutex);
-    Box& box = team_->mail.boxes[{from, rank()}];
-    auto ticket = std::make_unique<ReceiveTicket>(team_->mail, box, box.awaited, bytes);
-    ++box.awaited;
+    const std::scoped_lock lock(team_->channels.mutex);
+    Channel& channel = team_->channels.all[{from, rank()}];
+    auto ticket = std::make_unique<ReceiveTicket>(team_->channels, channel, channel.receives, bytes);
+    ++channel.receives;
     return ticket;
   }
 
@@ -257,9 +258,9 @@ class ThreadTransport : public Transport {
     if (group_.rank() == 0) team_->calls = make_or_null<CallBoard>(group_.size());
     group_.barrier();
     if (!team_->calls) throw std::bad_alloc();
-    auto joined = join(team_->calls, group_.rank(), std::move(service));
+    auto active = join_board(team_->calls, group_.rank(), std::move(service));
     group_.barrier();
-    return joined;
+    return active;
   }
 
  private:
@@ -283,8 +284,8 @@ void run_team(int workers, const std::function<void(Transport&)>& body) {
     }
   };
   // No worker begins before all threads exist: if a thread cannot be started, the others must not wait for it.
-  std::promise<bool> complete;
-  std::shared_future<bool> begin = complete.get_future().share();
+  std::promise<bool> all_started;
+  std::shared_future<bool> begin = all_started.get_future().share();
   std::vector<std::thread> threads;
   std::exception_ptr failure;
   try {
@@ -295,7 +296,7 @@ void run_team(int workers, const std::function<void(Transport&)>& body) {
   } catch (...) {
     failure = std::current_exception();
   }
-  complete.set_value(!failure);
+  all_started.set_value(!failure);
   if (!failure) work(0);
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);

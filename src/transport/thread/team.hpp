@@ -8,9 +8,9 @@
 
 namespace plait::transport::thread {
 
-/// Runs `body(transport)` on `workers` threads at once, one of which is the caller's, and waits for all.
-/// errors  The exception of the lowest worker, after all have ended.  If a body omits a collective call, the others
-///         hang, as with any transport; agree on errors before returning.
+/// Runs `body(transport)` on `workers` threads at once, one of which is the caller's, and waits for all of them.
+/// errors  The exception of the worker with the lowest rank, after all have ended.  If one `body` omits a collective
+///         call, the others hang, as with any transport; agree on errors before returning.
 void run_team(int workers, const std::function<void(Transport&)>& body);
 
 /// Returns the transport of a single worker.

@@ -53,7 +53,7 @@ void PeerLiveness::check_uninterrupted() const {
 }
 
 void PeerLiveness::check_node() {
-  // Check for notes first: they say more about a process than that it has ended.
+  // Check for departures first: they say why a process has ended.
   shared_memory::Departure& own = departures_[static_cast<std::size_t>(node_rank_)];
   shared_memory::DepartureRecord departed;
   if (shared_memory::find_fewest(departures_, departed)) shared_memory::check(departed, progress_, own);

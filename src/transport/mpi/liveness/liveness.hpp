@@ -18,12 +18,12 @@
 
 namespace plait::transport::mpi {
 
-/// Watches the processes of all peers on the node; communicators share the watches. If the kernel does not support
-/// this, the end of a peer is not detected.
+/// Watches the other processes of the node (base/process_watch.hpp); communicators share the watches.  If the kernel
+/// does not support this, the end of a process is not detected.
 class PeerLiveness : public Liveness {
  public:
-  /// Collective over `node`; `workers` are the ranks to name in errors, `departures` those of the node, `progress` that
-  /// of this process.
+  /// Collective over `node`.  `workers` are the ranks of the node's processes, for errors; `departures` are those of
+  /// the node; `progress` is that of this process.
   PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<shared_memory::Departure> departures,
                const shared_memory::Progress& progress);
   void check() override;
@@ -32,8 +32,8 @@ class PeerLiveness : public Liveness {
   /// errors  kSystem: one was.
   void check_uninterrupted() const;
 
-  /// For jobs with several nodes: `exchange_notices` exchanges notices with other nodes, and `losses` holds their lost
-  /// processes.
+  /// For jobs with several nodes: `exchange_notices` exchanges notices with other nodes (notices.hpp), and `losses`
+  /// records lost processes of all nodes.
   void watch_nodes(std::function<void()> exchange_notices, Losses* losses) {
     exchange_notices_ = std::move(exchange_notices);
     losses_ = losses;

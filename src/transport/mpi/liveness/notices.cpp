@@ -1,12 +1,11 @@
-// Notices to other nodes that a process has left, and waits that such a notice ends.
+// Notices to other nodes that a process has left, and waits that end when such a notice arrives.
 //
 // Problem: the processes of a node see each other's departures in shared memory. Processes of other nodes wait in MPI
 // for messages that will never come, and MPI offers no way to detect that.
 //
 // Idea: the first process of each node exchanges notices: poll() receives notices of other nodes and records them on
 // the board of its node, and sends the departure with the fewest calls on the board to the other nodes. It runs in
-// every wait that takes longer than 250 ms. Only a departure with fewer calls than the last one that was sent is sent
-// again.
+// every wait that takes longer than 250 ms. After a departure was sent, only one with fewer calls is sent.
 //
 // Up to 64 nodes send directly to all others. More nodes form a hypercube: node i sends to the nodes i xor 1, i xor 2,
 // i xor 4, ... Example with 100 nodes: node 5 sends to 4, 7, 1, 13, 21, 37 and 69, and each of these sends the notice
@@ -34,8 +33,9 @@ using Clock = std::chrono::steady_clock;
 
 /// Time since the last progress during which a wait only yields, so that it reacts as fast as a wait in MPI.
 constexpr std::chrono::milliseconds kYieldTime{250};
-/// In longer waits: interval of checks for processes that have left or were lost.
+/// In longer waits: time to sleep between tests, and interval of checks for processes that have left or were lost.
 constexpr std::chrono::milliseconds kNap{1};
+/// Time to sleep between tests of messages, which make progress only in the tests.
 constexpr std::chrono::microseconds kMessageNap{50};
 /// Number of probes in one receive_notices().  Each call of MPI processes only a few packets, and a notice arrives
 /// after the packets of earlier messages.  A process that waits for its node calls MPI only here, four times a second.

@@ -25,34 +25,35 @@ struct FirstOfNodes {
   int index = 0;
 };
 
-/// The notices of one communicator.  The first process of each node represents it: it sends departures on its node's
-/// board to the other nodes, and records on the board what they send.  It does so only while it waits.
+/// The notices of one communicator.  Each node has a board in shared memory with the departures of its processes
+/// (shared_memory/departure.hpp).  The first process of each node sends the departures on its board to the other nodes,
+/// and records on the board the departures that they send.  It does so only while it waits.
 /// threads  One thread at a time waits; another one may call poll(), or abandon operations that it has started.
 class Notices {
  public:
   /// `leaders` is empty if this process is not the first of its node.  `cookie` is the same on all processes, and
-  /// differs between communicators.  `board` has the departures of the node, by its members.  `liveness` calls poll(),
-  /// and throws.
+  /// differs between communicators.  `board` has one departure for each process of the node.  `liveness`, which is
+  /// checked while a process waits, calls poll() and throws.
   Notices(MPI_Comm everyone, std::int64_t cookie, std::span<shared_memory::Departure> board, Liveness& liveness,
           FirstOfNodes leaders);
   ~Notices();
   Notices(const Notices&) = delete;
   Notices& operator=(const Notices&) = delete;
 
-  /// Receives notices, and sends the departure with the fewest calls whenever it has changed. Never waits, and
+  /// Receives notices, and sends the departure with the fewest calls if it was not sent before.  Never waits, and
   /// allocates no memory.
   void poll();
   /// Waits for operations in which all processes take part.
   /// errors  kSystem: a process has left or been lost, so that they do not end.  MPI may then still access their
   ///          memory.
   void wait(std::span<MPI_Request> requests, const char* what);
-  /// Like wait(), for messages, which make progress only while a process waits for them.  They usually end in order.
+  /// Like wait(), for messages, which MPI transfers only while a process calls MPI.  They usually end in order.
   void wait_for_messages(std::span<MPI_Request> requests, const char* what);
   /// Like wait(), until `done`, which tests some messages, returns true.
   void wait_until(base::FunctionRef<bool()> done);
-  /// Records that operations are under way for which nothing waits any more.
+  /// Records that this process does not wait for operations that are under way.
   void abandon() noexcept { has_abandoned_ = true; }
-  /// Returns true if one of these waits has failed, so that messages remain under way.
+  /// Returns true if a wait has failed or operations were abandoned, so that messages remain under way.
   bool has_abandoned() const { return has_abandoned_; }
 
  private:
