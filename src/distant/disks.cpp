@@ -26,7 +26,7 @@ void Disks::run(std::function<void()> task) {
           tasks_.run();
         });
       } catch (const std::system_error&) {
-        // The existing threads suffice. Without any thread, the caller's runs the task.
+        // The existing threads suffice. If there is none, this thread runs the task.
       }
     }
     if (!threads_.empty()) {

@@ -1,4 +1,4 @@
-/// A pool of threads for accesses that wait for a disk.
+/// Threads for accesses that wait for a disk.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Disks {
   Disks(const Disks&) = delete;
   Disks& operator=(const Disks&) = delete;
 
-  /// Runs a task, which must not throw; on the caller's thread if no thread can be started.
+  /// Gives a task, which must not throw, to a thread; runs it on the caller's thread if no thread can be started.
   void run(std::function<void()> task);
   /// Returns true if a new task would have to wait for a thread.
   bool busy() const { return tasks_.waiting(); }

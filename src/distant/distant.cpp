@@ -62,7 +62,7 @@ DistantFile DistantFile::offer(const std::string& name, const DistantOptions& op
   if (options.path.empty()) base::throw_argument_error("\"", name, "\" was offered without a path");
   auto impl = std::make_unique<Impl>(comm, service, options.mode);
   impl->check_free(name);  // before an existing file at that path is truncated
-  impl->open_own(options, !DistantFile::Impl::loses_name(options));
+  impl->open_own(options, !DistantFile::Impl::unlinks_at_once(options));
   impl->publish(service->own_number());
   impl->offer_as(name);
   impl->make_temporary(options);
@@ -72,7 +72,7 @@ DistantFile DistantFile::offer(const std::string& name, const DistantOptions& op
 DistantFile DistantFile::find(const std::string& name, const Comm& comm) {
   transport::Transport& transport = core::get_transport(comm);
   auto impl = std::make_unique<Impl>(comm, distant::running_service(transport), DistantMode::kReadWrite);
-  impl->find_by(name);
+  impl->find_by_name(name);
   return DistantFile(std::move(impl));
 }
 

@@ -5,7 +5,8 @@
 // Access: a request is divided into pieces, of 1 MiB for direct files and of 256 KiB for messages. A read of 5 MiB from
 // another node is therefore 20 messages, at most 16 of them under way. Small direct reads from the page cache complete
 // at once.
-// Names: rank FNV-1a(name) mod P stores the entry of a name, so that every rank can compute which rank to ask for it.
+// Names: rank FNV-1a(name) mod P stores the entry of a name in its part of the directory, so that every rank can
+// compute which rank to ask.
 
 #include "distant/distant_file_impl.hpp"
 
@@ -55,7 +56,7 @@ DistantFile::Impl::~Impl() {
   if (open_) {
     if (offered()) forget_name();
     withdraw();
-    if (own_ && temporary_) collective::caught([this] { own_->remove(); });
+    if (own_file_ && temporary_) collective::caught([this] { own_file_->remove(); });
   }
 }
 
@@ -64,57 +65,60 @@ void DistantFile::Impl::open_together(std::int64_t number, const DistantOptions&
   collective::Collective opening(
       *transport_, [&] { return call; },
       [&] {
-        const bool keeps_name = named && !loses_name(options);
+        const bool keeps_name = named && !unlinks_at_once(options);
         open_own(options, keeps_name);
         publish(number);
-        distant::write_location(*transport_, own_.get());
+        distant::write_location(*transport_, own_file_.get());
       });
-  if (neighbours) direct_.merge(distant::open_neighbours(*transport_, number_));
+  if (neighbours) direct_files_.merge(distant::open_neighbours(*transport_, number_));
   opening.end_phase(nullptr);  // from here on other calls may overwrite the notes
 }
 
 void DistantFile::Impl::open_own(const DistantOptions& options, bool named) {
   if (options.path.empty()) return;
-  own_ = std::make_shared<const LocalFile>(options.path, options.mode, rank_, true, named);
-  direct_[rank_] = own_;
+  own_file_ = std::make_shared<const LocalFile>(options.path, options.mode, rank_, true, named);
+  direct_files_[rank_] = own_file_;
 }
 
 void DistantFile::Impl::make_temporary(const DistantOptions& options) {
   temporary_ = options.temporary;
-  if (own_ && loses_name(options)) temporary_ = collective::caught([this] { own_->remove(); }) != nullptr;
+  if (own_file_ && unlinks_at_once(options))
+    temporary_ = collective::caught([this] { own_file_->remove(); }) != nullptr;
 }
 
 void DistantFile::Impl::publish(std::int64_t number) {
   number_ = number;
-  if (!own_) return;
-  service_->server().add(number_, own_);
+  if (!own_file_) return;
+  service_->server().add(number_, own_file_);
   distant::put_mark(*transport_, number_);
 }
 
 void DistantFile::Impl::withdraw() {
   open_ = false;
-  if (!own_) return;
+  if (!own_file_) return;
   service_->server().remove(number_);
   distant::remove_mark(*transport_, number_);
 }
 
 void DistantFile::Impl::close() {
   if (!open_) base::throw_argument_error("the distant file has been closed already");
-  opened_together() ? distant::in_turn(comm_, [this] { end(); }) : end();
+  opened_together() ? distant::in_turn(comm_, [this] { finish_close(); }) : finish_close();
 }
 
 void DistantFile::Impl::abandon() noexcept {
   if (!open_) return;
-  collective::caught([this] { opened_together() ? give_up() : end(); });
+  collective::caught([this] { opened_together() ? abandon_together() : finish_close(); });
 }
 
-void DistantFile::Impl::end() {
+/// Waits for the accesses of this rank, and closes its files; of a file that was opened together, when all ranks do.
+void DistantFile::Impl::finish_close() {
   outstanding_->wait_for_all_or_interrupt();
-  std::exception_ptr failed;
+  std::exception_ptr agreement_error;
   std::optional<collective::Collective> closing;
   if (opened_together()) {
-    failed = collective::caught([&] {
-      if (given_up()) base::throw_system_error(ECANCELED, "the distant file was abandoned by a rank; open it again");
+    agreement_error = collective::caught([&] {
+      if (is_abandoned())
+        base::throw_system_error(ECANCELED, "the distant file was abandoned by a rank; open it again");
       // Each rank has waited for its own accesses, so after this agreement no rank accesses the files.
       closing.emplace(*transport_, [this] { return text("close the distant file of number ", number_); }, [] {});
     });
@@ -123,7 +127,7 @@ void DistantFile::Impl::end() {
   }
   const std::exception_ptr error = close_files();
   const std::exception_ptr failure = collective::caught([&] {
-    if (failed) std::rethrow_exception(failed);
+    if (agreement_error) std::rethrow_exception(agreement_error);
     if (closing) {
       closing->end_phase(error);
     } else if (error) {
@@ -133,7 +137,8 @@ void DistantFile::Impl::end() {
   if (failure) std::rethrow_exception(failure);
 }
 
-void DistantFile::Impl::give_up() {
+/// Closes this rank's files without the other ranks, and reports that to them.
+void DistantFile::Impl::abandon_together() {
   collective::caught([this] { outstanding_->cancel_all_and_wait(); });
   outstanding_->wait_for_all();
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has abandoned the distant file"), ECANCELED);
@@ -144,12 +149,12 @@ void DistantFile::Impl::give_up() {
 std::exception_ptr DistantFile::Impl::close_files() {
   open_ = false;
   std::exception_ptr error;
-  if (own_) {
+  if (own_file_) {
     withdraw();
-    if (temporary_) error = collective::caught([this] { own_->remove(); });
+    if (temporary_) error = collective::caught([this] { own_file_->remove(); });
   }
-  direct_.clear();
-  own_ = nullptr;
+  direct_files_.clear();
+  own_file_ = nullptr;
   found_.set(nullptr);
   return error;
 }
@@ -171,9 +176,9 @@ void DistantFile::Impl::check_writable() const {
 }
 
 std::shared_ptr<const LocalFile> DistantFile::Impl::direct(int rank) const {
-  if (opened_together() || own_) {
-    const auto known = direct_.find(rank);
-    return known == direct_.end() ? nullptr : known->second;
+  if (opened_together() || own_file_) {
+    const auto known = direct_files_.find(rank);
+    return known == direct_files_.end() ? nullptr : known->second;
   }
   if (!open_ || rank != server_) return nullptr;
   // Without a mark, this rank's own file is the one that its server knows, as for the messages of other ranks.
@@ -207,7 +212,7 @@ void DistantFile::Impl::begin_call(distant::Head head, int rank, std::span<std::
   service_->active()->call(std::move(call));
 }
 
-DistantRequest DistantFile::Impl::locally(std::int64_t bytes, LocalWork work) {
+DistantRequest DistantFile::Impl::start_locally(std::int64_t bytes, LocalWork work) {
   auto request = base::make_owned<DistantRequest::Impl>(outstanding_, std::weak_ptr<transport::ActiveMessages>());
   request->start(
       bytes, kLocalPiece, kLocalAhead,
@@ -217,8 +222,8 @@ DistantRequest DistantFile::Impl::locally(std::int64_t bytes, LocalWork work) {
   return DistantRequest(std::move(request));
 }
 
-DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, std::byte* into,
-                                           const std::byte* from) {
+DistantRequest DistantFile::Impl::start_remotely(const distant::Head& head, int rank, std::byte* into,
+                                                 const std::byte* from) {
   auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active());
   const std::int64_t bytes = into != nullptr || from != nullptr ? head.bytes : 0;
   request->start(
@@ -241,11 +246,11 @@ DistantRequest DistantFile::Impl::start_read(std::int64_t offset, std::byte* buf
   if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   check_registered(rank);
   const auto file = direct(rank);
-  if (!file) return remotely({RequestKind::kRead, number_, offset, bytes}, rank, buffer, nullptr);
+  if (!file) return start_remotely({RequestKind::kRead, number_, offset, bytes}, rank, buffer, nullptr);
   // Copy data from the page cache at once: handing a small access to a thread would take longer.
   if (bytes <= kLocalPiece && file->read_cached(offset, {buffer, static_cast<std::size_t>(bytes)}))
     return DistantRequest(base::make_owned<DistantRequest::Impl>());
-  return locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
+  return start_locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
     file->read(offset + at, {buffer + at, static_cast<std::size_t>(part)});
   });
 }
@@ -257,8 +262,8 @@ DistantRequest DistantFile::Impl::start_write(std::int64_t offset, const std::by
   if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   check_registered(rank);
   const auto file = direct(rank);
-  if (!file) return remotely({RequestKind::kWrite, number_, offset, bytes}, rank, nullptr, buffer);
-  return locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
+  if (!file) return start_remotely({RequestKind::kWrite, number_, offset, bytes}, rank, nullptr, buffer);
+  return start_locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
     file->write(offset + at, {buffer + at, static_cast<std::size_t>(part)});
   });
 }
@@ -267,8 +272,8 @@ DistantRequest DistantFile::Impl::start_sync(int rank) {
   check(rank, 0, 0, nullptr);
   check_registered(rank);
   const auto file = direct(rank);
-  if (!file) return remotely({RequestKind::kSync, number_, 0, 0}, rank, nullptr, nullptr);
-  return locally(0, [file](std::int64_t, std::int64_t) { file->sync(); });
+  if (!file) return start_remotely({RequestKind::kSync, number_, 0, 0}, rank, nullptr, nullptr);
+  return start_locally(0, [file](std::int64_t, std::int64_t) { file->sync(); });
 }
 
 void DistantFile::Impl::read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank) {
@@ -291,7 +296,7 @@ std::int64_t DistantFile::Impl::size(int rank) {
   check_registered(rank);
   if (const auto file = direct(rank)) return file->size();
   std::int64_t result = 0;
-  remotely({RequestKind::kSize, number_, 0, sizeof result}, rank, reinterpret_cast<std::byte*>(&result), nullptr)
+  start_remotely({RequestKind::kSize, number_, 0, sizeof result}, rank, reinterpret_cast<std::byte*>(&result), nullptr)
       .wait();
   return result;
 }
@@ -302,7 +307,7 @@ void DistantFile::Impl::resize(std::int64_t bytes, int rank) {
   check_registered(rank);
   if (bytes < 0) base::throw_argument_error("a file cannot have ", bytes, " bytes; pass 0 or more");
   if (const auto file = direct(rank)) return file->resize(bytes);
-  remotely({RequestKind::kResize, number_, 0, bytes}, rank, nullptr, nullptr).wait();
+  start_remotely({RequestKind::kResize, number_, 0, bytes}, rank, nullptr, nullptr).wait();
 }
 
 /// Sends a request to the rank that stores this name in the directory.
@@ -355,7 +360,7 @@ void DistantFile::Impl::offer_as(const std::string& name) {
   server_ = rank_;
 }
 
-void DistantFile::Impl::find_by(const std::string& name) {
+void DistantFile::Impl::find_by_name(const std::string& name) {
   const distant::Entry found = ask_directory(RequestKind::kFind, name, {});
   if (found.rank < 0)
     base::throw_argument_error("no rank has offered a file as \"", name, "\"; offer it before other ranks find it");
@@ -376,7 +381,7 @@ void DistantFile::Impl::open_found() {
     if (transport_->rank_on_node(server_) < 0) return;
     const distant::Head head{RequestKind::kLocate, number_, 0, sizeof location};
     try {
-      remotely(head, server_, reinterpret_cast<std::byte*>(&location), nullptr).wait();
+      start_remotely(head, server_, reinterpret_cast<std::byte*>(&location), nullptr).wait();
     } catch (const Error& error) {
       if (error.system_code() == EINTR) throw;
       return;  // the owner has closed the file, or has ended: accesses by messages report that

@@ -1,4 +1,4 @@
-/// One rank's side of a distant file.
+/// One rank's side of a distant file: its own file, which other ranks access through it, and the access to theirs.
 #pragma once
 
 #include <cerrno>
@@ -25,23 +25,31 @@ class DistantFile::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Opens this rank's file and those of the other ranks.  `number` is the transport's next number; `call` is the
-  /// description of the call that ranks compare; `named` is true if files keep their names, so that start_sync() fails
-  /// for a file that was removed; `neighbours` is true if this process also opens the files of its node.  Collective.
+  /// Opens this rank's file and those of the other ranks.  `number` is the transport's next number; `call` describes
+  /// the call in the comparison of what ranks have called; `named` is true if files keep their names, so that
+  /// start_sync() fails for a file that was removed; `neighbours` is true if this process also opens the files of its
+  /// node.  Collective.
   void open_together(std::int64_t number, const DistantOptions& options, const std::string& call, bool named = true,
                      bool neighbours = true);
   void open_own(const DistantOptions& options, bool named = true);
-  static bool loses_name(const DistantOptions& options) {
+  /// Returns true if the file is unlinked as soon as it is open.
+  static bool unlinks_at_once(const DistantOptions& options) {
     return options.temporary && options.mode == DistantMode::kWrite;
   }
   /// Arranges that this rank's file is removed when it is closed if options.temporary is set; call it when all ranks
   /// have opened the file.  A file that was opened with mode "w" is unlinked at once instead, so that it disappears
   /// even if the rank is killed.
   void make_temporary(const DistantOptions& options);
+  /// Registers this rank's file with its server under `number`.
   void publish(std::int64_t number);
+  /// errors  kArgument: a rank already offers a file under this name.
   void check_free(const std::string& name);
+  /// Registers the name of this rank's file in the directory of names.
+  /// errors  As check_free().
   void offer_as(const std::string& name);
-  void find_by(const std::string& name);
+  /// Opens the file that a rank offers under this name.
+  /// errors  kArgument: no rank does.
+  void find_by_name(const std::string& name);
   void close();
   void abandon() noexcept;
 
@@ -54,8 +62,8 @@ class DistantFile::Impl {
     owner_.check("the distant file");
     return *this;
   }
-  /// Returns the file of a rank if this process has opened it, else nullptr.  Of a file that was found by name it drops
-  /// the descriptor once the owner has closed the file.
+  /// Returns the file of a rank if this process has opened it, else nullptr.  If the file was found by name and its
+  /// owner has closed it, closes the descriptor of this process.
   std::shared_ptr<const distant::LocalFile> direct(int rank) const;
 
   void read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank);
@@ -83,19 +91,19 @@ class DistantFile::Impl {
 
   /// Returns true if all ranks opened the file together; false if it was offered or found by name.
   bool opened_together() const { return name_.empty(); }
-  /// Returns true if this handle offered the name.  A handle of the same rank that found the name has the same name_,
-  /// but must not remove the name from the directory.
-  bool offered() const { return !opened_together() && own_ != nullptr; }
-  bool given_up() const { return transport_->abandoned_numbers().contains(number_); }
-  void end();
-  void give_up();
+  /// Returns true if this handle offered the name.  Another handle of the same rank may have found the name: it has the
+  /// same name_, but must not remove the name from the directory.
+  bool offered() const { return !opened_together() && own_file_ != nullptr; }
+  bool is_abandoned() const { return transport_->abandoned_numbers().contains(number_); }
+  void finish_close();
+  void abandon_together();
   /// Closes this rank's files.  Returns the error, if any.
   std::exception_ptr close_files();
   void check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const;
   void check_writable() const;
   void check_registered(int rank) const;
-  DistantRequest locally(std::int64_t bytes, LocalWork work);
-  DistantRequest remotely(const distant::Head& head, int rank, std::byte* into, const std::byte* from);
+  DistantRequest start_locally(std::int64_t bytes, LocalWork work);
+  DistantRequest start_remotely(const distant::Head& head, int rank, std::byte* into, const std::byte* from);
   distant::Entry ask_directory(distant::RequestKind kind, const std::string& name, const distant::Entry& entry);
   void forget_name();
   [[noreturn]] static void throw_name_taken(const std::string& name, int by);
@@ -113,8 +121,8 @@ class DistantFile::Impl {
   std::string name_;  // the name of an offered or found file
   bool open_ = true;
   bool temporary_ = false;
-  std::shared_ptr<const distant::LocalFile> own_;
-  distant::FilesOfRanks direct_;
+  std::shared_ptr<const distant::LocalFile> own_file_;
+  distant::FilesOfRanks direct_files_;
   distant::FoundFile found_;
 };
 

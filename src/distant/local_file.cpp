@@ -19,7 +19,7 @@ namespace plait::distant {
 
 namespace {
 
-/// Maximum bytes that are transferred without looking whether the owner has closed the file.
+/// Maximum bytes that are transferred before the next check if the owner has closed the file.
 constexpr std::size_t kUncheckedBytes = std::size_t{1} << 20;
 
 int open_flags(DistantMode mode, bool create) {

@@ -21,9 +21,9 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// Tells the other processes of a host how to open a file that this process has open.
+/// Describes to other processes of a host how to open a file that this process has open.
 struct FileLocation {
-  std::array<char, 900> path{};  ///< empty: the path is longer
+  std::array<char, 900> path{};  ///< empty: the path does not fit
   std::int64_t process = 0;
   std::int64_t descriptor = -1;
   FileIdentity identity;
@@ -34,8 +34,8 @@ struct FileLocation {
 /// Throws the error of an access to a file that its owner does not serve.
 [[noreturn]] void throw_no_file(int rank);
 
-/// The number under which the owner of a file serves it, in memory that both processes share; it changes as soon as
-/// the owner has closed the file.
+/// A word, in memory that this process shares with the owner of a file, which has the value `number` as long as the
+/// owner has the file open (neighbours.cpp).
 struct OpenMark {
   const std::atomic<std::int64_t>* word = nullptr;  ///< null: nothing is checked
   std::int64_t number = 0;
@@ -57,7 +57,7 @@ class LocalFile {
   const std::string& path() const { return path_; }
   FileIdentity identity() const;
   FileLocation location() const;
-  /// Returns an identity that is the same on all hosts that see the file.
+  /// Returns an identity that is the same on all hosts that see the file, for example through NFS.
   store::Identity identity_anywhere() const { return store::posix::read_identity(file_.number(), where_); }
 
   void read(std::int64_t offset, std::span<std::byte> into) const;
@@ -71,8 +71,9 @@ class LocalFile {
   std::int64_t size() const;
   void resize(std::int64_t bytes) const;
   void remove() const;
-  /// Returns false if the owner has closed the file.  Accesses look before each piece, and reads also after the last
-  /// one; a piece that has begun before the owner closes the file may be written later, as on the owner's own threads.
+  /// Returns false if the owner has closed the file.  Accesses check this before each MiB, and reads also after the
+  /// last one.  A write of a piece that has begun before the owner closes the file may end later, as on the owner's own
+  /// threads.
   bool has_owner() const {
     // Acquire, paired with the release in remove_mark(): what the owner did before it closed the file has happened.
     return mark_.word == nullptr || mark_.word->load(std::memory_order_acquire) == mark_.number;

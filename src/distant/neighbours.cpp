@@ -1,4 +1,4 @@
-// The files of other ranks of the node.
+// The files of other ranks of the node, opened by this process.
 //
 // Problem: ranks of one node should not send each other messages to access files that each of them can open. But a
 // rank must not access a file that its owner has closed: with messages, the owner would not find it.

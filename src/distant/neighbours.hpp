@@ -14,9 +14,10 @@ namespace plait::distant {
 /// Files by the ranks that own them.
 using FilesOfRanks = std::map<int, std::shared_ptr<const LocalFile>>;
 
-/// Shows the other ranks of the node that this rank serves a file under `number`.
+/// Sets one of this rank's marks (Gates::marks) to `number`, which shows the other ranks of the node that this rank
+/// serves a file under that number.
 void put_mark(transport::Transport& transport, std::int64_t number);
-/// Ends that: accesses of other ranks that begin later fail.
+/// Removes the mark: accesses of other ranks that begin later fail.
 void remove_mark(transport::Transport& transport, std::int64_t number);
 
 /// Writes the location of this rank's file, which may be null, to the note that the other ranks of the node read.

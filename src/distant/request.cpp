@@ -3,9 +3,9 @@
 // Problem: pieces end in any order and on any thread: a disk thread, the thread that receives messages, or the thread
 // that begins them. None of these may throw, recurse without limit, or free the request.
 //
-// Idea: only one thread at a time (`beginning_`) runs the loop that begins pieces while fewer than `ahead_` are under
-// way. A piece that ends on the same thread only decrements the counter, and the loop continues. The error of a request
-// is that of the failed piece with the lowest position, so that it does not depend on timing.
+// Idea: only one thread at a time (`is_beginning_`) runs the loop that begins pieces while fewer than `max_under_way_`
+// are under way. A piece that ends on the same thread only decrements the counter, and the loop continues. The error of
+// a request is that of the failed piece with the lowest position, so that it does not depend on timing.
 //
 // Example: 5 MiB in pieces of 256 KiB with ahead = 16. start() begins pieces 0 to 15. When piece 3 ends, begin_more()
 // begins piece 16. If piece 7 fails, no further piece is begun (`all_begun_`). If piece 5, which is still under way,
@@ -75,25 +75,26 @@ void OutstandingRequests::wait_for_all_or_interrupt() {
 void DistantRequest::Impl::start(std::int64_t bytes, std::int64_t piece, int ahead, Begin begin, Order order) {
   bytes_ = bytes;
   piece_ = piece;
-  ahead_ = ahead;
+  max_under_way_ = ahead;
   begin_ = std::move(begin);
   order_ = std::move(order);
   outstanding_->begin(*this);
   begin_more();
 }
 
-/// Begins pieces while fewer than `ahead_` are under way.  A piece may end before the call that begins it returns; one
-/// loop begins all pieces, so that it does not begin the next one recursively.  This does not throw, because the caller
-/// may be a disk thread: if a piece cannot be begun, the request fails when those under way have ended.
+/// Begins pieces while fewer than `max_under_way_` are under way.  A piece may end before the call that begins it
+/// returns; one loop begins all pieces, so that it does not begin the next one recursively.  This does not throw,
+/// because the caller may be a disk thread: if a piece cannot be begun, the request fails when those under way have
+/// ended.
 void DistantRequest::Impl::begin_more() {
   const auto self = shared_from_this();
   std::unique_lock lock(mutex_);
-  if (std::exchange(beginning_, true)) return;
-  while (!all_begun_ && under_way_ < ahead_) {
-    const std::int64_t at = begun_;
+  if (std::exchange(is_beginning_, true)) return;
+  while (!all_begun_ && under_way_ < max_under_way_) {
+    const std::int64_t at = begun_bytes_;
     const std::int64_t part = std::min(piece_, bytes_ - at);
-    begun_ += part;
-    all_begun_ = begun_ == bytes_ || failure_;
+    begun_bytes_ += part;
+    all_begun_ = begun_bytes_ == bytes_ || failure_;
     ++under_way_;
     lock.unlock();
     auto failure = begin_piece(at, part);
@@ -102,7 +103,7 @@ void DistantRequest::Impl::begin_more() {
     --under_way_;
     record_failure(at, std::move(*failure));
   }
-  beginning_ = false;
+  is_beginning_ = false;
   if (ended_ || !all_begun_ || under_way_ > 0) return;
   ended_ = true;
   begin_ = nullptr;

@@ -1,4 +1,4 @@
-/// Accesses under way: a request is split into pieces, of which a limited number are under way at a time.
+/// Accesses under way: a request is split into pieces, and a limited number of its pieces is under way at a time.
 #pragma once
 
 #include <condition_variable>
@@ -60,11 +60,11 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
     const void* request_;
     Function function_;
   };
-  /// Begins a piece of `bytes` bytes at offset `at`, and calls `done` once, now or later, on any thread.  It may throw
-  /// only if the piece has not begun; the exception is then the error of the piece.
+  /// Begins a piece of `bytes` bytes at offset `at` of the request, and calls `done` once, now or later, on any thread.
+  /// It may throw only if the piece has not begun; the exception is then the error of the piece.
   using Begin = std::function<void(std::int64_t at, std::int64_t bytes, Completion done)>;
-  /// Returns the position of the piece at `at`.  If several pieces fail, the request reports the error of the one with
-  /// the smallest position.
+  /// Returns the position of the piece at `at`.  If several pieces fail, the request reports the error of the piece
+  /// with the smallest position.
   using Order = std::function<std::int64_t(std::int64_t at)>;
 
   /// Constructs a request that has ended.
@@ -73,8 +73,8 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
   Impl(std::shared_ptr<distant::OutstandingRequests> outstanding, std::weak_ptr<transport::ActiveMessages> active)
       : outstanding_(std::move(outstanding)), active_(std::move(active)) {}
 
-  /// Carries out `bytes` bytes in pieces of `piece` bytes, at most `ahead` at a time; at least one piece, even if
-  /// `bytes` is 0.  Without `order`, the position of a piece is its offset.
+  /// Starts a request of `bytes` bytes in pieces of `piece` bytes, at most `ahead` of them at a time; at least one
+  /// piece, even if `bytes` is 0.  Without `order`, the position of a piece is its offset.
   void start(std::int64_t bytes, std::int64_t piece, int ahead, Begin begin, Order order = nullptr);
   /// Waits for the end. If the wait is interrupted, calls to other ranks are cancelled and no further piece is begun.
   /// errors  The error of the first failed piece; kSystem, EINTR: the wait was interrupted.  Either way the request has
@@ -103,11 +103,11 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
   Order order_;
   std::int64_t bytes_ = 0;
   std::int64_t piece_ = 0;
-  std::int64_t begun_ = 0;
-  int ahead_ = 0;
+  std::int64_t begun_bytes_ = 0;
+  int max_under_way_ = 0;
   int under_way_ = 0;
   bool all_begun_ = false;
-  bool beginning_ = false;  // a thread is in the loop that begins pieces
+  bool is_beginning_ = false;  // a thread is in the loop that begins pieces
   bool ended_ = false;
   std::optional<transport::CallFailure> failure_;
   std::int64_t failed_position_ = 0;

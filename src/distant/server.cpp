@@ -1,11 +1,11 @@
-// Serving the accesses of other ranks with a bounded amount of memory.
+// Serves the accesses of other ranks with a bounded amount of memory.
 //
 // Problem: any number of ranks may send any number of requests at once. Their data must not fill the memory of this
 // rank, one rank must not delay the others, and a thread that waits for a disk must not block messages.
 //
 // Idea: a request waits as a small head in the queue of its caller until one of 16 buffers of 256 KiB is free. Its
-// payload is received only then. next() takes one request from each caller in turn. Short work is done at once; work
-// that waits for a disk runs on the threads of `disks_`, which also send the answers.
+// payload is received only then. take_next_job() takes one request from each caller in turn. Short work is done at
+// once; work that waits for a disk runs on the threads of `disks_`, which also send the answers.
 //
 // Example: rank 1 has 40 reads of 256 KiB in its queue, rank 2 has one, and all buffers are free. The buffers get
 // requests of the ranks 1, 2, 1, 1, ...: 15 of rank 1 and that of rank 2. When an answer has been sent, release()
@@ -35,13 +35,9 @@ constexpr std::int64_t kMaxAtOnce = std::int64_t{64} << 10;
 /// Repeats `body` until there is memory for it, because a caller waits for the answer.  If `body` throws, it must have
 /// changed nothing.
 template <typename Body>
-void must_succeed(Body&& body) {
+void retry_until_done(Body&& body) {
   base::retry_allocation("answer a rank that waits", body);
 }
-
-}  // namespace
-
-namespace {
 
 transport::CallFailure describe_exception(const std::exception_ptr& error) {
   try {
@@ -63,7 +59,7 @@ transport::CallFailure to_call_failure(const std::exception_ptr& error) {
 
 Server::Server(int rank, int ranks) : rank_(rank), queues_(static_cast<std::size_t>(ranks)) {
   buffers_.reserve(kBuffers);
-  free_.reserve(kBuffers);
+  free_buffers_.reserve(kBuffers);
 }
 
 void Server::add(std::int64_t number, std::shared_ptr<const LocalFile> file) {
@@ -100,7 +96,7 @@ void Server::forget_name(const std::string& name, const Entry& entry) {
 }
 
 void Server::on_call(transport::ActiveMessages& active, const transport::Arrival& arrival) {
-  must_succeed([&] {
+  retry_until_done([&] {
     const std::scoped_lock lock(mutex_);
     queues_[static_cast<std::size_t>(arrival.from)].push_back({&active, arrival, unpacked(arrival.head), nullptr});
     ++waiting_;
@@ -121,53 +117,54 @@ void Server::serve_waiting() {
     const std::scoped_lock lock(mutex_);
     // Only one thread at a time runs the loop: otherwise release(), called by an answer that is sent at once, would
     // serve the next job recursively.
-    if (std::exchange(serving_, true)) return;
+    if (std::exchange(is_serving_, true)) return;
   }
-  while (const std::optional<Job> job = next()) serve(*job);
+  while (const std::optional<Job> job = take_next_job()) serve(*job);
 }
 
-/// Takes the next job of the next caller, and a buffer for it.  If there is no job or no buffer, it resets `serving_`
-/// under the same lock, so that the thread that adds a job or releases a buffer later continues the loop.
-std::optional<Server::Job> Server::next() {
+/// Takes the next job of the next caller, and a buffer for it.  If there is no job or no buffer, it resets
+/// `is_serving_` under the same lock, so that the thread that adds a job or releases a buffer later continues the loop.
+std::optional<Server::Job> Server::take_next_job() {
   const std::scoped_lock lock(mutex_);
-  std::byte* const buffer = waiting_ > 0 ? new_buffer() : nullptr;
+  std::byte* const buffer = waiting_ > 0 ? take_buffer() : nullptr;
   if (buffer == nullptr) {
-    serving_ = false;
+    is_serving_ = false;
     return std::nullopt;
   }
-  while (queues_[turn_].empty()) turn_ = (turn_ + 1) % queues_.size();
-  Job job = queues_[turn_].front();
-  queues_[turn_].pop_front();
-  turn_ = (turn_ + 1) % queues_.size();
+  while (queues_[next_queue_].empty()) next_queue_ = (next_queue_ + 1) % queues_.size();
+  Job job = queues_[next_queue_].front();
+  queues_[next_queue_].pop_front();
+  next_queue_ = (next_queue_ + 1) % queues_.size();
   --waiting_;
   job.buffer = buffer;
   return job;
 }
 
-std::byte* Server::new_buffer() {
-  if (free_.empty() && buffers_.size() < static_cast<std::size_t>(kBuffers)) {
+/// Returns a free buffer, or nullptr if all are in use.
+std::byte* Server::take_buffer() {
+  if (free_buffers_.empty() && buffers_.size() < static_cast<std::size_t>(kBuffers)) {
     std::byte* buffer = nullptr;
     const auto make = [&] { buffer = new std::byte[static_cast<std::size_t>(kPieceBytes)]; };
     if (buffers_.empty()) {  // without any buffer, no request would ever be served
-      must_succeed(make);
+      retry_until_done(make);
     } else {  // if memory is short, requests wait until a buffer is released
       static_cast<void>(collective::caught(make));
     }
     if (buffer != nullptr) {
       buffers_.emplace_back(buffer);
-      free_.push_back(buffer);
+      free_buffers_.push_back(buffer);
     }
   }
-  if (free_.empty()) return nullptr;
-  std::byte* const buffer = free_.back();
-  free_.pop_back();
+  if (free_buffers_.empty()) return nullptr;
+  std::byte* const buffer = free_buffers_.back();
+  free_buffers_.pop_back();
   return buffer;
 }
 
 void Server::release(std::byte* buffer) {
   {
     const std::scoped_lock lock(mutex_);
-    free_.push_back(buffer);
+    free_buffers_.push_back(buffer);
     if (waiting_ == 0) return;
   }
   serve_waiting();
@@ -176,7 +173,7 @@ void Server::release(std::byte* buffer) {
 void Server::serve(const Job& job) {
   if (job.arrival.payload_bytes == 0) return serve_with_payload(job);
   const std::span<std::byte> into(job.buffer, static_cast<std::size_t>(job.arrival.payload_bytes));
-  must_succeed([&] {
+  retry_until_done([&] {
     job.active->receive_payload(job.arrival, into, [this, job](bool complete) {
       if (complete) {
         serve_with_payload(job);
@@ -290,12 +287,12 @@ void Server::carry_out(const Job& job, base::FunctionRef<std::size_t()> work) {
 }
 
 void Server::answer(const Job& job, std::size_t bytes) {
-  must_succeed(
+  retry_until_done(
       [&] { job.active->answer(job.arrival, {job.buffer, bytes}, [this, buffer = job.buffer] { release(buffer); }); });
 }
 
 void Server::reject(const Job& job, const std::exception_ptr& error) {
-  must_succeed([&] { job.active->reject(job.arrival, to_call_failure(error)); });
+  retry_until_done([&] { job.active->reject(job.arrival, to_call_failure(error)); });
   release(job.buffer);
 }
 

@@ -23,8 +23,8 @@ namespace plait::distant {
 /// Describes an exception for the caller.  Does not throw, because it may run on a disk thread.
 transport::CallFailure to_call_failure(const std::exception_ptr& error);
 
-/// Serves requests of other ranks.  Memory is limited to kBuffers pieces for any number of callers: a request without a
-/// buffer waits as a small head, and callers take turns, one piece each.
+/// Serves requests of other ranks.  Memory is limited to kBuffers buffers for any number of callers: a request without
+/// a buffer waits as a small head, and the next buffer goes to the next caller in turn.
 /// threads  Any number at once.
 class Server : public transport::CallService {
  public:
@@ -38,8 +38,8 @@ class Server : public transport::CallService {
   /// Returns the file with a number, or nullptr.
   std::shared_ptr<const LocalFile> find_file(std::int64_t number) const;
 
-  /// This rank's part of the directory of names.  register_name() returns the current owner of the name, which is
-  /// another one if the name was taken.
+  /// These functions are for this rank's part of the directory of names.  register_name() returns the current owner of
+  /// the name, which differs from `entry` if the name was taken.
   Entry register_name(const std::string& name, const Entry& entry);
   Entry find_name(const std::string& name) const;
   void forget_name(const std::string& name, const Entry& entry);
@@ -60,7 +60,7 @@ class Server : public transport::CallService {
   };
 
   void serve_waiting();
-  std::optional<Job> next();
+  std::optional<Job> take_next_job();
   void release(std::byte* buffer);
   void serve(const Job& job);
   void serve_with_payload(const Job& job);
@@ -71,18 +71,18 @@ class Server : public transport::CallService {
   void reject(const Job& job, const std::exception_ptr& error);
   void carry_out(const Job& job, base::FunctionRef<std::size_t()> work);
   std::shared_ptr<const LocalFile> require_file(const Job& job) const;
-  std::byte* new_buffer();
+  std::byte* take_buffer();
 
   int rank_;
   mutable std::mutex mutex_;
   std::map<std::int64_t, std::shared_ptr<const LocalFile>> files_;
   std::map<std::string, Entry> names_;
   std::vector<std::deque<Job>> queues_;  // one for each caller
-  std::size_t waiting_ = 0;
-  std::size_t turn_ = 0;
+  std::size_t waiting_ = 0;              // number of jobs in all queues
+  std::size_t next_queue_ = 0;           // the caller whose turn it is
   std::vector<std::unique_ptr<std::byte[]>> buffers_;
-  std::vector<std::byte*> free_;
-  bool serving_ = false;  // a thread is in the loop of serve_waiting()
+  std::vector<std::byte*> free_buffers_;
+  bool is_serving_ = false;  // a thread is in the loop of serve_waiting()
   std::unique_ptr<Disks> disks_ = std::make_unique<Disks>();
 };
 

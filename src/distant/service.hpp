@@ -39,8 +39,8 @@ class Service {
   std::atomic<std::int64_t> own_numbers_{0};
 };
 
-/// Runs a collective call in turn with all other calls of the communicator, whatever files they use, so that nothing
-/// else uses the transport meanwhile.
+/// Runs a collective call when no other call of the communicator is running, whatever files it uses, because calls must
+/// not use the transport at the same time.
 /// errors  Those of the call, on which it agrees; other exceptions become the same Error on all ranks.
 void in_turn(const Comm& comm, base::FunctionRef<void()> call);
 /// Returns the service of a transport, and creates it at the first call.  Collective; call it within in_turn().

@@ -1,4 +1,4 @@
-/// Checks the byte range of an access to a file.
+/// Checks the byte range ("stretch") of an access to a file.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// The requests that ranks send to each other.
+/// The requests for distant files that ranks send to each other, as calls of active messages.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ enum class RequestKind : std::int32_t {
   kForget,    ///< the payload is a name, of file `file` of rank `offset`
 };
 
+/// The head of a request; in requests for names, `file` and `offset` are the file and the rank of an Entry.
 struct Head {
   RequestKind kind = RequestKind::kRead;
   std::int64_t file = 0;

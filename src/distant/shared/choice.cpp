@@ -33,7 +33,7 @@ struct Candidate {
   Description file;
   std::vector<std::vector<int>> seen_by;  ///< the ranks that see each component
 
-  bool complete() const {
+  bool is_complete() const {
     return std::ranges::none_of(seen_by, [](const auto& ranks) { return ranks.empty(); });
   }
   std::string hosts_text() const {
@@ -95,7 +95,7 @@ std::string list_text(const std::vector<int>& sorted) {
 std::vector<int> assign_servers(const Candidate& file, std::size_t ranks) {
   std::vector<int> servers(file.seen_by.size(), -1);
   std::vector<int> load(ranks, 0);
-  // Components that few ranks see are assigned first, because they leave the least choice.
+  // Components that few ranks see are assigned first, because these have the fewest possible servers.
   std::vector<std::size_t> order(servers.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return file.seen_by[i].size(); });
@@ -112,13 +112,15 @@ std::vector<int> assign_servers(const Candidate& file, std::size_t ranks) {
 }  // namespace
 
 Choice choose(const std::string& path, SharedFilePlace place, const std::vector<NameView>& views) {
+  // The first rank that does not see the same ordinary file as rank 0.
   const auto other = std::ranges::find_if(views, [&](const NameView& view) {
     const auto& first = views.front().plain;
     return view.plain.has_value() != first.has_value() || (first && !store::same_file(*view.plain, *first));
   });
   const bool all_same = other == views.end();
-  const bool anywhere = std::ranges::any_of(views, [](const NameView& view) { return view.plain.has_value(); });
-  const bool plain = all_same && anywhere && place != SharedFilePlace::kStriped;
+  const bool some_rank_sees_it =
+      std::ranges::any_of(views, [](const NameView& view) { return view.plain.has_value(); });
+  const bool can_use_plain = all_same && some_rank_sees_it && place != SharedFilePlace::kStriped;
   const auto throw_not_alike = [&] {
     throw_unopened(
         path,
@@ -132,10 +134,10 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
 
   std::set<std::string> replaced;
   for (const auto& [key, file] : striped)
-    if (file.complete()) replaced.insert(file.file.replaced.begin(), file.file.replaced.end());
+    if (file.is_complete()) replaced.insert(file.file.replaced.begin(), file.file.replaced.end());
   std::vector<const Candidate*> complete;
   for (const auto& [key, file] : striped)
-    if (file.complete() && !replaced.contains(file.file.id)) complete.push_back(&file);
+    if (file.is_complete() && !replaced.contains(file.file.id)) complete.push_back(&file);
 
   if (complete.size() > 1)
     throw_unopened(path,
@@ -143,19 +145,19 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
                         " (written on ", complete[0]->hosts_text(), ") and ", complete[1]->file.id, " (written on ",
                         complete[1]->hosts_text(), "); remove the components of one"),
                    EEXIST);
-  if (!complete.empty() && plain)
+  if (!complete.empty() && can_use_plain)
     throw_unopened(path,
                    "an ordinary file and a striped one have this name; choose one by place=one or place=striped, or "
                    "remove one",
                    EEXIST);
   if (!complete.empty()) {
     const Candidate& candidate = *complete.front();
-    return {false, candidate.file.id, candidate.file.unit, assign_servers(candidate, views.size()),
+    return {/*one=*/false, candidate.file.id, candidate.file.unit, assign_servers(candidate, views.size()),
             candidate.file.limit};
   }
-  if (plain) return {true, {}, 0, {0}, 0};
+  if (can_use_plain) return {/*one=*/true, {}, 0, {0}, 0};
   if (!striped.empty()) throw_incomplete(path, striped.begin()->second);
-  if (anywhere && place != SharedFilePlace::kStriped) throw_not_alike();
+  if (some_rank_sees_it && place != SharedFilePlace::kStriped) throw_not_alike();
   throw_unopened(path, place == SharedFilePlace::kOne ? "there is no such file"
                        : place == SharedFilePlace::kStriped
                            ? "no rank sees a component of it"

@@ -10,8 +10,9 @@
 
 namespace plait::distant::shared {
 
+/// The file to open.
 struct Choice {
-  bool one = false;  ///< an ordinary file
+  bool one = false;  ///< true: an ordinary file, which has no id and unit
   std::string id;    ///< the id of a striped file
   std::int64_t unit = 0;
   std::vector<int> servers;  ///< the rank that serves each component
@@ -24,8 +25,8 @@ void fields(Codec& codec, base::Record<Codec, Choice>& choice) {
   codec(choice.one, choice.id, choice.unit, choice.servers, choice.limit);
 }
 
-/// Chooses the file from the views of all ranks, in the order of ranks.  A component is served by a rank that sees it
-/// and serves the fewest so far; among equal ranks by the rank that wrote it, or else the lowest one.
+/// Chooses the file from the views of all ranks, in the order of ranks.  A component is served by the rank that sees it
+/// and serves the fewest components so far; among equal ranks by the rank that wrote it, or else by the lowest rank.
 /// errors  kSystem: there is no such file, not all of it, or more than one.
 Choice choose(const std::string& path, SharedFilePlace place, const std::vector<NameView>& views);
 

@@ -38,7 +38,7 @@ struct Census {
 /// Gathers the census of all ranks.  Collective.  In a new file, rank r serves component r.
 Census take_census(transport::Transport& transport, const std::string& path, const std::string& own_id) {
   const std::vector<std::string> encoded_of_ranks = collective::gather_to_all(transport, [&] {
-    std::set<std::string> ids = shared::ids_seen(path);
+    std::set<std::string> ids = shared::find_ids(path);
     ids.erase(own_id);
     return base::encode(distant::host_name(), std::vector<std::string>(ids.begin(), ids.end()));
   });
@@ -92,12 +92,12 @@ void SharedFile::Impl::commit_striped(collective::Collective& call) {
                                         census.hosts, census.old,         options_.limit};
   call.run_phase([&] {
     if (options_.atomic) parts_.direct(rank_)->sync();
-    if (rank_ != 0) shared::write_description(made_, description);
+    if (rank_ != 0) shared::write_description(new_component_path_, description);
   });
   call.run_phase([&] {
-    if (rank_ == 0) shared::write_description(made_, description);
+    if (rank_ == 0) shared::write_description(new_component_path_, description);
   });
-  made_.clear();
+  new_component_path_.clear();
   call.run_phase([&] {
     shared::remove_others(options_.path, id_);
     struct stat found{};

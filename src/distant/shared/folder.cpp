@@ -44,7 +44,7 @@ void each_component(const std::string& path, std::error_code& error, Body&& body
   const std::string file = file_name(path);
   const fs::path folder = parent_folder(path);
   for (const std::string& name : base::names_in(folder.string(), error))
-    if (const auto found = recognise(name, file)) body((folder / name).string(), *found);
+    if (const auto found = parse_component_name(name, file)) body((folder / name).string(), *found);
 }
 
 /// Calls `body(path, component)` for each temporary file of a description, which a process was writing when it was
@@ -56,7 +56,7 @@ void each_unfinished(const std::string& path, std::error_code& error, Body&& bod
   for (const std::string& name : base::names_in(folder.string(), error)) {
     const std::size_t end = name.rfind(".plait-");
     if (!name.starts_with('.') || end == std::string::npos) continue;
-    const auto found = recognise(name.substr(1, end - 1), file);
+    const auto found = parse_component_name(name.substr(1, end - 1), file);
     if (found && found->description) body((folder / name).string(), *found);
   }
 }
@@ -70,7 +70,7 @@ std::string parent_folder(const std::string& path) {
 
 std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
 
-NameView look(const std::string& path, store::posix::Descriptor& inode_pin) {
+NameView examine_folder(const std::string& path, store::posix::Descriptor& inode_pin) {
   NameView view;
   struct stat found{};
   inode_pin = store::posix::Descriptor(::open(path.c_str(), O_PATH | O_CLOEXEC));
@@ -102,7 +102,7 @@ NameView look(const std::string& path, store::posix::Descriptor& inode_pin) {
   return view;
 }
 
-std::vector<Part> parts_in(const std::string& path) {
+std::vector<Part> find_parts(const std::string& path) {
   std::vector<Part> parts;
   std::error_code ignored;
   each_component(path, ignored,
@@ -111,23 +111,23 @@ std::vector<Part> parts_in(const std::string& path) {
   return parts;
 }
 
-std::set<std::string> ids_seen(const std::string& path) {
+std::set<std::string> find_ids(const std::string& path) {
   std::set<std::string> ids;
   std::error_code ignored;
   each_component(path, ignored, [&](const std::string&, const ComponentName& what) { ids.insert(what.id); });
   return ids;
 }
 
-void remove_others(const std::string& path, const std::string& keep) noexcept {
+void remove_others(const std::string& path, const std::string& kept_id) noexcept {
   try {
     std::error_code ignored;
     std::vector<std::string> descriptions;
     std::vector<std::string> bytes;
     each_component(path, ignored, [&](const std::string& name, const ComponentName& what) {
-      if (what.id != keep) (what.description ? descriptions : bytes).push_back(name);
+      if (what.id != kept_id) (what.description ? descriptions : bytes).push_back(name);
     });
     each_unfinished(path, ignored, [&](const std::string& name, const ComponentName& what) {
-      if (what.id != keep) descriptions.push_back(name);
+      if (what.id != kept_id) descriptions.push_back(name);
     });
     // Remove descriptions first: if the process is killed in between, bytes without a description remain, which are
     // ignored, but no description without bytes.

@@ -1,4 +1,4 @@
-/// The files in this rank's folder that belong to a shared file.
+/// The files in the folder of a path, on this rank's host, that belong to the shared file of that path.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +37,10 @@ void fields(Codec& codec, base::Record<Codec, NameView>& view) {
   codec(view.plain, view.striped);
 }
 
-/// Examines the folder.  `inode_pin` becomes an O_PATH descriptor of the ordinary file, if there is one: while it is
-/// open, no other file can get the same inode number, so that identities can be compared.
+/// Returns all files in the folder that belong to a path.  `inode_pin` becomes an O_PATH descriptor of the ordinary
+/// file, if there is one: while it is open, no other file can get the same inode number, so identities can be compared.
 /// errors  kSystem: no such folder, a damaged description.
-NameView look(const std::string& path, store::posix::Descriptor& inode_pin);
+NameView examine_folder(const std::string& path, store::posix::Descriptor& inode_pin);
 
 /// A file that is part of a shared one.
 struct Part {
@@ -49,12 +49,12 @@ struct Part {
 };
 /// Returns the parts of shared files of this name in its folder, sorted by component; empty if the folder cannot be
 /// read.
-std::vector<Part> parts_in(const std::string& path);
-/// Returns the ids of all shared files of this name that have some part in its folder.
-std::set<std::string> ids_seen(const std::string& path);
-/// Removes the parts of shared files of this name whose id is not `keep`.  Other processes may do the same
+std::vector<Part> find_parts(const std::string& path);
+/// Returns the ids of all striped files of this name that have some part in its folder.
+std::set<std::string> find_ids(const std::string& path);
+/// Removes the parts of shared files of this name whose id is not `kept_id`.  Other processes may do the same
 /// concurrently; files that cannot be removed stay.
-void remove_others(const std::string& path, const std::string& keep) noexcept;
+void remove_others(const std::string& path, const std::string& kept_id) noexcept;
 /// Writes a component's description, entirely and durably, or not at all.
 /// errors  kSystem.
 void write_description(const std::string& component_path, const Description& description);

@@ -52,9 +52,9 @@ constexpr std::int64_t kDefaultUnit = std::int64_t{32} << 10;
 constexpr std::int64_t kMinUnit = std::int64_t{4} << 10;
 constexpr std::int64_t kMaxUnit = std::int64_t{4} << 20;
 
-/// Returns the size of a stripe. A typical request should be one stripe: then it is one message to one disk, or two if
-/// it is not aligned.
-std::int64_t unit_for(const SharedFileOptions& options) {
+/// Returns the size of a stripe. A stripe should have the size of a typical request, which then is one message to one
+/// disk, or two messages if it is not aligned.
+std::int64_t choose_unit(const SharedFileOptions& options) {
   if (options.unit > 0) return options.unit;
   if (options.request == 0) return kDefaultUnit;
   std::int64_t unit = kMinUnit;
@@ -103,7 +103,7 @@ void SharedFile::Impl::open() {
   } else if (options_.place == SharedFilePlace::kStriped || !make_one(call)) {
     make_striped(call);
   }
-  parts_.opened();
+  parts_.finish_opening();
   if (options_.expected > 0) warn_of_missing_space();
   call.end_phase(nullptr);  // fails if another rank has failed since the last phase
   open_ = true;
@@ -191,7 +191,7 @@ void SharedFile::Impl::open_one(collective::Collective& call, const std::string&
   const auto [end, last] = std::ranges::unique(ranks);
   ranks.erase(end, last);
   ranks.push_back(rank_);
-  syncing_ = std::move(ranks);
+  syncing_ranks_ = std::move(ranks);
 }
 
 void SharedFile::Impl::expect_one(collective::Collective& call, const store::Identity& file) {
@@ -204,7 +204,7 @@ void SharedFile::Impl::expect_one(collective::Collective& call, const store::Ide
 
 void SharedFile::Impl::make_striped(collective::Collective& call) {
   id_ = collective::agree_on_text(*transport_, [this] { return rank_ == 0 ? store::stripe::new_id() : std::string(); });
-  unit_ = unit_for(options_);
+  unit_ = choose_unit(options_);
   std::vector<std::string> paths;
   call.run_phase([&] {
     std::vector<int> servers(static_cast<std::size_t>(transport_->size()));
@@ -215,13 +215,13 @@ void SharedFile::Impl::make_striped(collective::Collective& call) {
     // No other user may open a file that only this job uses.
     store::posix::open_file(own_path, O_RDWR | O_CREAT | O_EXCL, options_.persistent ? 0666 : 0600,
                             text(own_path, " on rank ", rank_, " (host ", distant::host_name(), ')'));
-    made_ = own_path;
+    new_component_path_ = own_path;
   });
   open_rounds(call, paths, options_.persistent);
   if (!options_.persistent) {
     // All ranks have opened the component or access it through this rank, so it does not need its name any more.
     ::unlink(paths[0].c_str());
-    made_.clear();
+    new_component_path_.clear();
   } else if (!options_.atomic) {
     commit_striped(call);
   }
@@ -238,7 +238,7 @@ void SharedFile::Impl::open_existing(collective::Collective& call) {
     store::posix::Descriptor inode_pin;
     std::string now;
     call.run_phase([&] {
-      view = shared::look(options_.path, inode_pin);
+      view = shared::examine_folder(options_.path, inode_pin);
       now = base::encode(view);
     });
     same_results = now == before ? same_results + 1 : 0;
@@ -280,7 +280,7 @@ void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::N
     call.run_phase([&] {
       const auto components = static_cast<int>(choice.servers.size());
       parts_ = shared::Parts(shared::StripeMap(unit_, components), std::move(choice.servers));
-      for (const int component : parts_.components_at(rank_)) own_paths.push_back(component_path(component));
+      for (const int component : parts_.components_served_by(rank_)) own_paths.push_back(component_path(component));
     });
     open_rounds(call, own_paths, true);
   }
@@ -306,12 +306,12 @@ void SharedFile::Impl::open_rounds(collective::Collective& call, const std::vect
 void SharedFile::Impl::find_end(collective::Collective& call) {
   std::int64_t end = 0;
   call.run_phase([&] {
-    for (const int component : parts_.components_at(rank_))
+    for (const int component : parts_.components_served_by(rank_))
       end = std::max(end, parts_.stripes().end(component, parts_.direct(component)->size()));
   });
   std::int64_t negative_end = -end;  // the smallest of these is the negative of the largest end
   transport_->reduce_min({&negative_end, 1});
-  known_.set(-negative_end);
+  known_end_.set(-negative_end);
 }
 
 void SharedFile::Impl::warn_of_missing_space() {
@@ -325,7 +325,7 @@ void SharedFile::Impl::warn_of_missing_space() {
     if (one_) {
       if (rank_ == 0) lacking = options_.expected - parts_.direct(0)->size();
     } else {
-      for (const int component : parts_.components_at(rank_))
+      for (const int component : parts_.components_served_by(rank_))
         lacking += std::max<std::int64_t>(
             0, parts_.stripes().length(component, options_.expected) - parts_.direct(component)->size());
     }

@@ -17,14 +17,14 @@ Parts::Parts(const StripeMap& stripes, std::vector<int> servers) : stripes_(stri
   rounds_ = static_cast<int>(std::ranges::max(load));
 }
 
-std::vector<int> Parts::components_at(int rank) const {
+std::vector<int> Parts::components_served_by(int rank) const {
   std::vector<int> result;
   for (std::size_t i = 0; i < servers_.size(); ++i)
     if (servers_[i] == rank) result.push_back(static_cast<int>(i));
   return result;
 }
 
-void Parts::opened() {
+void Parts::finish_opening() {
   all_direct_ = true;
   for (int i = 0; i < stripes_.components(); ++i) all_direct_ = all_direct_ && direct(i) != nullptr;
 }
@@ -46,7 +46,7 @@ struct EndQuery {
 
 }  // namespace
 
-void ask_end(const Parts& parts, const void* request, EndCallback done) {
+void query_end(const Parts& parts, const void* request, EndCallback done) {
   const auto query = std::make_shared<EndQuery>();
   const int components = parts.stripes().components();
   query->lengths.resize(static_cast<std::size_t>(components));

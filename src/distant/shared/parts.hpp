@@ -14,9 +14,10 @@
 
 namespace plait::distant::shared {
 
-/// The components of a shared file, and the distant files through which they are accessed. A rank may serve several
-/// components: each round of distant files has one component of each rank.
-/// threads  Any number at once, apart from add(), opened() and close().
+/// The components of a shared file, and the distant files through which they are accessed.  A distant file has one file
+/// of each rank, but a rank may serve several components.  Therefore the components are opened in rounds, each of which
+/// is one distant file.  Example: 4 components on 2 ranks need 2 rounds.
+/// threads  Any number at once, apart from add(), finish_opening() and close().
 class Parts {
  public:
   Parts() = default;
@@ -33,12 +34,12 @@ class Parts {
   bool all_direct() const { return all_direct_; }
 
   /// Returns the components of a rank, one for each round; a rank with fewer components has none in the last rounds.
-  std::vector<int> components_at(int rank) const;
+  std::vector<int> components_served_by(int rank) const;
   int rounds() const { return rounds_; }
   /// Adds the distant files of the next round.
   void add(std::unique_ptr<DistantFile::Impl> round) { open_.push_back(std::move(round)); }
   /// Call this after all rounds have been added: it determines all_direct().
-  void opened();
+  void finish_opening();
   void close();
 
  private:
@@ -46,8 +47,8 @@ class Parts {
 
   StripeMap stripes_;
   std::vector<int> servers_;
-  std::vector<std::size_t> rounds_of_;
-  std::vector<std::unique_ptr<DistantFile::Impl>> open_;
+  std::vector<std::size_t> rounds_of_;                    // the round of each component
+  std::vector<std::unique_ptr<DistantFile::Impl>> open_;  // the distant file of each round
   int rounds_ = 1;
   bool all_direct_ = false;
 };
@@ -71,6 +72,6 @@ class KnownEnd {
 /// imply. `done` must not throw.  The calls can be cancelled together with `request`.
 /// errors  std::bad_alloc: no request was sent, and `done` is not called.
 using EndCallback = std::function<void(const transport::CallFailure*, std::int64_t end)>;
-void ask_end(const Parts& parts, const void* request, EndCallback done);
+void query_end(const Parts& parts, const void* request, EndCallback done);
 
 }  // namespace plait::distant::shared

@@ -114,7 +114,7 @@ std::string component_suffix(int component, int components, const std::string& i
   return base::text('.', letter, component, "of", components, '-', id);
 }
 
-std::optional<ComponentName> recognise(const std::string& name, const std::string& file) {
+std::optional<ComponentName> parse_component_name(const std::string& name, const std::string& file) {
   std::string_view rest = name;
   ComponentName found;
   if (!take(rest, file) || !take(rest, ".c") || !take_number(rest, found.component) || !take(rest, "of") ||

@@ -1,4 +1,5 @@
-/// The description next to each component of a persistent file, which says of what file it is a part (docs/formats.md).
+/// The description that is stored next to each component of a persistent file; it identifies the file to which the
+/// component belongs (docs/formats.md).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace plait::distant::shared {
 
-/// A range of components and the host on which they were written.
+/// The components from `first` to `last`, inclusive, and the host on which they were written.
 struct Hosts {
   int first = 0;
   int last = 0;
@@ -23,16 +24,18 @@ void fields(Codec& codec, base::Record<Codec, Hosts>& hosts) {
   codec(hosts.first, hosts.last, hosts.name);
 }
 
+/// The description of one component, and of the file to which it belongs.
 struct Description {
   std::string id;  ///< 16 hexadecimal digits, the same for all components of the file
   int components = 0;
   std::int64_t unit = 0;
   int component = 0;
   std::vector<Hosts> hosts;           ///< the hosts of all components, in order
-  std::vector<std::string> replaced;  ///< ids of older files of the name, which it replaces
+  std::vector<std::string> replaced;  ///< ids of older files of the same name, which this file replaces
   std::int64_t limit = 0;             ///< no byte may be written at or after this offset; 0: no limit
   bool operator==(const Description&) const = default;
 
+  /// Returns the host on which a component was written.
   const std::string& host(int of_component) const;
   std::string to_text() const;
 };
@@ -53,13 +56,15 @@ Description parse(const std::string& text, const std::string& path);
 std::string component_suffix(int component, int components, const std::string& id, char letter = 'c');
 inline constexpr const char* kDescriptionSuffix = ".meta";
 
-/// The parts of a file name in a folder, if it belongs to a shared file.
+/// The parts of the name of a file that belongs to a shared file.
 struct ComponentName {
   std::string id;
   int component = 0;
   int components = 0;
-  bool description = false;
+  bool description = false;  ///< false: the file has the bytes of the component
 };
-std::optional<ComponentName> recognise(const std::string& name, const std::string& file);
+/// Parses the name of a file in a folder.  Returns nothing if it does not belong to the shared file with the name
+/// `file`.
+std::optional<ComponentName> parse_component_name(const std::string& name, const std::string& file);
 
 }  // namespace plait::distant::shared

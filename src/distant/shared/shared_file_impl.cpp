@@ -37,7 +37,7 @@ SharedFile::Impl::Impl(const SharedFileOptions& options, const Comm& comm, std::
 
 SharedFile::Impl::~Impl() {
   outstanding_->wait_for_all();
-  drop();
+  discard();
 }
 
 int SharedFile::Impl::server(int component) const {
@@ -51,10 +51,10 @@ void SharedFile::Impl::check_open() const {
   if (!open_) reject(text("the shared file ", options_.path, " has been closed; open it anew"));
 }
 
-bool SharedFile::Impl::given_up() const { return transport_->abandoned_numbers().contains(number_); }
+bool SharedFile::Impl::is_abandoned() const { return transport_->abandoned_numbers().contains(number_); }
 
-void SharedFile::Impl::check_given_up() const {
-  if (given_up())
+void SharedFile::Impl::check_not_abandoned() const {
+  if (is_abandoned())
     base::throw_system_error(ECANCELED, "the shared file ", options_.path, " was abandoned by a rank; open it again");
 }
 
@@ -72,13 +72,13 @@ std::shared_ptr<Transfer> SharedFile::Impl::transfer(const Extent& extent, bool 
   distant::check_stretch(extent.offset, extent.bytes, writes ? extent.from : extent.into);
   if (writes) check_writable(extent.offset + extent.bytes);
   if (extent.bytes == 0) return nullptr;
-  return std::make_shared<Transfer>(parts_, known_, options_.path, extent);
+  return std::make_shared<Transfer>(parts_, known_end_, options_.path, extent);
 }
 
 void SharedFile::Impl::access(const Extent& extent, bool writes) {
   const auto pending = transfer(extent, writes);
   if (!pending) return;
-  if (pending->fits_here()) return pending->run();
+  if (pending->can_run_here()) return pending->run();
   pending->start(outstanding_, service_->active()).wait();
 }
 
@@ -93,14 +93,14 @@ std::int64_t SharedFile::Impl::size() {
   std::int64_t result = 0;
   const auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active());
   request->start(1, 1, 1, [this, &result](std::int64_t, std::int64_t, DistantRequest::Impl::Completion done) {
-    distant::shared::ask_end(parts_, done.request(),
-                             [&result, done](const transport::CallFailure* failure, std::int64_t end) {
-                               result = end;
-                               done(failure);
-                             });
+    distant::shared::query_end(parts_, done.request(),
+                               [&result, done](const transport::CallFailure* failure, std::int64_t end) {
+                                 result = end;
+                                 done(failure);
+                               });
   });
   request->wait();
-  known_.raise(result);
+  known_end_.raise(result);
   return result;
 }
 
@@ -109,7 +109,7 @@ void SharedFile::Impl::sync() {
   std::vector<DistantRequest> requests;
   if (one_) {
     // One rank of each node syncs, because each host caches its own writes.
-    for (const int rank : syncing_) requests.push_back(parts_.file(0).start_sync(rank));
+    for (const int rank : syncing_ranks_) requests.push_back(parts_.file(0).start_sync(rank));
   } else {
     for (int i = 0; i < parts_.stripes().components(); ++i)
       requests.push_back(parts_.file(i).start_sync(parts_.server(i)));
@@ -118,7 +118,7 @@ void SharedFile::Impl::sync() {
 }
 
 void SharedFile::Impl::resize(std::int64_t bytes) {
-  check_given_up();
+  check_not_abandoned();
   outstanding_->wait_for_all_or_interrupt();
   collective::Collective call(
       *transport_, [&] { return text("resize the shared file ", options_.path, " to ", bytes, " bytes"); },
@@ -127,20 +127,20 @@ void SharedFile::Impl::resize(std::int64_t bytes) {
         if (bytes < 0) reject(text("a shared file cannot have ", bytes, " bytes; pass 0 or more"));
         check_writable(bytes);
       });
-  known_.set(0);
+  known_end_.set(0);
   call.run_phase([&] {
     if (one_) {
       if (rank_ == 0) parts_.direct(0)->resize(bytes);
       return;
     }
-    for (const int component : parts_.components_at(rank_))
+    for (const int component : parts_.components_served_by(rank_))
       parts_.direct(component)->resize(parts_.stripes().length(component, bytes));
   });
-  known_.raise(bytes);
+  known_end_.raise(bytes);
 }
 
 void SharedFile::Impl::fail_call(const std::string& message, int system_code) {
-  check_given_up();
+  check_not_abandoned();
   outstanding_->wait_for_all();
   collective::Collective::fail(*transport_, std::make_exception_ptr(core::call_error(message, system_code)));
 }
@@ -149,13 +149,13 @@ void SharedFile::Impl::close() {
   check_open();
   outstanding_->wait_for_all_or_interrupt();
   const std::exception_ptr error = collective::caught([&] {
-    check_given_up();
+    check_not_abandoned();
     // Each rank has waited for its own accesses, so after this agreement no rank accesses the file.
     collective::Collective call(*transport_, [this] { return text("close the shared file ", options_.path); }, [] {});
     if (options_.atomic) commit(call);
   });
   watch_.end();
-  drop();
+  discard();
   if (error) std::rethrow_exception(error);
 }
 
@@ -168,19 +168,19 @@ void SharedFile::Impl::abandon() noexcept {
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has abandoned the shared file ", options_.path),
                     ECANCELED);
   collective::caught([&] { core::give_up(comm_, number_, error); });
-  drop();
+  discard();
 }
 
-void SharedFile::Impl::drop() noexcept {
+void SharedFile::Impl::discard() noexcept {
   open_ = false;
   collective::caught([&] { parts_.close(); });
   new_one_.reset();
-  if (!made_.empty()) {
+  if (!new_component_path_.empty()) {
     // Remove the description first, so that it never describes bytes that are gone.
-    ::unlink((made_ + distant::shared::kDescriptionSuffix).c_str());
-    ::unlink(made_.c_str());
+    ::unlink((new_component_path_ + distant::shared::kDescriptionSuffix).c_str());
+    ::unlink(new_component_path_.c_str());
   }
-  made_.clear();
+  new_component_path_.clear();
 }
 
 }  // namespace plait

@@ -83,10 +83,11 @@ class SharedFile::Impl {
   /// Returns the transfer for a read or a write, or nullptr if there are no bytes to move.
   std::shared_ptr<distant::shared::Transfer> transfer(const distant::shared::Extent& extent, bool writes);
   void check_open() const;
-  void check_given_up() const;
+  void check_not_abandoned() const;
   void check_writable(std::int64_t end) const;
-  bool given_up() const;
-  void drop() noexcept;
+  bool is_abandoned() const;
+  /// Closes the files, and removes new ones that were not committed.
+  void discard() noexcept;
 
   const base::Owner owner_;
   SharedFileOptions options_;
@@ -102,12 +103,12 @@ class SharedFile::Impl {
   std::string id_;
   std::int64_t unit_ = 0;
   distant::shared::Parts parts_;
-  distant::shared::KnownEnd known_;
+  distant::shared::KnownEnd known_end_;
   // one rank of each node, which sync() asks to sync an ordinary file
-  std::vector<int> syncing_;
+  std::vector<int> syncing_ranks_;
   std::unique_ptr<store::posix::Replacement> new_one_;  // on rank 0, until the new file has its name or is discarded
   core::NewFileWatch watch_;                            // watches an atomic file, on rank 0
-  std::string made_;  // path of this rank's new component, which drop() removes unless it has been committed
+  std::string new_component_path_;  // of this rank, which discard() removes unless it has been committed
 };
 
 }  // namespace plait

@@ -35,9 +35,9 @@ std::int64_t StripeMap::offset_at(int component, std::int64_t position) const {
 }
 
 std::int64_t StripeMap::length(int component, std::int64_t size) const {
-  const std::int64_t whole = size / unit_;
-  const std::int64_t stripes = whole / components_ + (component < whole % components_ ? 1 : 0);
-  return stripes * unit_ + (component == whole % components_ ? size % unit_ : 0);
+  const std::int64_t full_stripes = size / unit_;  // of the file; the next stripe, of size % unit_ bytes, is the last
+  const std::int64_t own_stripes = full_stripes / components_ + (component < full_stripes % components_ ? 1 : 0);
+  return own_stripes * unit_ + (component == full_stripes % components_ ? size % unit_ : 0);
 }
 
 std::int64_t StripeMap::end(int component, std::int64_t length) const {
@@ -73,7 +73,7 @@ std::vector<Batch> StripeMap::batches(std::int64_t offset, std::int64_t bytes, s
       // An access ends at a multiple of `stride` in the component or, if stripes are not smaller than accesses, in the
       // stripe. So all accesses but the first of a component are aligned, wherever the request begins.
       std::int64_t part = stride - (unit_ < max_bytes ? rest.position : rest.position % unit_) % stride;
-      if (unit_ >= max_bytes) part = std::min(part, together(rest.position));
+      if (unit_ >= max_bytes) part = std::min(part, contiguous_bytes(rest.position));
       part = std::min(part, rest.bytes);
       result.push_back({rest.component, rest.position, part});
       rest.position += part;

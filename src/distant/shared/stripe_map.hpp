@@ -22,8 +22,9 @@ class StripeMap {
   StripeMap(std::int64_t unit, int components);
 
   int components() const { return components_; }
-  /// Return the component of the byte at an offset of the file, and its position there.
+  /// Returns the component that has the byte at an offset of the file.
   int component_at(std::int64_t offset) const;
+  /// Returns the position of that byte in its component.
   std::int64_t position_at(std::int64_t offset) const;
   /// Returns the offset of a position of a component; 2^63 - 1 if it would be larger.
   std::int64_t offset_at(int component, std::int64_t position) const;
@@ -32,7 +33,7 @@ class StripeMap {
   /// Returns the smallest size of a file in which a component has `length` bytes.
   std::int64_t end(int component, std::int64_t length) const;
   /// Returns the number of bytes from a position to the end of its stripe, which are contiguous in the file.
-  std::int64_t together(std::int64_t position) const { return unit_ - position % unit_; }
+  std::int64_t contiguous_bytes(std::int64_t position) const { return unit_ - position % unit_; }
 
   /// Returns the accesses that move `bytes` bytes at `offset`, of at most `max_bytes` bytes each: several whole
   /// stripes, or a part of one.  The first accesses go to as many components as possible.
@@ -45,7 +46,7 @@ class StripeMap {
     for (std::int64_t done = 0; done < batch.bytes;) {
       const std::int64_t position = batch.position + done;
       const std::int64_t rest = batch.bytes - done;
-      const std::int64_t part = together(position) < rest ? together(position) : rest;
+      const std::int64_t part = contiguous_bytes(position) < rest ? contiguous_bytes(position) : rest;
       body(position, offset_at(batch.component, position) - offset, part);
       done += part;
     }

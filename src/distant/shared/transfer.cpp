@@ -4,9 +4,9 @@
 // file. A read must return zeros for holes, but must fail after the end of the file. Asking all components
 // for their lengths before each read would be slow.
 //
-// Idea: each rank records a lower bound of the end (`known_`). A read up to that bound needs no test. For a read beyond
-// it, only the batch with the last byte is "demanding": it must find all its bytes, which proves that the file extends
-// that far. Only if it fails are all components asked for their lengths.
+// Idea: each rank records a lower bound of the end (`known_end_`). A read up to that bound needs no test. For a read
+// beyond it, only the batch with the last byte is "demanding": it must find all its bytes, which proves that the file
+// extends that far. Only if it fails are all components asked for their lengths.
 //
 // Example: unit = 4, three components, and a file of which only the bytes 0 to 3 and 20 to 21 were written. The
 // components have the lengths 4, 0 and 6, and the file ends at 22. A read of the bytes 0 to 21 demands byte 21, which
@@ -46,28 +46,28 @@ std::span<const std::byte> make_span(const std::byte* data, std::int64_t bytes) 
 
 Transfer::Transfer(const Parts& parts, KnownEnd& known, const std::string& path, const Extent& extent)
     : parts_(parts),
-      known_(known),
+      known_end_(known),
       path_(path),
       extent_(extent),
       end_(extent.offset + extent.bytes),
       batches_(parts.stripes().batches(extent.offset, extent.bytes, parts.all_direct() ? kMaxDirect : kPieceBytes)),
-      demanding_(batches_.size()),
-      left_(batches_.size()) {
+      demanding_batch_(batches_.size()),
+      unfinished_batches_(batches_.size()) {
   // Find the demanding batch of a read beyond the known end: the one with the last byte of the read.
-  if (extent_.into == nullptr || end_ <= known_.get()) return;
+  if (extent_.into == nullptr || end_ <= known_end_.get()) return;
   const StripeMap& stripes = parts_.stripes();
   const int component = stripes.component_at(end_ - 1);
   const std::int64_t position = stripes.position_at(end_ - 1);
-  demanding_ = static_cast<std::size_t>(std::ranges::find_if(batches_,
-                                                             [&](const Batch& batch) {
-                                                               return batch.component == component &&
-                                                                      batch.position + batch.bytes - 1 == position;
-                                                             }) -
-                                        batches_.begin());
+  demanding_batch_ = static_cast<std::size_t>(
+      std::ranges::find_if(batches_,
+                           [&](const Batch& batch) {
+                             return batch.component == component && batch.position + batch.bytes - 1 == position;
+                           }) -
+      batches_.begin());
 }
 
-bool Transfer::fits_here() const {
-  return extent_.bytes <= kMaxDirect && parts_.all_direct() && demanding_ == batches_.size();
+bool Transfer::can_run_here() const {
+  return extent_.bytes <= kMaxDirect && parts_.all_direct() && demanding_batch_ == batches_.size();
 }
 
 void Transfer::access(const LocalFile& file, const Batch& batch, bool demanding) const {
@@ -90,11 +90,11 @@ void Transfer::run() {
       with_offset(batch, {error.kind(), error.system_code(), error.what()}).raise();
     }
   }
-  known_.raise(end_);
+  known_end_.raise(end_);
 }
 
 bool Transfer::read_cached() {
-  if (!fits_here()) return false;
+  if (!can_run_here()) return false;
   bool all = true;
   for (const Batch& batch : batches_) {
     const auto file = parts_.direct(batch.component);
@@ -116,9 +116,9 @@ DistantRequest Transfer::start(std::shared_ptr<OutstandingRequests> outstanding,
       static_cast<std::int64_t>(batches_.size()), 1, kAhead,
       [self](std::int64_t at, std::int64_t, Completion done) {
         const auto index = static_cast<std::size_t>(at);
-        self->begin(index, index == self->demanding_,
+        self->begin(index, index == self->demanding_batch_,
                     done.with([self, index, done](const transport::CallFailure* failure) {
-                      self->ended(index, failure, done);
+                      self->on_batch_ended(index, failure, done);
                     }));
       },
       [self](std::int64_t at) { return self->batch_offset(self->batches_[static_cast<std::size_t>(at)]); });
@@ -146,7 +146,7 @@ void Transfer::begin_call(const Batch& batch, bool demanding, Completion done) {
   const auto call = [&](std::span<std::byte> output, std::span<const std::byte> payload, Completion then) {
     parts_.file(batch.component).begin_call(head, parts_.server(batch.component), output, payload, std::move(then));
   };
-  if (stripes.together(batch.position) >= batch.bytes) {
+  if (stripes.contiguous_bytes(batch.position) >= batch.bytes) {
     const std::int64_t at = batch_offset(batch) - extent_.offset;
     if (reads) return call(make_span(extent_.into + at, batch.bytes), {}, std::move(done));
     return call({}, make_span(extent_.from + at, batch.bytes), std::move(done));
@@ -171,52 +171,52 @@ void Transfer::begin_call(const Batch& batch, bool demanding, Completion done) {
        }));
 }
 
-void Transfer::ended(std::size_t index, const transport::CallFailure* failure, const Completion& done) {
+void Transfer::on_batch_ended(std::size_t index, const transport::CallFailure* failure, const Completion& done) {
   if (failure == nullptr) {
-    batch_done();
+    finish_batch();
     return done(nullptr);
   }
-  if (index == demanding_ && failure->code == ENODATA) return ask_whether_zero(index, done);
-  failed(index, *failure, done);
+  if (index == demanding_batch_ && failure->code == ENODATA) return ask_whether_zero(index, done);
+  fail_batch(index, *failure, done);
 }
 
-void Transfer::failed(std::size_t index, const transport::CallFailure& failure, const Completion& done) const {
+void Transfer::fail_batch(std::size_t index, const transport::CallFailure& failure, const Completion& done) const {
   const transport::CallFailure all = with_offset(batches_[index], failure);
   done(&all);
 }
 
-void Transfer::batch_done() {
-  if (left_.fetch_sub(1) == 1) known_.raise(end_);
+void Transfer::finish_batch() {
+  if (unfinished_batches_.fetch_sub(1) == 1) known_end_.raise(end_);
 }
 
 /// Asks for the end of the file: the component of the last byte is too short, but another one may end after that byte.
 void Transfer::ask_whether_zero(std::size_t index, const Completion& done) {
   base::retry_allocation("ask where a shared file ends", [&] {
-    ask_end(parts_, done.request(),
-            [self = shared_from_this(), index, done](const transport::CallFailure* failure, std::int64_t end) {
-              failure != nullptr ? self->failed(index, *failure, done) : self->read_zeros(index, end, done);
-            });
+    query_end(parts_, done.request(),
+              [self = shared_from_this(), index, done](const transport::CallFailure* failure, std::int64_t end) {
+                failure != nullptr ? self->fail_batch(index, *failure, done) : self->read_zeros(index, end, done);
+              });
   });
 }
 
 /// Reads the batch again with zeros after the end of its component, if the file, which ends at `end`, is long enough.
 void Transfer::read_zeros(std::size_t index, std::int64_t end, const Completion& done) {
-  known_.raise(end);
+  known_end_.raise(end);
   if (end < end_) {
-    const transport::CallFailure past = past_end(end);
+    const transport::CallFailure past = make_past_end_failure(end);
     return done(&past);
   }
   const std::exception_ptr error = collective::caught([&] {
     begin(index, false, done.with([self = shared_from_this(), index, done](const transport::CallFailure* failure) {
-      if (failure != nullptr) return self->failed(index, *failure, done);
-      self->batch_done();
+      if (failure != nullptr) return self->fail_batch(index, *failure, done);
+      self->finish_batch();
       done(nullptr);
     }));
   });
-  if (error) failed(index, to_call_failure(error), done);
+  if (error) fail_batch(index, to_call_failure(error), done);
 }
 
-transport::CallFailure Transfer::past_end(std::int64_t end) const {
+transport::CallFailure Transfer::make_past_end_failure(std::int64_t end) const {
   return base::retry_allocation("say where a shared file ends", [&] {
     return transport::CallFailure{
         ErrorKind::kSystem, ENODATA,

@@ -77,7 +77,7 @@ ResolvedName DistantDriver::locate(const std::string& url) const {
   found.kind = "an array on the ranks' own disks";
   found.name = url;
   found.path = real_path(path);
-  for (const plait::distant::shared::Part& part : plait::distant::shared::parts_in(path))
+  for (const plait::distant::shared::Part& part : plait::distant::shared::find_parts(path))
     if (!part.what.description) found.components.push_back(component_file(part.path));
   if (found.components.empty()) base::append_parts(found.kind, ", in one ", container::kHeaderName, " file");
   return found;
@@ -85,7 +85,7 @@ ResolvedName DistantDriver::locate(const std::string& url) const {
 
 std::vector<std::string> DistantDriver::sibling_files(const std::string& path) const {
   std::vector<std::string> result;
-  for (plait::distant::shared::Part& part : plait::distant::shared::parts_in(path))
+  for (plait::distant::shared::Part& part : plait::distant::shared::find_parts(path))
     result.push_back(std::move(part.path));
   return result;
 }

@@ -22,7 +22,7 @@ using plait::distant::shared::component_suffix;
 using plait::distant::shared::Description;
 using plait::distant::shared::NameView;
 using plait::distant::shared::parse;
-using plait::distant::shared::recognise;
+using plait::distant::shared::parse_component_name;
 using plait::distant::shared::StripedFile;
 using plait::store::Identity;
 
@@ -153,17 +153,17 @@ TEST(SharedDescription, TextsAreReadBackOrRejected) {
 }
 
 TEST(SharedDescription, NamesOfComponentsAreRecognised) {
-  const auto component = recognise("x.y" + component_suffix(3, 12, kOld), "x.y");
+  const auto component = parse_component_name("x.y" + component_suffix(3, 12, kOld), "x.y");
   ASSERT_TRUE(component);
   EXPECT_EQ(component->component, 3);
   EXPECT_EQ(component->components, 12);
   EXPECT_EQ(component->id, kOld);
   EXPECT_FALSE(component->description);
-  EXPECT_TRUE(recognise("x" + component_suffix(0, 1, kOld) + ".meta", "x")->description);
+  EXPECT_TRUE(parse_component_name("x" + component_suffix(0, 1, kOld) + ".meta", "x")->description);
   for (const std::string& name : std::vector<std::string>{
            "x", "x.c3of12", "x.c3of12-12", "x.c12of12-" + kOld, "x.c-1of12-" + kOld, "y.c3of12-" + kOld,
            "x.c3of12-" + kOld + ".bak", "x" + component_suffix(3, 12, kOld, 's')})
-    EXPECT_FALSE(recognise(name, "x")) << name;
+    EXPECT_FALSE(parse_component_name(name, "x")) << name;
 }
 
 }  // namespace
