@@ -1,4 +1,4 @@
-// Closes descriptors in the child of a fork.
+// Owns descriptors, and closes them in the child of a fork.
 //
 // All open Descriptors form a doubly linked list under one mutex. A handler of pthread_atfork closes every one of
 // them in the child. The mutex is locked across the fork, so that the child finds a complete list: without the lock,
@@ -28,7 +28,7 @@ struct OpenDescriptors {
   static void before_fork() { mutex().lock(); }
   static void in_parent() { mutex().unlock(); }
   static void in_child() {
-    while (first != nullptr) ::close(first->give());
+    while (first != nullptr) ::close(first->release());
     mutex().unlock();
   }
 };
@@ -42,37 +42,37 @@ namespace {
 
 // The mutex is locked when either of the next two functions is called.
 
-void Descriptor::take(int number) {
+void Descriptor::adopt(int number) {
   number_ = number;
   if (number < 0) return;
-  after_ = std::exchange(OpenDescriptors::first, this);
-  if (after_ != nullptr) after_->before_ = this;
+  next_ = std::exchange(OpenDescriptors::first, this);
+  if (next_ != nullptr) next_->previous_ = this;
 }
 
-int Descriptor::give() {
+int Descriptor::release() {
   if (number_ < 0) return -1;
-  (before_ == nullptr ? OpenDescriptors::first : before_->after_) = after_;
-  if (after_ != nullptr) after_->before_ = before_;
-  before_ = nullptr;
-  after_ = nullptr;
+  (previous_ == nullptr ? OpenDescriptors::first : previous_->next_) = next_;
+  if (next_ != nullptr) next_->previous_ = previous_;
+  previous_ = nullptr;
+  next_ = nullptr;
   return std::exchange(number_, -1);
 }
 
 Descriptor::Descriptor(int number) {
   const std::scoped_lock lock(OpenDescriptors::mutex());
-  take(number);
+  adopt(number);
 }
 
 Descriptor::Descriptor(Descriptor&& other) noexcept {
   const std::scoped_lock lock(OpenDescriptors::mutex());
-  take(other.give());
+  adopt(other.release());
 }
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   if (this == &other) return *this;
   close();
   const std::scoped_lock lock(OpenDescriptors::mutex());
-  take(other.give());
+  adopt(other.release());
   return *this;
 }
 
@@ -82,7 +82,7 @@ void Descriptor::close() {
   int number = -1;
   {
     const std::scoped_lock lock(OpenDescriptors::mutex());
-    number = give();
+    number = release();
   }
   if (number >= 0) ::close(number);
 }

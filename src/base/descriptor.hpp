@@ -22,14 +22,14 @@ class Descriptor {
 
  private:
   /// Makes this object the only owner of `number`, and adds it to the list.
-  void take(int number);
+  void adopt(int number);
   /// Removes this object from the list. Returns its descriptor, which the caller then owns; -1: none.
-  int give();
+  int release();
 
   int number_ = -1;
   // Neighbours in the list of all open descriptors.
-  Descriptor* before_ = nullptr;
-  Descriptor* after_ = nullptr;
+  Descriptor* previous_ = nullptr;
+  Descriptor* next_ = nullptr;
 
   friend struct OpenDescriptors;
 };

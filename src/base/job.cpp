@@ -84,7 +84,7 @@ std::optional<JobRank> job_rank() {
   return JobRank{launcher(), rank};
 }
 
-double process_began() {
+double process_start_time() {
   timespec real{};
   timespec boot{};
   ::clock_gettime(CLOCK_REALTIME, &real);

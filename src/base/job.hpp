@@ -14,12 +14,14 @@ struct JobRank {
   int rank = 0;
 };
 
-/// Returns nullopt if no launcher started this process, or one of its parents, together with others.
+/// Returns the job and the rank of this process; nullopt if no launcher started this process, or one of its parents,
+/// together with others.
 std::optional<JobRank> job_rank();
 
 /// Returns the start time of this process in seconds since 1970, by the clock of this host, to some hundredths; 0 if
-/// the system does not provide it. All processes of a job start before any of them writes a file. Those of a later
-/// job with the same number, which schedulers and containers reuse, start after that.
-double process_began();
+/// the system does not provide it. All processes of a job start before any of them writes a file; processes of a later
+/// job with the same number, which schedulers and containers reuse, start after that. So the time tells files of
+/// the two jobs apart.
+double process_start_time();
 
 }  // namespace plait::base

@@ -24,6 +24,7 @@ namespace plait::base {
 
 namespace {
 
+/// Maximum number of attempts of one search.
 constexpr int kMaxTries = 100'000;
 
 /// The multiples of `stride`, from 0 to `max_times` times.
@@ -47,22 +48,22 @@ class Sum {
       }
     }
     terms_.resize(count);
-    rest_.resize(count + 1);
+    max_sum_.resize(count + 1);
     divisor_.resize(count + 1);
-    rest_[count] = slack_;
+    max_sum_[count] = slack_;
     for (std::size_t i = count; i-- > 0;) {
-      rest_[i] = rest_[i + 1] + terms_[i].stride * terms_[i].max_times;
+      max_sum_[i] = max_sum_[i + 1] + terms_[i].stride * terms_[i].max_times;
       divisor_[i] = std::gcd(divisor_[i + 1], terms_[i].stride);
     }
   }
 
   /// True if the target is reached, or after too many attempts.
   bool reaches(Int128 target, std::size_t from = 0) {
-    if (target < 0 || target > rest_[from]) return false;
+    if (target < 0 || target > max_sum_[from]) return false;
     if (target <= slack_) return true;
     if (from == terms_.size() || target % divisor_[from] > slack_) return false;
     const Term& term = terms_[from];
-    const Int128 min_times = std::max<Int128>(ceil_divide(target - rest_[from + 1], term.stride), 0);
+    const Int128 min_times = std::max<Int128>(ceil_divide(target - max_sum_[from + 1], term.stride), 0);
     for (Int128 times = std::min(term.max_times, target / term.stride); times >= min_times; --times)
       if (++tries_ > kMaxTries || reaches(target - times * term.stride, from + 1)) return true;
     return false;
@@ -71,8 +72,8 @@ class Sum {
  private:
   std::vector<Term> terms_;  // in descending order of strides, each stride once
   Int128 slack_;
-  std::vector<Int128> rest_;  // for each term: the largest sum of it and the later ones
-  // For each term: greatest common divisor of it and the later ones; 0 after the last.
+  std::vector<Int128> max_sum_;  // for each term: the largest sum of this and the later terms, and of the slack
+  // For each term: greatest common divisor of the strides of this and the later terms; 0 after the last.
   std::vector<std::int64_t> divisor_;
   int tries_ = 0;
 };

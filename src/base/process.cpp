@@ -36,7 +36,7 @@ std::atomic<const LeakedObject*> leaked{nullptr};
 
 }  // namespace
 
-void keep(const void* object) noexcept {
+void leak(const void* object) noexcept {
   // Only leak detectors read this list, so no memory order is needed. Without memory, a leak is reported and nothing
   // else happens.
   auto* const entry = new (std::nothrow) LeakedObject{object, leaked.load(std::memory_order_relaxed)};

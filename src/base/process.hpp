@@ -16,7 +16,7 @@ namespace plait::base {
 class Owner {
  public:
   Owner() noexcept;
-  /// True if the current process is the owner.
+  /// Returns true if the current process is the owner; false in its children.
   bool here() const noexcept;
   int process() const noexcept { return process_; }
   /// errors  kArgument if the current process is not the owner: names `what`, its owner and `advice`.
@@ -27,14 +27,14 @@ class Owner {
   int process_;
 };
 
-/// Registers an object that stays allocated until the process ends, so that leak detectors find a reference to it.
-void keep(const void* object) noexcept;
+/// Leaves an object allocated until the process ends on purpose, and stores a reference to it for leak detectors.
+void leak(const void* object) noexcept;
 
 /// Deletes an object in the process that created this deleter, and leaks it in others.
 template <typename Type>
 class OwnerDelete {
  public:
-  void operator()(Type* object) const noexcept { owner_.here() ? delete object : keep(object); }
+  void operator()(Type* object) const noexcept { owner_.here() ? delete object : leak(object); }
 
  private:
   Owner owner_;
@@ -49,11 +49,11 @@ std::shared_ptr<Type> make_owned(Arguments&&... arguments) {
 
 /// Destroys an object in the process of its owner, and leaks it in a child.
 template <typename Type>
-void let_go(std::unique_ptr<Type>& object, const Owner& owner) noexcept {
+void destroy_or_leak(std::unique_ptr<Type>& object, const Owner& owner) noexcept {
   if (owner.here()) {
     object.reset();
   } else {
-    keep(object.release());
+    leak(object.release());
   }
 }
 

@@ -4,7 +4,8 @@
 //
 // Idea: a process descriptor always refers to the same process and becomes readable when the process ends. It is opened
 // first, and the start time is compared afterwards. Example: process 100 started at tick 5,000 is to be watched. The
-// descriptor of 100 is opened, and its status states 9,000: process 100 has ended, and the number was reused.
+// descriptor of 100 is opened, and the status of 100 has the start time 9,000: the watched process has ended, and its
+// number was reused.
 
 #include "base/process_watch.hpp"
 

@@ -20,7 +20,7 @@ struct ProcessId {
 
 ProcessId this_process();
 
-/// A watched process.
+/// Detects the end of one process.
 class ProcessWatch {
  public:
   /// Returns a watch that is shared by all callers; nullptr if the system has no descriptors of processes, or permits
@@ -28,11 +28,12 @@ class ProcessWatch {
   static std::shared_ptr<const ProcessWatch> find_or_open(const ProcessId& process);
 
   ProcessWatch(Descriptor descriptor, bool ended) : descriptor_(std::move(descriptor)), ended_(ended) {}
+  /// Returns true if the process has ended.
   bool ended() const;
 
  private:
   Descriptor descriptor_;
-  bool ended_;  // true if it ended before it was watched
+  bool ended_;  // the process ended before it was watched
 };
 
 }  // namespace plait::base

@@ -16,6 +16,7 @@ namespace plait::base {
 /// rank  in the job, if the environment does not contain it; -1 without a job.
 void begin_recording(int rank);
 
+/// Returns true if events are recorded.
 inline bool recording() noexcept { return plait_events_active() != 0; }
 
 /// Returns the number of a file in the trace; 0 without a trace.

@@ -17,10 +17,11 @@ class TaskQueue {
   /// Runs tasks one after another, in the order in which they were added. Returns after close(), when the queue is
   /// empty.
   void run();
+  /// Rejects further tasks; those in the queue still run.
   void close();
   /// True if a task waits for a thread.
   bool waiting() const;
-  /// True if no idle thread would run one more task.
+  /// True if no thread is free for one more task.
   bool all_busy() const;
 
  private:

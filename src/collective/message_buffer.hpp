@@ -18,7 +18,7 @@ class MessageBuffer {
  public:
   explicit MessageBuffer(const transport::Transport& transport) : transport_(transport) {}
   ~MessageBuffer() {
-    if (bytes_ && transport_.messages_abandoned()) base::keep(bytes_.release());
+    if (bytes_ && transport_.messages_abandoned()) base::leak(bytes_.release());
   }
   MessageBuffer(const MessageBuffer&) = delete;
   MessageBuffer& operator=(const MessageBuffer&) = delete;

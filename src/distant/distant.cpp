@@ -30,7 +30,7 @@ DistantFile& DistantFile::operator=(DistantFile&& other) noexcept {
   return *this;
 }
 DistantFile::~DistantFile() {
-  if (impl_) base::let_go(impl_, impl_->owner());
+  if (impl_) base::destroy_or_leak(impl_, impl_->owner());
 }
 
 DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {

@@ -24,7 +24,7 @@ struct EncodingSource {
   int code;             ///< code of the Error
 };
 
-/// Messages between ranks of one program.
+/// The source for messages between ranks of one program.
 extern const EncodingSource kAnotherRank;
 
 /// Decodes values from bytes, which must stay valid meanwhile. Bytes from other processes may be damaged in any way:

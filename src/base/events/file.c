@@ -181,7 +181,7 @@ static void describe(struct plait_trace_header* header) {
   header->family |= 1;
 }
 
-static int same_host(const struct plait_trace_header* a, const struct plait_trace_header* b) {
+static int is_same_host(const struct plait_trace_header* a, const struct plait_trace_header* b) {
   return strncmp(a->boot, b->boot, sizeof a->boot) == 0 &&
          (a->boot[0] != 0 || strncmp(a->host, b->host, sizeof a->host) == 0);
 }
@@ -201,12 +201,12 @@ static int join(const char* path) {
   describe(&own_header);
   int file = -1;
   int error = open_or_make(trace_path, &own_header, &trace_file_header, &file);
-  if (error == 0 && !same_host(&own_header, &trace_file_header)) { /* another clock: this host uses a second file */
+  if (error == 0 && !is_same_host(&own_header, &trace_file_header)) { /* another clock: this host uses a second file */
     sys_close(file);
     own_header.family = trace_file_header.family;
     snprintf(trace_path + length, sizeof trace_path - (size_t)length, ".%s", own_header.host);
     error = open_or_make(trace_path, &own_header, &trace_file_header, &file);
-    if (error == 0 && !same_host(&own_header, &trace_file_header)) {
+    if (error == 0 && !is_same_host(&own_header, &trace_file_header)) {
       sys_close(file);
       error = EEXIST;
     }

@@ -36,7 +36,7 @@ struct plait_thread {
   struct plait_thread* next_idle; /* in the list of states without a thread */
   uint32_t generation;
   uint32_t thread;
-  int fresh; /* the next event begins a new context */
+  int fresh; /* the next event begins a new context: the chunk has events of a thread that has ended */
   struct plait_mapping mapping;
   struct plait_reservation reserved;
   uint32_t next_size;
@@ -98,7 +98,7 @@ void plait_unlock(void);
 
 struct plait_local {
   struct plait_thread* state;
-  uintptr_t inside; /* the frame that has entered the writer; 0: none */
+  uintptr_t inside; /* address of the stack frame that has entered the writer; 0: none */
 };
 extern __thread struct plait_local plait_local __attribute__((tls_model("initial-exec")));
 
@@ -118,6 +118,6 @@ int plait_threads_begin(void);
 /* Returns the calling thread's state for the current generation; null: no memory. `inside` is set. */
 struct plait_thread* plait_thread_state(void);
 /* Called in the child of a fork: unmaps all chunks of the parent's threads. */
-void plait_threads_forget(void);
+void plait_threads_discard(void);
 
 #pragma GCC visibility pop

@@ -146,7 +146,7 @@ void plait_events_forked(void) {
   if (inside == 0) plait_local.inside = PLAIT_FRAME();
   __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); /* its holder is not in this process */
   const uint64_t parent = plait_this_process.image;
-  plait_threads_forget();
+  plait_threads_discard();
   plait_file_release(&plait_this_process.mapping);
   plait_file_release(&plait_this_process.names);
   plait_file_release(&plait_this_process.account);

@@ -32,11 +32,11 @@ int plait_thread_recover(uintptr_t here) {
 }
 
 /* Called when a thread ends. */
-static void give_up(void* value) {
+static void release_state(void* value) {
   struct plait_thread* state = value;
   if (plait_local.state != state) return;
   plait_local.inside = PLAIT_FRAME();
-  plait_local.state = NULL; /* later events of destructors adopt a state, and give it up again */
+  plait_local.state = NULL; /* later events of destructors adopt a state, and release it again */
   plait_lock();
   state->next_idle = idle;
   idle = state;
@@ -46,7 +46,7 @@ static void give_up(void* value) {
 
 int plait_threads_begin(void) {
   if (has_key) return 0;
-  const int error = pthread_key_create(&ending, give_up);
+  const int error = pthread_key_create(&ending, release_state);
   has_key = error == 0;
   return error;
 }
@@ -89,7 +89,7 @@ struct plait_thread* plait_thread_state(void) {
   return state;
 }
 
-void plait_threads_forget(void) {
+void plait_threads_discard(void) {
   /* No lock is needed: the child of a fork begins with a single thread. */
   idle = NULL;
   for (struct plait_thread* state = all; state != NULL; state = state->next) {

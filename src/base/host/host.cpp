@@ -57,7 +57,7 @@ std::string boot_id() {
   return id;
 }
 
-std::uint64_t network_space() {
+std::uint64_t network_namespace_id() {
   struct stat space{};
   return ::stat("/proc/self/ns/net", &space) == 0 ? space.st_ino : 0;
 }

@@ -29,6 +29,6 @@ std::vector<NetworkAddress> own_addresses();
 std::string boot_id();
 /// Returns the identity of the network namespace of this process, within which abstract local sockets are visible; 0 if
 /// the system does not provide it.
-std::uint64_t network_space();
+std::uint64_t network_namespace_id();
 
 }  // namespace plait::base::host

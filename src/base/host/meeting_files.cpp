@@ -70,7 +70,7 @@ bool is_locked(int file, LockRange range) {
   return lock.l_type != F_UNLCK;
 }
 
-int locker(int file, LockRange range) {
+int find_locking_process(int file, LockRange range) {
   struct flock lock = make_lock(F_WRLCK, range);
   return ::fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid > 0 ? lock.l_pid : 0;
 }
@@ -80,7 +80,7 @@ bool take_lock(int file, LockRange range) {
   return ::fcntl(file, F_OFD_SETLK, &lock) == 0;
 }
 
-void give_lock(int file, LockRange range) {
+void release_lock(int file, LockRange range) {
   struct flock lock = make_lock(F_UNLCK, range);
   ::fcntl(file, F_OFD_SETLK, &lock);
 }

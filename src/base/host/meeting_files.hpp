@@ -1,4 +1,5 @@
-/// Files through which the processes of one user find each other, and locks on them, which end with the process.
+/// Files through which the processes of one user find each other, and locks on these files, which the system releases
+/// when a process ends.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +22,15 @@ struct LockRange {
 /// Returns true if another process holds a lock in the range.
 /// errors  kSystem: that is unknown, because the file system has no locks.
 bool is_locked(int file, LockRange range = {});
-/// Returns the process that holds a lock in the range; 0 if there is none, or if the system does not say, as for locks
-/// that belong to a file descriptor like those of Plait.
-int locker(int file, LockRange range = {});
-/// Takes the lock if it is free; else returns false and sets errno.  It is released with the last copy of the
-/// descriptor.
+/// Returns the number of the process that holds a lock in the range; 0 if there is none, or if the system does not know
+/// it: the locks that take_lock() takes belong to a descriptor, not to a process.
+int find_locking_process(int file, LockRange range = {});
+/// Takes the lock if it is free; else returns false and sets errno.  The system releases the lock when the last copy of
+/// the descriptor is closed.
 bool take_lock(int file, LockRange range = {});
-void give_lock(int file, LockRange range = {});
+void release_lock(int file, LockRange range = {});
 
-/// Returns true if a path still refers to an open file.
+/// Returns true if a path refers to the open file `file`: false if the file was renamed, removed or replaced.
 bool leads_to(const std::string& path, int file);
 
 }  // namespace plait::base::host

@@ -10,7 +10,7 @@ namespace plait::base::host {
 
 namespace {
 
-constexpr unsigned kMaxSilence = 9000;  // ms
+constexpr unsigned kMaxSilence = 9000;  // ms; as long as the keep-alive probes: 3 s, then 2 intervals of 3 s
 
 }  // namespace
 
@@ -41,7 +41,7 @@ bool is_silent(int socket) {
   return info.tcpi_last_ack_recv >= kMaxSilence && (info.tcpi_retransmits >= 2 || info.tcpi_probes >= 2);
 }
 
-void widen(int socket, std::size_t bytes) {
+void set_send_buffer(int socket, std::size_t bytes) {
   const int size = static_cast<int>(bytes);
   ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }

@@ -27,7 +27,7 @@ void keep_alive(int socket);
 /// answers, but whose program reads nothing, is not silent.
 bool is_silent(int socket);
 
-/// Sets the number of sent bytes that a local socket buffers, as far as the system permits.
-void widen(int socket, std::size_t bytes);
+/// Sets the size of the send buffer of a local socket, as far as the system permits.
+void set_send_buffer(int socket, std::size_t bytes);
 
 }  // namespace plait::base::host

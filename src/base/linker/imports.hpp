@@ -1,4 +1,4 @@
-/// Redirects functions that loaded objects import from other objects.
+/// Redirects functions that loaded objects (the program and its shared libraries) import from other objects.
 #pragma once
 
 namespace plait::base {

@@ -1,4 +1,4 @@
-// Reuse of large blocks of memory.
+// Caches large blocks of memory for reuse.
 //
 // Problem: the kernel clears fresh memory at its first use, which takes as long as a copy.
 //

@@ -12,8 +12,8 @@ struct BlockingHooks {
 /// threads  Call it before the first wait.
 void set_blocking_hooks(BlockingHooks hooks) noexcept;
 
-/// Calls the hooks around a wait for another thread, during which it exists. It is constructed before the mutex of the
-/// wait is locked.
+/// Calls the hooks at the beginning and the end of its lifetime. Construct it for the time of a wait for another
+/// thread, before the mutex of the wait is locked.
 class BlockingWait {
  public:
   BlockingWait() noexcept;

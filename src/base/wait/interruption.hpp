@@ -1,4 +1,4 @@
-/// Interruption of long waits by the user.
+/// Interruption of long waits by the user, such as by Ctrl-C.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ void set_interruption_check(InterruptionCheck check) noexcept;
 /// True if waits of this program can be interrupted.
 bool can_be_interrupted() noexcept;
 
-/// True if the wait must end.
+/// Calls the check. Returns true if the wait of this thread must end.
 bool interrupted();
 
 /// While it exists, waits of this thread also end when `is_interrupted` returns true: another thread may wait for this

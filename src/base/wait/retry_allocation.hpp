@@ -10,9 +10,9 @@
 namespace plait::base {
 
 /// Returns the result of `body`, which is called again if it throws std::bad_alloc. It must change nothing before it
-/// throws that; other exceptions pass through. `lacking` is called before each further attempt. If memory is still
-/// lacking after about a second, ends the process with a message that names `what`. The launcher, or the liveness check
-/// of other processes, then reports its end.
+/// throws that; other exceptions pass through. `lacking`, which may release memory, is called before each further
+/// attempt. If memory is still lacking after about a second, ends the process with the message "not enough memory to
+/// `what`". The launcher, or the liveness check of other processes, then reports the end of this process.
 template <typename Body, typename Lacking>
 decltype(auto) retry_allocation(const char* what, Body&& body, Lacking&& lacking) {
   constexpr int kMaxAttempts = 100;

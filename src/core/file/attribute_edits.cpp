@@ -17,7 +17,7 @@ namespace {
 /// Returns a hash by which ranks detect that their values differ.
 std::uint64_t compute_hash(const ArrayAttribute& value) {
   std::uint64_t hash = 0;
-  const auto add = [&](std::uint64_t number) { hash = base::mixed(hash + base::kRandomIncrement + number); };
+  const auto add = [&](std::uint64_t number) { hash = base::mix(hash + base::kRandomIncrement + number); };
   for (const std::int64_t extent : value.shape) add(static_cast<std::uint64_t>(extent));
   for (const std::byte byte : value.values) add(std::to_integer<std::uint64_t>(byte));
   for (const std::string& text : value.texts) {

@@ -39,7 +39,7 @@ File::~File() {
     collective::caught([this] { impl_->context().worker().wait_for_tasks(); });
     impl_->streams().detach();
   }
-  base::let_go(impl_, impl_->context().owner());
+  base::destroy_or_leak(impl_, impl_->context().owner());
 }
 
 void File::fail_open(const std::string& message, const Comm& comm, int system_code) {

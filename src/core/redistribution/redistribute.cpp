@@ -265,7 +265,7 @@ Redistribution::Redistribution(const Layout& source, const Layout& target, std::
     : impl_(core::guarded(comm, [&] { return std::make_unique<Impl>(source, target, element_bytes, comm, options); })) {
 }
 Redistribution::~Redistribution() {
-  if (impl_) base::let_go(impl_, impl_->owner());
+  if (impl_) base::destroy_or_leak(impl_, impl_->owner());
 }
 Redistribution::Redistribution(Redistribution&&) noexcept = default;
 Redistribution& Redistribution::operator=(Redistribution&& other) noexcept {

@@ -18,7 +18,7 @@ SharedFile& SharedFile::operator=(SharedFile&& other) noexcept {
   return *this;
 }
 SharedFile::~SharedFile() {
-  if (impl_) base::let_go(impl_, impl_->owner());
+  if (impl_) base::destroy_or_leak(impl_, impl_->owner());
 }
 
 SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) {

@@ -26,7 +26,7 @@ bool is_older(const std::string& path) {
   constexpr double kMaxClockSkew = 1.0;  // seconds by which the clocks of this host and of the file server may differ
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 &&
-         static_cast<double>(status.st_ctim.tv_sec) + kMaxClockSkew < base::process_began();
+         static_cast<double>(status.st_ctim.tv_sec) + kMaxClockSkew < base::process_start_time();
 }
 
 /// Returns the rank that has marked a file, if the file belongs to this job. The mark is "RANK JOB".

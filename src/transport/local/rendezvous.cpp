@@ -124,7 +124,7 @@ class Rendezvous::FileLock {
       nap = std::min(2 * nap, kMaxNap);
     }
   }
-  ~FileLock() { base::host::give_lock(file_, kChangeLock); }
+  ~FileLock() { base::host::release_lock(file_, kChangeLock); }
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
 
@@ -133,7 +133,7 @@ class Rendezvous::FileLock {
   /// notify the others.
   static constexpr std::chrono::milliseconds kLateTimeout{500};
   [[noreturn]] static void fail_stuck(const Rendezvous& rendezvous) {
-    const int process = base::host::locker(rendezvous.file_.number(), kChangeLock);
+    const int process = base::host::find_locking_process(rendezvous.file_.number(), kChangeLock);
     base::throw_system_error(ETIMEDOUT, "rank ", rendezvous.job_.rank, " of the job ", rendezvous.job_.name,
                              " could not look at ", rendezvous.path_, " within ", rendezvous.timeout_.count(),
                              " s: ", process != 0 ? text("process ", process) : std::string("some rank of the job"),

@@ -54,7 +54,7 @@ void Leaders::reduce_min(std::span<std::int64_t> values) {
       notices_.wait(requests, "an agreement between nodes");
     } catch (...) {
       notices_.abandon();
-      base::keep(exchange_.release());  // MPI may still access the buffers
+      base::leak(exchange_.release());  // MPI may still access the buffers
       throw;
     }
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::min(values[i], exchange->in[i]);

@@ -64,7 +64,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     exit_registration_.reset();
     leave();
     if (notices_->has_abandoned() || (nodes_apart() && shared_memory::is_leaving())) everyone_.keep();
-    if (messages_abandoned()) base::keep(windows_.release());
+    if (messages_abandoned()) base::leak(windows_.release());
   }
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
@@ -138,7 +138,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     try {
       notices_->wait(std::span(&request, 1), "MPI_Ibcast");
     } catch (...) {
-      base::keep(broadcast_buffer_.release());
+      base::leak(broadcast_buffer_.release());
       throw;
     }
     std::copy_n(broadcast_buffer_->begin(), bytes.size(), bytes.begin());

@@ -93,7 +93,8 @@ AttemptResult connect_once(const Address& to, const Key& key, Clock::time_point 
   const int family = tcp == nullptr ? AF_UNIX : remote.storage.ss_family;
   base::Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.number() < 0) return failed_attempt(errno);
-  tcp == nullptr ? base::host::widen(socket.number(), 2 * kMaxStream) : base::host::keep_alive(socket.number());
+  tcp == nullptr ? base::host::set_send_buffer(socket.number(), 2 * kMaxStream)
+                 : base::host::keep_alive(socket.number());
   const int code = tcp == nullptr ? connect_socket(socket.number(), local.name(), local.length, until)
                                   : connect_socket(socket.number(), remote.name(), remote.length, until);
   return code != 0 ? failed_attempt(code) : greet_server(std::move(socket), key, until);

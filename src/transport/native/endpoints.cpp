@@ -81,7 +81,7 @@ Endpoints own_host() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   const std::string boot = base::host::boot_id();
-  const std::uint64_t network_namespace = base::host::network_space();
+  const std::uint64_t network_namespace = base::host::network_namespace_id();
   const bool known = !boot.empty() && network_namespace != 0;
   return {
       known ? to_word(base::text(boot, '/', network_namespace)) : std::string(kUnknownHost), to_word(name.data()), {}};

@@ -41,7 +41,8 @@ class RunningServer final : public Server {
       loop_->mailbox()->stop();
       thread_->join();
     }
-    base::let_go(thread_, owner_);  // in a child process, the destructor of the std::thread would end the program
+    base::destroy_or_leak(thread_,
+                          owner_);  // in a child process, the destructor of the std::thread would end the program
   }
 
   const Endpoints& endpoints() const override { return endpoints_; }

@@ -51,7 +51,7 @@ Notices::Notices(MPI_Comm everyone, std::int64_t cookie, std::span<shared_memory
 
 Notices::~Notices() {
   // MPI may still be sending the notices, because nothing waits for their requests. So their memory must stay.
-  if (sent_ > 0) base::keep(wires_.release());
+  if (sent_ > 0) base::leak(wires_.release());
 }
 
 void Notices::receive_notices() {

@@ -112,7 +112,8 @@ ConnectionAttempt::Progress ConnectionAttempt::begin(Clock::time_point now) {
   socket_ = base::Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket_.number() < 0) return give_up_address(errno, std::strerror(errno));
   socket_created_ = true;
-  tcp == nullptr ? base::host::widen(socket_.number(), 2 * kMaxStream) : base::host::keep_alive(socket_.number());
+  tcp == nullptr ? base::host::set_send_buffer(socket_.number(), 2 * kMaxStream)
+                 : base::host::keep_alive(socket_.number());
   const int code = tcp == nullptr ? ::connect(socket_.number(), local.name(), local.length)
                                   : ::connect(socket_.number(), remote.name(), remote.length);
   if (code != 0 && errno == EAGAIN) {  // the backlog of a local server is full

@@ -160,7 +160,7 @@ bool ServerLoop::accept_one(int listener, bool is_local) {
     ++rejected_;
     return true;
   }
-  is_local ? base::host::widen(socket.number(), 2 * kMaxStream) : base::host::keep_alive(socket.number());
+  is_local ? base::host::set_send_buffer(socket.number(), 2 * kMaxStream) : base::host::keep_alive(socket.number());
   const std::uint64_t id = ++last_id_;
   // If the connection cannot be registered, the destructor of `socket` closes it.
   try {

@@ -82,7 +82,7 @@ TEST_F(MeetingLocks, ApplyToRanges) {
   EXPECT_FALSE(host::is_locked(other.number(), {4, 100}));
   EXPECT_TRUE(host::take_lock(other.number(), {4, 0})) << "from byte 4 to the end";
   EXPECT_TRUE(host::is_locked(first.number(), {1000, 1}));
-  host::give_lock(other.number(), {4, 0});
+  host::release_lock(other.number(), {4, 0});
   EXPECT_FALSE(host::is_locked(first.number(), {1000, 1}));
 }
 

@@ -111,7 +111,7 @@ TEST(Rendezvous, ALockThatIsNotReleasedIsAnErrorInTime) {
   const std::filesystem::path path = meeting.folder() / "case.plait-job";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_TRUE(plait::base::host::take_lock(file, {0, 1}));
-  EXPECT_EQ(plait::base::host::locker(file, {0, 1}), 0);
+  EXPECT_EQ(plait::base::host::find_locking_process(file, {0, 1}), 0);
   const auto begin = std::chrono::steady_clock::now();
   const ReportedError report = run_ranks({{"case", 2, 0}}, 0.1)[0];
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));

@@ -27,7 +27,7 @@ constexpr std::uint64_t kHashes = std::uint64_t{1} << 32;
 /// Hashes evenly to 0 .. kHashes - 1. The hash differs from that of BlockTable; otherwise the sampled blocks would be
 /// neighbours in the table.
 std::uint64_t hash_block(BlockKey key) {
-  return base::mixed(key.block + std::uint64_t{key.file} * 0xd1342543de82ef95U + base::kRandomIncrement) >> 32;
+  return base::mix(key.block + std::uint64_t{key.file} * 0xd1342543de82ef95U + base::kRandomIncrement) >> 32;
 }
 
 /// Rounds up to one of 256 values between two powers of 2, so that the number of sizes stays small.
