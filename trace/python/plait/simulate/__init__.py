@@ -1,6 +1,4 @@
-"""Simulation of a trace: the requests that a cache would serve, and the time of programs and accesses on another
-machine.
-"""
+"""Simulates traces: counts the requests that a cache would serve, and predicts times on another machine."""
 
 import importlib.util
 from typing import TYPE_CHECKING

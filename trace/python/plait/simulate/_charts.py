@@ -10,7 +10,7 @@ from plait.draw.figure import new_figure, open_axis, save_by_ending
 from plait.draw.palette import line_style
 
 _MIB = float(1 << 20)
-_POINTS = 200
+_POINTS = 200  # approximate number of points of a line
 
 
 def draw_rates(document: Mapping[str, Any], path: Path, until: float | None = None) -> None:
@@ -18,7 +18,7 @@ def draw_rates(document: Mapping[str, Any], path: Path, until: float | None = No
 
     document   of a result
     until      seconds to show; None: all
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(11, 6)
     panels = figure.subplots(2, 1, sharex=True)
@@ -41,11 +41,14 @@ def draw_rates(document: Mapping[str, Any], path: Path, until: float | None = No
 def _rates(series: dict[str, Any], last: float) -> tuple[list[float], list[float]]:
     """Return times and rates in MiB per second, averaged over at most a few hundred intervals."""
     interval, sums = series["interval"], series["sums"]
-    used = max(int(last / interval) + 1, 1)
-    group = max(used // _POINTS, 1)
-    padded = (sums + [0] * used)[:used]
-    times = [interval * k for k in range(0, used, group)]
-    rates = [sum(padded[k : k + group]) / (group * interval) / _MIB for k in range(0, used, group)]
+    intervals = max(int(last / interval) + 1, 1)
+    intervals_per_point = max(intervals // _POINTS, 1)
+    padded = (sums + [0] * intervals)[:intervals]
+    times = [interval * k for k in range(0, intervals, intervals_per_point)]
+    rates = [
+        sum(padded[k : k + intervals_per_point]) / (intervals_per_point * interval) / _MIB
+        for k in range(0, intervals, intervals_per_point)
+    ]
     return times, rates
 
 

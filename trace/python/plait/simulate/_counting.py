@@ -1,4 +1,4 @@
-"""Counting the hits of a cache."""
+"""Counts the requests of a trace that a simulated cache serves, without simulating time."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def count(
         plait.ArgumentError: an unknown policy or parameter; a cache smaller than a block; keys that are not integers.
         plait.StoreError: the trace does not exist, or cannot be read.
     """
-    return _counted(trace, sizes, _Cache(cache, policy, block))[0]
+    return _count_hits(trace, sizes, _CacheRequest(cache, policy, block))[0]
 
 
 @entry
@@ -111,7 +111,7 @@ def hits(
 
     The remarks that count() has in ``notes`` are raised as a TraceWarning here.
     """
-    counts, remarks, _ = _counted(trace, sizes, _Cache(cache, policy, block))
+    counts, remarks, _ = _count_hits(trace, sizes, _CacheRequest(cache, policy, block))
     _warn(remarks)
     return counts.hits
 
@@ -134,7 +134,7 @@ def byte_hits(
         raise ArgumentTypeError(
             "the blocks of these keys have no size; give block=, or sizes= with that of each request"
         )
-    counts, remarks, _ = _counted(trace, sizes, _Cache(cache, policy, block))
+    counts, remarks, _ = _count_hits(trace, sizes, _CacheRequest(cache, policy, block))
     _warn(remarks)
     return counts.byte_hits
 
@@ -154,33 +154,34 @@ def outcomes(
     Requests that count() leaves out have no entry; the remarks about them are raised as a TraceWarning here. Memory: 2
     bytes per request.
     """
-    _, remarks, counter = _counted(trace, sizes, _Cache(cache, policy, block), keep=True)
+    _, remarks, counter = _count_hits(trace, sizes, _CacheRequest(cache, policy, block), with_outcomes=True)
     _warn(remarks)
     result = np.empty(counter.outcome_count(), np.bool_)
     counter.copy_outcomes(result.ctypes.data)
     return result
 
 
-class _Cache(NamedTuple):
-    """The cache that the caller requests."""
+class _CacheRequest(NamedTuple):
+    """The cache that the caller describes; see :func:`count`."""
 
     capacity: int | str
     policy: str
     block: int | str | None
 
 
-def _counted(
-    trace: Trace, sizes: npt.ArrayLike | None, cache: _Cache, *, keep: bool = False
+def _count_hits(
+    trace: Trace, sizes: npt.ArrayLike | None, cache: _CacheRequest, *, with_outcomes: bool = False
 ) -> tuple[Counts, Remarks, _simulation.Counter]:
+    """Return the counts, the remarks, and the counter, which records each request's outcome if asked."""
     policy = cache.policy
     if not isinstance(policy, str):
         raise ArgumentTypeError(f'policy={shown(policy)} is no name of a policy; give a text such as "lru"')
     shape = parse_shape(cache.capacity, cache.block, is_keys(trace))
 
-    def begin() -> _simulation.Counter:
-        return _simulation.Counter(policy, shape.slots, shape.block, keep)
+    def make_counter() -> _simulation.Counter:
+        return _simulation.Counter(policy, shape.slots, shape.block, with_outcomes)
 
-    counter, remarks = feed(begin, trace, sizes, shape.block)
+    counter, remarks = feed(make_counter, trace, sizes, shape.block)
     return Counts(policy, *shape, *counter.counts(), remarks.left_out + remarks.stated), remarks, counter
 
 

@@ -1,4 +1,4 @@
-"""Misses of LRU in caches of all sizes at once."""
+"""Miss-ratio curves: the misses of LRU in caches of all sizes, found in one pass over a trace."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class MissRatioCurve(NamedTuple):
         """
         slots = parse_shape(cache, self.block or None, self.block == 0).slots
         missed, total = self._select_misses(of)
-        at = int(np.searchsorted(self.sizes, slots, "right"))
-        return float((missed[at - 1] if at else total) / total) if total else 0.0
+        position = int(np.searchsorted(self.sizes, slots, "right"))
+        return float((missed[position - 1] if position else total) / total) if total else 0.0
 
     def miss_ratios(self, of: Quantity = "requests") -> npt.NDArray[np.float64]:
         """Return the result of :meth:`miss_ratio` for each of ``sizes``."""
@@ -118,14 +118,15 @@ def miss_ratio_curve(
         raise ArgumentError(f"samples={samples} is no number of blocks; give one from 1 to {_MAX_SAMPLES}")
     size = parse_block(block, is_keys(trace))
 
-    def begin() -> _simulation.Curve:
+    def make_compiled_curve() -> _simulation.Curve:
         return _simulation.Curve(float(rate), samples or 0, size)
 
-    curve, remarks = feed(begin, trace, sizes, size)
+    curve, remarks = feed(make_compiled_curve, trace, sizes, size)
     return _make_curve(curve, size, remarks.left_out + remarks.stated, exact=rate == 1 and samples is None)
 
 
 def _make_curve(curve: _simulation.Curve, block: int, notes: list[str], *, exact: bool) -> MissRatioCurve:
+    """Convert the compiled curve, whose points are (size, further hits in requests, blocks, bytes)."""
     _, *totals = curve.all()
     _, *sampled_totals = curve.seen()
     points = np.array(curve.found(), dtype=np.float64).reshape(-1, 4)

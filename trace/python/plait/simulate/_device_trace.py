@@ -1,4 +1,4 @@
-"""Traces of which only some files are on the simulated device."""
+"""A trace in which only some files are on the simulated device."""
 
 from __future__ import annotations
 
@@ -11,32 +11,35 @@ import numpy.typing as npt
 from plait.trace import Flag, Kind, Trace
 from plait.trace._event import Process, TracedFile
 
-_MOVED = (Kind.READ, Kind.WRITE, Kind.SYNC, Kind.TRUNCATE)
+# The calls that reach a device.
+_DEVICE_KINDS = (Kind.READ, Kind.WRITE, Kind.SYNC, Kind.TRUNCATE)
 
 
 class DeviceTrace:
-    """A trace for the compiled recording. Calls on files that are not on the device only take their recorded time."""
+    """A trace for the compiled recording, in which calls on files of other devices only take their recorded time."""
 
     def __init__(self, trace: Trace, is_on_device: Callable[[str], bool]) -> None:
         """Wrap a trace; ``is_on_device`` returns True for the name of a file on the device."""
         self._trace, self._is_on_device = trace, is_on_device
-        self._known = 0  # number of examined files
-        self._on_device: list[int] = []  # processes and numbers of files on the device
+        self._examined_files = 0
+        self._on_device: list[int] = []  # keys: process in the upper 32 bits, file number in the lower ones
 
     def read(self, count: int) -> npt.NDArray[np.void]:
         """Return the next events."""
         events = self._trace.read(count)
-        _, files = self._trace.described_after(1 << 62, self._known)
-        self._known += len(files)
+        _, files = self._trace.described_after(1 << 62, self._examined_files)
+        self._examined_files += len(files)
         self._on_device += [file.process << 32 | file.number for file in files if self._is_on_device(file.name)]
-        keys = events["process"].astype(np.uint64) << np.uint64(32) | events["file"].astype(np.uint64)
-        others = np.isin(events["kind"], _MOVED) & ~np.isin(keys, np.array(self._on_device, np.uint64))
-        if not others.any():
+        file_keys = events["process"].astype(np.uint64) << np.uint64(32) | events["file"].astype(np.uint64)
+        on_other_devices = np.isin(events["kind"], _DEVICE_KINDS) & ~np.isin(
+            file_keys, np.array(self._on_device, np.uint64)
+        )
+        if not on_other_devices.any():
             return events
         events = events.copy()
         # Asynchronous calls ran in parallel to the program and took none of its time.
-        events["duration"][others & ((events["flags"] & Flag.ASYNCHRONOUS) != 0)] = 0
-        events["kind"][others] = Kind.METADATA
+        events["duration"][on_other_devices & ((events["flags"] & Flag.ASYNCHRONOUS) != 0)] = 0
+        events["kind"][on_other_devices] = Kind.METADATA
         return events
 
     def described_after(self, processes: int, files: int) -> tuple[list[Process], list[TracedFile]]:

@@ -12,14 +12,14 @@ from plait import _trace
 from plait._base.amounts import seconds, share
 from plait._base.errors import Error
 from plait._calls.guard import entry
-from plait.simulate._advise import Advice, Change, advised
+from plait.simulate._advise import Advice, Change, make_advice
 from plait.simulate._machine import Machine, load
 from plait.simulate._recording import read
 from plait.simulate._run import DEFAULT_MACHINE
 
 Report = dict[str, Any]
 
-_CACHES = ("cache", "tier")
+_CACHES = ("cache", "tier")  # the changes that enlarge a cache
 REMEDIES: Mapping[str, tuple[str, ...]] = {
     "Small requests": ("aggregate",),
     "More reaches the devices than was asked for": ("aggregate",),
@@ -33,11 +33,11 @@ REMEDIES: Mapping[str, tuple[str, ...]] = {
     "The program waits for I/O": ("asynchronous", "write", "read_ahead"),
 }
 """Maps the title of a conclusion to the changes of `advise` that correspond to its advice."""
-# Events read per second, and requests replayed per second and core, from which the duration is estimated.
-_READ_PACE = 2e6
-_REPLAY_PACE = 1e6
-_REPLAYS = 16
-_MIN = 0.001  # share of the predicted time below which a change is not a gain
+# The duration of the replays is estimated from these rates before they begin.
+_READ_PACE = 2e6  # events read per second
+_REPLAY_PACE = 1e6  # requests replayed per second and core
+_REPLAYS = 16  # approximate number of replays of `make_advice`
+_MIN_GAIN = 0.001  # share of the predicted time below which a change is not a gain
 
 
 class _LateError(Exception):
@@ -74,7 +74,7 @@ def add_gains(
     base = load(machine)
     for conclusion in report["conclusions"]:
         conclusion["gain"] = None
-    report["gains"] = {"machine": base.name, "skipped": _reason_not_to(report, limit)}
+    report["gains"] = {"machine": base.name, "skipped": _find_reason_to_skip(report, limit)}
     if report["gains"]["skipped"] is None:
         end = time.monotonic() + limit
 
@@ -88,20 +88,20 @@ def add_gains(
                 progress(text, fraction)
 
         try:
-            recording = read([report["trace"]["path"]], on_progress, on_device or is_of_program, **(reading or {}))
+            recording = read([report["trace"]["path"]], on_progress, on_device or is_program_file, **(reading or {}))
             if recording.requests == 0:
                 report["gains"]["skipped"] = "no file on the device is read or written"
             else:
-                _add(report, advised(recording, base, {}, progress=on_progress, check=check))
+                _add_advice(report, make_advice(recording, base, {}, progress=on_progress, check=check))
         except _LateError:
             report["gains"]["skipped"] = f"replaying the trace takes more than {seconds(limit)}"
         except Error as error:
             report["gains"]["skipped"] = f"the trace cannot be replayed: {error}"
-    report["gains"]["text"] = _text(report["gains"])
+    report["gains"]["text"] = _summarize(report["gains"])
     return report
 
 
-def is_of_program(name: str) -> bool:
+def is_program_file(name: str) -> bool:
     """Return True if reports count a file as one of the program, not of the system, a library or an interpreter."""
     return not _trace.foreign_file(name)
 
@@ -114,12 +114,13 @@ def make_filter(file: str | None, include: list[str], exclude: list[str], all: b
             return False
         if file is not None:
             return fnmatchcase(name, file)
-        return all or is_of_program(name) or any(fnmatchcase(name, pattern) for pattern in include)
+        return all or is_program_file(name) or any(fnmatchcase(name, pattern) for pattern in include)
 
     return is_included
 
 
-def _reason_not_to(report: Report, limit: float) -> str | None:
+def _find_reason_to_skip(report: Report, limit: float) -> str | None:
+    """Return why the report's trace is not replayed, as a clause; None if it is."""
     if not report["table1"]["ios"] or not report["trace"]["events"]:
         return "the trace holds no reads or writes"
     if not any(conclusion["title"] in REMEDIES for conclusion in report["conclusions"]):
@@ -135,7 +136,8 @@ def _reason_not_to(report: Report, limit: float) -> str | None:
     return None
 
 
-def _add(report: Report, advice: Advice) -> None:
+def _add_advice(report: Report, advice: Advice) -> None:
+    """Add the advice to the report, and to each conclusion the gain of the best change that corresponds to it."""
     report["gains"] |= {
         "measured": advice.measured,
         "replayed": advice.replayed,
@@ -148,23 +150,24 @@ def _add(report: Report, advice: Advice) -> None:
         ],
     }
     for conclusion in report["conclusions"]:
-        fitting = [
+        matching_changes = [
             change for change in advice.changes if set(change.changes) & set(REMEDIES.get(conclusion["title"], ()))
         ]
-        if fitting:
-            conclusion["gain"] = _gain(max(fitting, key=lambda change: change.gain), advice)
+        if matching_changes:
+            conclusion["gain"] = _describe_gain(max(matching_changes, key=lambda change: change.gain), advice)
 
 
-def _gain(change: Change, advice: Advice) -> Report:
-    part = change.gain / advice.predicted if advice.predicted > 0 else 0.0
-    if part < _MIN:
+def _describe_gain(change: Change, advice: Advice) -> Report:
+    """Return the entry ``gain`` of a conclusion."""
+    gained_share = change.gain / advice.predicted if advice.predicted > 0 else 0.0
+    if gained_share < _MIN_GAIN:
         text = f"Predicted: no gain; tried was {change.what} and the like."
         return {"what": None, "setting": None, "seconds": 0.0, "share": 0.0, "text": text}
-    text = f"Predicted: {seconds(change.gain)} less ({share(part)}) by {change.what}: {change.setting}."
-    return {"what": change.what, "setting": change.setting, "seconds": change.gain, "share": part, "text": text}
+    text = f"Predicted: {seconds(change.gain)} less ({share(gained_share)}) by {change.what}: {change.setting}."
+    return {"what": change.what, "setting": change.setting, "seconds": change.gain, "share": gained_share, "text": text}
 
 
-def _text(gains: Report) -> str:
+def _summarize(gains: Report) -> str:
     if gains["skipped"] is not None:
         return f"Gains are not predicted: {gains['skipped']}."
     text = (

@@ -19,8 +19,10 @@ class Key(NamedTuple):
     """A key of a section."""
 
     unit: int
+    """The kind of amount: TIME, BYTES and so on."""
     default: float | str | bool
     about: str
+    """A clause for the table of keys, which follows the kind: a time `of a processor, from one process to another`."""
     choices: tuple[str, ...] = ()
 
 
@@ -95,10 +97,10 @@ SHARED = (
     ("network", "link_rate", "network", "link_rate"),
     ("network", "total_rate", "network", "total_rate"),
 )
-"""Sections and keys of the cost model, and the keys here that take their values from them by default."""
+"""Sections and keys of the cost model; each is followed by the section and key here that it sets by default."""
 
 
-def _listed(choices: str) -> tuple[str, ...]:
+def _split_choices(choices: str) -> tuple[str, ...]:
     return tuple(choices.split(",")) if choices else ()
 
 
@@ -109,7 +111,9 @@ def device_keys() -> dict[str, tuple[str, dict[str, Key]]]:
         name: (
             about,
             {
-                key: Key(unit, choices.split(",")[int(fallback)] if choices else fallback, words, _listed(choices))
+                key: Key(
+                    unit, choices.split(",")[int(fallback)] if choices else fallback, words, _split_choices(choices)
+                )
                 for key, unit, fallback, words, choices in parameters
             },
         )
@@ -117,7 +121,7 @@ def device_keys() -> dict[str, tuple[str, dict[str, Key]]]:
     }
 
 
-_WORDS = {
+_UNIT_NAMES = {
     TIME: "time",
     BYTES: "bytes",
     RATE: "rate",
@@ -140,12 +144,12 @@ def key_table() -> list[str]:
 
 def _rows(keys: dict[str, Key]) -> list[str]:
     return [
-        f"  {name:<18}{', '.join(key.choices) or _WORDS[key.unit]:<12}  {key.about}; {_shown(key)}"
+        f"  {name:<18}{', '.join(key.choices) or _UNIT_NAMES[key.unit]:<12}  {key.about}; {_format_default(key)}"
         for name, key in keys.items()
     ]
 
 
-def _shown(key: Key) -> str:
+def _format_default(key: Key) -> str:
     """Return the default in the notation of a machine file."""
     if isinstance(key.default, bool | str):
         return str(key.default).lower()

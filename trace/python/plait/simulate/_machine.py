@@ -10,10 +10,10 @@ from typing import Any
 
 from plait._base.errors import ArgumentError
 from plait.simulate._keys import DEVICE, SECTIONS, SHARED, TIER, Key, device_keys
-from plait.simulate._quantities import BYTES, CHOICE, COUNT, FLAG, TEXT, amount, nearest, whole
+from plait.simulate._quantities import BYTES, CHOICE, COUNT, FLAG, TEXT, parse_amount, parse_whole, suggest
 
 _FOLDERS = ("plait.simulate.machines", "plait.model.machines")
-_FOREIGN = ("processors", "disks", "requests", "network")  # sections of the cost model
+_COST_MODEL_SECTIONS = ("processors", "disks", "requests", "network")  # a machine file may have them too
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Machine:
             common = DEVICE if section == "device" else TIER
             old = {key: value for key, value in old.items() if key in common}
         new = {
-            key: _value(f"{section}.{key}", value, _found(section, key, kind), numbers=True)
+            key: _parse_value(f"{section}.{key}", value, _find_key(section, key, kind), numbers=True)
             for key, value in values.items()
         }
         return Machine(self.name, self.source, {**self.values, section: {**old, **new}})
@@ -66,15 +66,15 @@ class Machine:
 
 def examples() -> tuple[str, ...]:
     """Return the names of the machines in the package, ascending."""
-    return tuple(sorted(_texts()))
+    return tuple(sorted(_machine_texts()))
 
 
 def example_text(name: str) -> str:
     """Return the file of a machine in the package, with its comments.  errors  ArgumentError"""
-    texts = _texts()
+    texts = _machine_texts()
     if name not in texts:
         raise ArgumentError(
-            f"found the machine '{name}', expected a file or one of {', '.join(sorted(texts))}{nearest(name, texts)}"
+            f"found the machine '{name}', expected a file or one of {', '.join(sorted(texts))}{suggest(name, texts)}"
         )
     return texts[name]
 
@@ -98,10 +98,10 @@ def parse(text: str, name: str = "the machine file") -> Machine:
 
     sections = tables(text, name)
     for section in sections:
-        expected = ("machine", "simulate", *_FOREIGN)
+        expected = ("machine", "simulate", *_COST_MODEL_SECTIONS)
         if section not in expected:
             raise ArgumentError(
-                f"{name}: found the section [{section}], expected {', '.join(expected)}{nearest(section, expected)}"
+                f"{name}: found the section [{section}], expected {', '.join(expected)}{suggest(section, expected)}"
             )
     about = sections.get("machine", {})
     simulate_sections = sections.get("simulate")
@@ -110,25 +110,25 @@ def parse(text: str, name: str = "the machine file") -> Machine:
             f"{name}: there is no section [simulate.device], which says what the simulation needs to know; "
             "`plait simulate machine NAME` prints a file to begin with"
         )
-    values = _shared(name, sections)
+    values = _cost_model_values(name, sections)
     for section, entries in simulate_sections.items():
         if section not in SECTIONS or not isinstance(entries, dict):
             raise ArgumentError(
                 f"{name}: found the section [simulate.{section}], expected {', '.join(SECTIONS)}"
-                f"{nearest(section, SECTIONS)}"
+                f"{suggest(section, SECTIONS)}"
             )
-        values_of_section = _section(f"{name}: simulate.{section}", section, entries)
+        values_of_section = _parse_section(f"{name}: simulate.{section}", section, entries)
         values[section] = {**values.get(section, {}), **values_of_section}
     return Machine(str(about.get("name", name)), str(about.get("source", "")), values)
 
 
-def _shared(name: str, sections: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _cost_model_values(name: str, sections: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the values of the cost model's sections under the keys of the simulation's sections."""
     values: dict[str, dict[str, Any]] = {}
     for table, key, section, own_key in SHARED:
         entries = sections.get(table, {})
         if isinstance(entries, dict) and key in entries:
-            value = _value(f"{name}: {table}.{key}", entries[key], SECTIONS[section][own_key], numbers=True)
+            value = _parse_value(f"{name}: {table}.{key}", entries[key], SECTIONS[section][own_key], numbers=True)
             values.setdefault(section, {})[own_key] = value
     processors = sections.get("processors", {})
     if isinstance(processors, dict) and processors.get("count") == processors.get("per_node", 0):
@@ -136,7 +136,8 @@ def _shared(name: str, sections: Mapping[str, Any]) -> dict[str, dict[str, Any]]
     return values
 
 
-def _texts() -> dict[str, str]:
+def _machine_texts() -> dict[str, str]:
+    """Return the machine files of the package that describe a simulated machine, by name."""
     texts = {}
     for folder in _FOLDERS:
         for file in resources.files(folder).iterdir():
@@ -152,33 +153,38 @@ def _keys(section: str, kind: str) -> Mapping[str, Key]:
     if kind not in device_keys():
         raise ArgumentError(
             f"{section}.kind: there is no device '{kind}'; use one of {', '.join(device_keys())}"
-            f"{nearest(kind, device_keys())}"
+            f"{suggest(kind, device_keys())}"
         )
     return {**device_keys()[kind][1], **SECTIONS[section]}
 
 
-def _found(section: str, key: str, kind: str) -> Key:
+def _find_key(section: str, key: str, kind: str) -> Key:
+    """Return a key of a section; ``kind``: kind of the device.  errors  ArgumentError"""
     keys = _keys(section, kind)
     if key not in keys:
         of = f" of the device '{kind}'" if kind else ""
-        raise ArgumentError(f"found {section}.{key}{of}, expected one of {', '.join(keys)}{nearest(key, keys)}")
+        raise ArgumentError(f"found {section}.{key}{of}, expected one of {', '.join(keys)}{suggest(key, keys)}")
     return keys[key]
 
 
-def _section(where: str, section: str, entries: Mapping[str, Any]) -> dict[str, Any]:
+def _parse_section(where: str, section: str, entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a section of a file; ``where`` names the section in errors.  errors  ArgumentError"""
     kind = str(entries.get("kind", SECTIONS[section]["kind"].default)) if "kind" in SECTIONS[section] else ""
     keys = _keys(section, kind)
     result = {}
     for key, value in entries.items():
         if key not in keys:
-            raise ArgumentError(f"{where}: found '{key}', expected one of {', '.join(keys)}{nearest(key, keys)}")
-        result[key] = _value(f"{where}.{key}", value, keys[key])
+            raise ArgumentError(f"{where}: found '{key}', expected one of {', '.join(keys)}{suggest(key, keys)}")
+        result[key] = _parse_value(f"{where}.{key}", value, keys[key])
     return result
 
 
-def _value(where: str, value: Any, key: Key, *, numbers: bool = False) -> Any:
-    """Return a value in the type of its key; ``numbers``: numbers without units are in seconds, bytes or bytes per
-    second.
+def _parse_value(where: str, value: Any, key: Key, *, numbers: bool = False) -> Any:
+    """Return a value in the type of its key.
+
+    where     names the value in errors
+    numbers   True to accept numbers without units: seconds, bytes or bytes per second
+    errors    ArgumentError
     """
     if key.unit == FLAG:
         if not isinstance(value, bool):
@@ -191,10 +197,10 @@ def _value(where: str, value: Any, key: Key, *, numbers: bool = False) -> Any:
     if key.unit == CHOICE:
         if not isinstance(value, str) or value.split("?")[0] not in key.choices:
             raise ArgumentError(
-                f"{where}: found {value!r}, expected one of {', '.join(key.choices)}{nearest(str(value), key.choices)}"
+                f"{where}: found {value!r}, expected one of {', '.join(key.choices)}{suggest(str(value), key.choices)}"
             )
         if "?" in value and key.choices[0] == "none":
-            whole(where, value.split("?", 1)[1], BYTES)
+            parse_whole(where, value.split("?", 1)[1], BYTES)
         return value
     if not isinstance(value, str) and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise ArgumentError(f"{where}: found {value!r}, expected a text with a unit")
@@ -202,4 +208,4 @@ def _value(where: str, value: Any, key: Key, *, numbers: bool = False) -> Any:
         if not 0 <= value < 2**62:
             raise ArgumentError(f"{where}: found {value!r}, expected a number of 0 to below 2^62")
         return int(value) if key.unit in (BYTES, COUNT) else float(value)
-    return whole(where, value, key.unit) if key.unit in (BYTES, COUNT) else amount(where, value, key.unit)
+    return parse_whole(where, value, key.unit) if key.unit in (BYTES, COUNT) else parse_amount(where, value, key.unit)

@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 MIB = 1 << 20
 PAGE = 4096
+_READS, _WRITES = 0, 4  # fields of /sys/dev/block/*/stat: completed reads and writes
 THREADS = 16  # number of threads that make requests at the same time
 PARTS = 11  # number of measurements, which share the time equally
-_REST = 0.25  # seconds without requests, in which the device may save up credit
-_BURSTS = 7
-_PROBES = 8
+_PAUSE = 0.25  # seconds without requests, in which the device may save up credit
+_BURSTS = 7  # maximum number of pauses, each followed by a burst of requests
+_PROBES = 8  # number of flushed writes from which the size of the page cache's requests is derived
+_MIN_CREDIT = 0.002  # seconds; shorter credits are noise of the measurement
 
 
 class Times(NamedTuple):
@@ -68,13 +70,13 @@ class DeviceSample(NamedTuple):
     """True if the page cache was bypassed."""
 
     @property
-    def limited(self) -> bool:
+    def is_rate_limited(self) -> bool:
         """True if the device limits the number of requests per second.
 
         After a pause, one thread is served faster than many threads are without a pause, which only a saved credit
         explains.
         """
-        return self.credit > max(3 / self.reads_at_once, 0.002)
+        return self.credit > max(3 / self.reads_at_once, _MIN_CREDIT)
 
     @property
     def channels(self) -> int:
@@ -82,62 +84,72 @@ class DeviceSample(NamedTuple):
         return max(1, min(THREADS, round(self.reads_at_once * self.read.mean)))
 
 
-def measure(path: Path, part: float, size: int, on_progress: Callable[[str, float], None]) -> DeviceSample:
-    """Make a file of `size` bytes and measure, ``part`` seconds for each of PARTS steps.  errors  OSError"""
-    steps = iter(range(1, PARTS + 1))
+def measure(path: Path, limit: float, size: int, on_progress: Callable[[str, float], None]) -> DeviceSample:
+    """Make a file of `size` bytes, and measure the device and the processor.
 
-    def begin(text: str) -> None:
-        on_progress(text, (next(steps) - 1) / PARTS)
+    limit   seconds for each of PARTS measurements
+    errors  OSError
+    """
+    parts = iter(range(PARTS))
 
-    begin("writing the file")
-    with _descriptor(path, os.O_RDWR | os.O_CREAT, direct=True) as (file, direct):
+    def begin_part(text: str) -> None:
+        on_progress(text, next(parts) / PARTS)
+
+    begin_part("writing the file")
+    with _open_file(path, os.O_RDWR | os.O_CREAT, direct=True) as (file, direct):
         block = mmap.mmap(-1, MIB)
         block.write(os.urandom(MIB))
-        written = _timed(lambda k: os.pwritev(file, [block], k * MIB % size), part, size // MIB)
+        block_writes = _time_repeatedly(lambda k: os.pwritev(file, [block], k * MIB % size), limit, size // MIB)
         os.fsync(file)
-        size = min(size, len(written) * MIB)  # a slow device may not have written the whole file
-        begin("reading it in order")
-        before = _completed(path, 0)
-        read = _timed(lambda k: os.preadv(file, [block], k * MIB % size), part)
-        requests = _completed(path, 0) - before
+        size = min(size, len(block_writes) * MIB)  # a slow device may not have written the whole file
+        begin_part("reading it in order")
+        before = _count_completed(path, _READS)
+        block_reads = _time_repeatedly(lambda k: os.preadv(file, [block], k * MIB % size), limit)
+        device_reads = _count_completed(path, _READS) - before
         offsets = [PAGE * index for index in random.Random(1).choices(range(size // PAGE), k=4096)]
         page = memoryview(mmap.mmap(-1, PAGE))
-        begin("reading single pages")
-        single = _timed(lambda k: os.preadv(file, [page], offsets[k % 4096]), part)
-        begin("reading many pages at once")
-        min_rate = 1 / part  # a busy machine may complete no request
-        reads = max(_at_once(lambda page, k: os.preadv(file, [page], offsets[k % 4096]), part), min_rate)
-        begin("reading after a rest")
-        credit = _credit(lambda k: os.preadv(file, [page], offsets[k % 4096]), 1 / reads, part)
-        begin("writing single pages")
-        wrote = _timed(lambda k: os.pwritev(file, [page], offsets[k % 4096]), part)
-        begin("writing many pages at once")
-        writes = max(_at_once(lambda page, k: os.pwritev(file, [page], offsets[k % 4096]), part), min_rate)
+        begin_part("reading single pages")
+        page_reads = _time_repeatedly(lambda k: os.preadv(file, [page], offsets[k % 4096]), limit)
+        begin_part("reading many pages at once")
+        min_rate = 1 / limit  # a busy machine may complete no request
+        page_read_rate = max(
+            _measure_parallel_rate(lambda page, k: os.preadv(file, [page], offsets[k % 4096]), limit), min_rate
+        )
+        begin_part("reading after a rest")
+        credit = _measure_credit(lambda k: os.preadv(file, [page], offsets[k % 4096]), 1 / page_read_rate, limit)
+        begin_part("writing single pages")
+        page_writes = _time_repeatedly(lambda k: os.pwritev(file, [page], offsets[k % 4096]), limit)
+        begin_part("writing many pages at once")
+        page_write_rate = max(
+            _measure_parallel_rate(lambda page, k: os.pwritev(file, [page], offsets[k % 4096]), limit), min_rate
+        )
     # The credit that was saved before is subtracted from the rate of many threads.
-    reads, writes = (rate * part / (part + credit) for rate in (reads, writes))
-    begin("writing durably")
-    flush, flush_writes = _flush(path, size, part, min(_mean(wrote), 1 / writes if credit > 0.002 else 1.0))
-    begin("reading from memory")
-    with _descriptor(path, os.O_RDONLY, direct=False) as (file, _):
+    page_read_rate, page_write_rate = (rate * limit / (limit + credit) for rate in (page_read_rate, page_write_rate))
+    begin_part("writing durably")
+    flush, flush_writes = _measure_flush(
+        path, size, limit, min(_mean(page_writes), 1 / page_write_rate if credit > _MIN_CREDIT else 1.0)
+    )
+    begin_part("reading from memory")
+    with _open_file(path, os.O_RDONLY, direct=False) as (file, _):
         os.preadv(file, [block], 0)
         byte = bytearray(1)
-        call = _paced(lambda k: os.preadv(file, [byte], 0), part)
-        begin("copying from memory")
-        copied = _paced(lambda k: os.preadv(file, [block], 0), part)
-    begin("switching processes")
+        byte_read = _median_time(lambda k: os.preadv(file, [byte], 0), limit)
+        begin_part("copying from memory")
+        block_copy = _median_time(lambda k: os.preadv(file, [block], 0), limit)
+    begin_part("switching processes")
     return DeviceSample(
-        call=call,
-        copy_rate=MIB / max(copied - call, 1e-9),
-        switch=_switch(part),
-        read=_times(single),
-        write=_times(wrote),
-        read_rate=MIB / _mean(read),
-        write_rate=MIB / _mean(written),
-        reads_at_once=reads,
-        writes_at_once=writes,
+        call=byte_read,
+        copy_rate=MIB / max(block_copy - byte_read, 1e-9),
+        switch=_measure_switch(limit),
+        read=_times(page_reads),
+        write=_times(page_writes),
+        read_rate=MIB / _mean(block_reads),
+        write_rate=MIB / _mean(block_writes),
+        reads_at_once=page_read_rate,
+        writes_at_once=page_write_rate,
         credit=credit,
-        read_unit=_unit(len(read), requests),
-        write_unit=_write_unit(path, block, flush_writes),
+        read_unit=_request_unit(len(block_reads), device_reads),
+        write_unit=_measure_write_unit(path, block, flush_writes),
         flush=flush,
         flush_writes=flush_writes,
         direct=direct,
@@ -145,7 +157,7 @@ def measure(path: Path, part: float, size: int, on_progress: Callable[[str, floa
 
 
 @contextlib.contextmanager
-def _descriptor(path: Path, flags: int, *, direct: bool) -> Iterator[tuple[int, bool]]:
+def _open_file(path: Path, flags: int, *, direct: bool) -> Iterator[tuple[int, bool]]:
     """Open the file, bypassing the page cache if requested and possible."""
     if direct:
         try:
@@ -160,8 +172,8 @@ def _descriptor(path: Path, flags: int, *, direct: bool) -> Iterator[tuple[int, 
         os.close(file)
 
 
-def _completed(path: Path, field: int) -> int:
-    """Return how many reads (field 0) or writes (4) the device of a file has completed; 0 if unknown."""
+def _count_completed(path: Path, field: int) -> int:
+    """Return how many reads (_READS) or writes (_WRITES) the device of a file has completed; 0 if unknown."""
     device = os.stat(path).st_dev
     try:
         text = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat").read_text(encoding="ascii")
@@ -170,7 +182,9 @@ def _completed(path: Path, field: int) -> int:
         return 0
 
 
-def _timed(work: Callable[[int], object], limit: float, min_count: int = 16, max_count: int = 1_000_000) -> list[float]:
+def _time_repeatedly(
+    work: Callable[[int], object], limit: float, min_count: int = 16, max_count: int = 1_000_000
+) -> list[float]:
     """Return the times of a piece of work, repeated until the time limit, `min_count` to `max_count` times."""
     times: list[float] = []
     end = time.perf_counter() + limit
@@ -196,85 +210,85 @@ def _times(times: list[float]) -> Times:
     )
 
 
-def _paced(work: Callable[[int], object], limit: float) -> float:
+def _median_time(work: Callable[[int], object], limit: float) -> float:
     """Return the median time of a piece of work."""
-    return max(_times(_timed(work, limit)).p50, 1e-9)
+    return max(_times(_time_repeatedly(work, limit)).p50, 1e-9)
 
 
-def _at_once(work: Callable[[memoryview, int], object], limit: float) -> float:
-    """Return how often per second threads complete a piece of work, each with a page of its own."""
+def _measure_parallel_rate(work: Callable[[memoryview, int], object], limit: float) -> float:
+    """Return how often per second THREADS threads together complete a piece of work, each with its own page."""
     counts = [0] * THREADS
-    time.sleep(_REST)  # so that the full credit is saved up, and can be subtracted
+    time.sleep(_PAUSE)  # so that the full credit is saved up, and can be subtracted
     begin = time.perf_counter()
 
-    def go_on(number: int) -> None:
+    def work_until_end(thread_number: int) -> None:
         page = memoryview(mmap.mmap(-1, PAGE))
         while time.perf_counter() < begin + limit:
-            work(page, number * 251 + counts[number])
-            counts[number] += 1
+            work(page, thread_number * 251 + counts[thread_number])
+            counts[thread_number] += 1
 
-    started = [threading.Thread(target=go_on, args=(number,)) for number in range(THREADS)]
-    for thread in started:
+    threads = [threading.Thread(target=work_until_end, args=(thread_number,)) for thread_number in range(THREADS)]
+    for thread in threads:
         thread.start()
-    for thread in started:
+    for thread in threads:
         thread.join()
     return sum(counts) / (time.perf_counter() - begin)
 
 
-def _unit(requests: int, completed: int) -> int:
-    """Return the bytes of each request that reached the device, if it completed `completed` for `requests` of 1 MiB."""
+def _request_unit(requests: int, completed: int) -> int:
+    """Return the bytes of a device request, if `requests` requests of 1 MiB became `completed` device requests."""
     pieces = max(round(completed / requests), 1)
     return max(MIB // pieces // PAGE, 1) * PAGE
 
 
-def _write_unit(path: Path, block: mmap.mmap, others: int) -> int:
-    """Return the size in bytes of the page cache's write requests; ``others``: number of other writes per flush."""
-    with _descriptor(path, os.O_RDWR, direct=False) as (file, _):
-        before = _completed(path, 4)
+def _measure_write_unit(path: Path, block: mmap.mmap, other_writes: int) -> int:
+    """Return the bytes of the page cache's write requests; ``other_writes``: number of other writes per flush."""
+    with _open_file(path, os.O_RDWR, direct=False) as (file, _):
+        before = _count_completed(path, _WRITES)
         for k in range(_PROBES):
             os.pwritev(file, [block], k * MIB)
             os.fdatasync(file)
-        return _unit(_PROBES, _completed(path, 4) - before - others * _PROBES)
+        return _request_unit(_PROBES, _count_completed(path, _WRITES) - before - other_writes * _PROBES)
 
 
-def _credit(work: Callable[[int], object], each: float, limit: float) -> float:
+def _measure_credit(work: Callable[[int], object], request_time: float, limit: float) -> float:
     """Return the seconds of service that the device saves up in a pause.
 
-    They are the time by which the requests after the pause end earlier than in the long run.
+    These are the time by which the requests after the pause end earlier than in the long run.
 
-    ``each`` is the time of a request in the long run with many threads.  The result is the mean over all requests:
-    limits are often enforced in intervals, with more requests at the beginning of an interval than in the long run, and
-    none at its end.
+    ``request_time`` is the time of a request in the long run with many threads.  The result is the mean over all
+    requests: limits are often enforced in intervals, with more requests at the beginning of an interval than in the
+    long run, and none at its end.
     """
-    number = max(8, min(int(0.3 / each), 256))
-    saved: list[float] = []
+    burst_size = max(8, min(int(0.3 / request_time), 256))
+    savings: list[float] = []
     end = time.perf_counter() + limit
-    while len(saved) < _BURSTS and (len(saved) < 3 or time.perf_counter() < end):
-        time.sleep(_REST)
+    while len(savings) < _BURSTS and (len(savings) < 3 or time.perf_counter() < end):
+        time.sleep(_PAUSE)
         begin = time.perf_counter()
-        early = 0.0
-        for k in range(1, number + 1):
-            work(number * len(saved) + k)
-            early += k * each - (time.perf_counter() - begin)
-        saved.append(max(early / number, 0.0))
-    return sorted(saved)[len(saved) // 2]
+        time_saved = 0.0
+        for k in range(1, burst_size + 1):
+            work(burst_size * len(savings) + k)
+            time_saved += k * request_time - (time.perf_counter() - begin)
+        savings.append(max(time_saved / burst_size, 0.0))
+    return sorted(savings)[len(savings) // 2]
 
 
-def _flush(path: Path, size: int, limit: float, write: float) -> tuple[float, int]:
+def _measure_flush(path: Path, size: int, limit: float, write_time: float) -> tuple[float, int]:
     """Return the additional time of a durable write at a file's end beyond its writes, and its number of other writes.
 
     The file grows by at most a quarter.
     """
     page = memoryview(mmap.mmap(-1, PAGE))
-    with _descriptor(path, os.O_RDWR | os.O_DSYNC, direct=True) as (file, _):
-        before = _completed(path, 4)
+    with _open_file(path, os.O_RDWR | os.O_DSYNC, direct=True) as (file, _):
+        before = _count_completed(path, _WRITES)
         max_calls = max(size // 4 // PAGE, 16)
-        times = _timed(lambda k: os.pwritev(file, [page], size + k * PAGE), limit, max_count=max_calls)
-        others = max(round((_completed(path, 4) - before) / len(times)) - 1, 0)
-    return max(_mean(times) - (1 + others) * write, 0.0), others
+        times = _time_repeatedly(lambda k: os.pwritev(file, [page], size + k * PAGE), limit, max_count=max_calls)
+        other_writes = max(round((_count_completed(path, _WRITES) - before) / len(times)) - 1, 0)
+    return max(_mean(times) - (1 + other_writes) * write_time, 0.0), other_writes
 
 
-def _switch(limit: float) -> float:
+def _measure_switch(limit: float) -> float:
     """Return the time of a switch between two processes that wake each other by pipes, on one processor."""
     to_child, from_child = os.pipe(), os.pipe()
     allowed = os.sched_getaffinity(0)
@@ -290,11 +304,11 @@ def _switch(limit: float) -> float:
     os.close(to_child[0])
     try:
         os.sched_setaffinity(0, {min(allowed)})
-        there_and_back = _paced(lambda _: (os.write(to_child[1], b"x"), os.read(from_child[0], 1)), limit)
+        round_trip = _median_time(lambda _: (os.write(to_child[1], b"x"), os.read(from_child[0], 1)), limit)
     finally:
         os.sched_setaffinity(0, allowed)
         os.close(to_child[1])
         os.waitpid(child, 0)
         for descriptor in from_child:
             os.close(descriptor)
-    return there_and_back / 2
+    return round_trip / 2

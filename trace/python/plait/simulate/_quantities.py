@@ -34,13 +34,13 @@ _EXAMPLES = {
 _AMOUNT = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return a question that suggests a similar word, as the end of a sentence; empty if there is none."""
-    found = difflib.get_close_matches(word, list(known), 1, 0.6)
-    return f"; did you mean '{found[0]}'?" if found else ""
+def suggest(word: str, known: Iterable[str]) -> str:
+    """Return `; did you mean 'WORD'?` with the most similar known word, to end an error text; empty if none is."""
+    similar = difflib.get_close_matches(word, list(known), 1, 0.6)
+    return f"; did you mean '{similar[0]}'?" if similar else ""
 
 
-def amount(where: str, text: str | float, unit: int) -> float:
+def parse_amount(where: str, text: str | float, kind: int) -> float:
     """Return an amount in seconds, bytes, bytes per second, or as a number; ``where`` names it in errors.
 
     A number without a unit is accepted if the kind has no unit, or if the number is 0.
@@ -49,22 +49,24 @@ def amount(where: str, text: str | float, unit: int) -> float:
     """
     matched = _AMOUNT.fullmatch(str(text))
     if isinstance(text, bool) or matched is None:
-        raise ArgumentError(f"{where}: found {text!r}, expected {_EXAMPLES[unit]}")
-    value, name = float(matched[1]), matched[2]
-    units = _UNITS[unit]
-    if name and name not in units:
-        known = f"; the units are {', '.join(units)}" if units else ""
-        raise ArgumentError(f"{where}: found {text!r}, expected {_EXAMPLES[unit]}{known}{nearest(name, units)}")
-    if units and not name and value != 0:
-        raise ArgumentError(f"{where}: found {text!r}, which has no unit; give {_EXAMPLES[unit]}")
+        raise ArgumentError(f"{where}: found {text!r}, expected {_EXAMPLES[kind]}")
+    value, unit_name = float(matched[1]), matched[2]
+    units = _UNITS[kind]
+    if unit_name and unit_name not in units:
+        known_units = f"; the units are {', '.join(units)}" if units else ""
+        raise ArgumentError(
+            f"{where}: found {text!r}, expected {_EXAMPLES[kind]}{known_units}{suggest(unit_name, units)}"
+        )
+    if units and not unit_name and value != 0:
+        raise ArgumentError(f"{where}: found {text!r}, which has no unit; give {_EXAMPLES[kind]}")
     if not math.isfinite(value) or value < 0:
-        raise ArgumentError(f"{where}: found {text!r}, expected {_EXAMPLES[unit]}, not below 0")
-    return value * units.get(name, 1.0)
+        raise ArgumentError(f"{where}: found {text!r}, expected {_EXAMPLES[kind]}, not below 0")
+    return value * units.get(unit_name, 1.0)
 
 
-def whole(where: str, text: str | float, unit: int) -> int:
+def parse_whole(where: str, text: str | float, kind: int) -> int:
     """Return an amount as a whole number, rounded.  errors  ArgumentError"""
-    value = amount(where, text, unit)
+    value = parse_amount(where, text, kind)
     if value >= 2**62:
-        raise ArgumentError(f"{where}: found {text!r}, which is too large; give {_EXAMPLES[unit]}, below 2^62")
+        raise ArgumentError(f"{where}: found {text!r}, which is too large; give {_EXAMPLES[kind]}, below 2^62")
     return round(value)

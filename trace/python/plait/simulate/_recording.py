@@ -59,7 +59,7 @@ class Recording:
     @property
     def notes(self) -> list[str]:
         """Remarks about irregularities of the traces, and how the replay treats them."""
-        odd = self._compiled.oddities
+        numbers = self._compiled.oddities
         texts = {
             "incomplete": ("trace", "cut off or of killed processes; what is missing is not simulated"),
             "missed": ("event", "happened but in no trace; not simulated"),
@@ -74,7 +74,7 @@ class Recording:
             "far": ("event", "more than 36 years from the clock's zero, or behind 73 years of activity; left out"),
             "beyond": ("request", "of more than 1 TiB or ending behind 8 PiB of a file; left out but for its time"),
         }
-        remarks = [f"{count(odd[key], noun)} {text}" for key, (noun, text) in texts.items() if odd[key]]
+        remarks = [f"{count(numbers[key], noun)} {text}" for key, (noun, text) in texts.items() if numbers[key]]
         if not self._compiled.logical:
             remarks.append("the traces hold no requests of programs, only what reached devices; that is replayed")
         return remarks
@@ -98,8 +98,10 @@ def record(
         raise ArgumentError("there is no trace to replay; name at least one")
     recording = read(names, progress, None if file is None else lambda name: fnmatchcase(name, file))
     if recording.requests == 0:
-        of = "" if file is None else f" of files whose names match '{file}'"
-        raise ArgumentError(f"there are no reads or writes{of} in {', '.join(names)}; there is nothing to replay")
+        file_clause = "" if file is None else f" of files whose names match '{file}'"
+        raise ArgumentError(
+            f"there are no reads or writes{file_clause} in {', '.join(names)}; there is nothing to replay"
+        )
     return recording
 
 
@@ -116,9 +118,9 @@ def read(
     compiled = _simulation.Recording()
     for number, name in enumerate(names):
 
-        def on_progress(read: int, whole: int, number: int = number, name: str = name) -> None:
+        def on_progress(done: int, total: int, number: int = number, name: str = name) -> None:
             if progress is not None:
-                share = read / whole if whole else 0.0
+                share = done / total if total else 0.0
                 progress(f"reading {name}", (number + min(share, 1.0)) / len(names))
 
         with open_trace(name, **options) as trace:

@@ -38,8 +38,8 @@ class Result:
     @property
     def utilization(self) -> float:
         """The share of processor time that was used, 0 to 1."""
-        whole = self.elapsed * self.document["machine"]["processors"]["count"]
-        return 1.0 - self.idle / whole if whole > 0 else 0.0
+        processor_seconds = self.elapsed * self.document["machine"]["processors"]["count"]
+        return 1.0 - self.idle / processor_seconds if processor_seconds > 0 else 0.0
 
     @property
     def hit_ratio(self) -> float:
@@ -56,8 +56,8 @@ class Result:
     @property
     def device_bytes(self) -> tuple[int, int]:
         """Bytes read from and written to the devices, without the tier."""
-        below = [device for device in self.document["devices"] if device["name"] != "tier"]
-        return sum(device["read_bytes"] for device in below), sum(device["write_bytes"] for device in below)
+        devices = [device for device in self.document["devices"] if device["name"] != "tier"]
+        return sum(device["read_bytes"] for device in devices), sum(device["write_bytes"] for device in devices)
 
     @property
     def notes(self) -> list[str]:
@@ -79,9 +79,9 @@ class Result:
         return Sweep(["run"], [{"run": "this"}, {"run": "other"}], [self, other])
 
     def plot(self, path: str | Path) -> None:
-        """Write a chart of rates over time; SVG where the name ends so, else PNG.
+        """Write a chart of rates over time; SVG if the name ends in .svg, else PNG.
 
-        errors  plait.Error where matplotlib is not installed
+        errors  plait.Error if matplotlib is not installed
         """
         from plait.simulate._charts import draw_rates
 
@@ -108,30 +108,31 @@ class Result:
 
 
 def _lines(result: Result) -> Iterator[str]:
-    doc = result.document
-    cpus = doc["machine"]["processors"]["count"]
-    yield f"{', '.join(doc['traces'])} on {doc['machine']['name']}"
+    document = result.document
+    processors = document["machine"]["processors"]["count"]
+    yield f"{', '.join(document['traces'])} on {document['machine']['name']}"
     yield ""
     yield f"elapsed          {seconds(result.elapsed)}"
-    if doc["drained"] > result.elapsed:
-        yield f"  on the device  {seconds(doc['drained'])}"
-    of = f" of {cpus} processors" if cpus > 1 else ""
-    yield f"idle             {seconds(result.idle)}{of}; {share(result.utilization)} used"
-    yield f"computing        {seconds(doc['computing'])}, system {seconds(doc['system'] + doc['interrupts'])}"
-    if doc["program"]["measured"]:
+    if document["drained"] > result.elapsed:
+        yield f"  on the device  {seconds(document['drained'])}"
+    processor_count = f" of {processors} processors" if processors > 1 else ""
+    yield f"idle             {seconds(result.idle)}{processor_count}; {share(result.utilization)} used"
+    system = seconds(document["system"] + document["interrupts"])
+    yield f"computing        {seconds(document['computing'])}, system {system}"
+    if document["program"]["measured"]:
         return
     yield (
         f"reads served     {share(result.request_hit_ratio)} of requests, "
         f"{share(result.hit_ratio)} of bytes from the cache"
     )
-    cache, block = doc["cache"], doc["machine"]["cache"]["block"]
+    cache, block = document["cache"], document["machine"]["cache"]["block"]
     if cache["ahead_blocks"]:
         used, wasted = (share(cache[name] / cache["ahead_blocks"]) for name in ("ahead_used", "ahead_wasted"))
         yield f"read ahead       {size(cache['ahead_blocks'] * block)}, {used} used, {wasted} dropped unread"
-    if doc["max_dirty"]:
-        yield f"dirty            {size(doc['max_dirty'])} at most"
+    if document["max_dirty"]:
+        yield f"dirty            {size(document['max_dirty'])} at most"
     for name, key in (("reads take", "read_latency"), ("writes take", "write_latency")):
-        times = doc[key]
+        times = document[key]
         if times["count"]:
             yield (
                 f"{name:<17}{seconds(times['p50'])} (median), {seconds(times['p99'])} (99 %), "
@@ -139,24 +140,24 @@ def _lines(result: Result) -> Iterator[str]:
             )
     yield ""
     yield "device               reads      bytes     writes      bytes    busy  queue"
-    for use in doc["devices"]:
+    for device in document["devices"]:
         yield (
-            f"{use['name'][:16]:<16}{use['reads']:>10,} {size(use['read_bytes']):>10} {use['writes']:>10,} "
-            f"{size(use['write_bytes']):>10} {100 * use['busy'] / max(doc['drained'], 1e-9):>5.0f} % "
-            f"{use['queue_mean']:>6.3g}"
+            f"{device['name'][:16]:<16}{device['reads']:>10,} {size(device['read_bytes']):>10} {device['writes']:>10,} "
+            f"{size(device['write_bytes']):>10} {100 * device['busy'] / max(document['drained'], 1e-9):>5.0f} % "
+            f"{device['queue_mean']:>6.3g}"
         )
-    if len(doc["processes"]) > 1:
+    if len(document["processes"]) > 1:
         yield ""
         yield "process              elapsed  computing    waiting      ready"
-        for process in doc["processes"][:16]:
+        for process in document["processes"][:16]:
             name = process["command"] or str(process["process"])
-            took = process["end"] - process["start"]
+            process_seconds = process["end"] - process["start"]
             yield (
-                f"{name[:16]:<16}{seconds(took):>12} {seconds(process['computing']):>10} "
+                f"{name[:16]:<16}{seconds(process_seconds):>12} {seconds(process['computing']):>10} "
                 f"{seconds(process['waiting']):>10} {seconds(process['ready']):>10}"
             )
-        if len(doc["processes"]) > 16:
-            yield f"and {len(doc['processes']) - 16} more"
+        if len(document["processes"]) > 16:
+            yield f"and {len(document['processes']) - 16} more"
     for note in result.notes:
         yield f"note: {note}"
 
@@ -202,9 +203,9 @@ class Sweep:
         return json.dumps(self.rows())
 
     def plot(self, path: str | Path) -> None:
-        """Write a chart of elapsed and idle time; SVG where the name ends so, else PNG.
+        """Write a chart of elapsed and idle time; SVG if the name ends in .svg, else PNG.
 
-        errors  plait.Error where matplotlib is not installed
+        errors  plait.Error if matplotlib is not installed
         """
         from plait.simulate._charts import draw_sweep
 
@@ -240,10 +241,11 @@ class Sweep:
             ]
             for row in self.rows()
         ]
-        return "\n".join(_aligned([heads, *table]))
+        return "\n".join(_align_columns([heads, *table]))
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+def _align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the rows as lines of text with right-aligned columns."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         yield "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)).rstrip()

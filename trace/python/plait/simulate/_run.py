@@ -1,4 +1,4 @@
-"""Replays of traces on machines."""
+"""Replays traces on simulated machines: once, on many variants of a machine, or several at the same time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plait._calls.guard import entry
 from plait.simulate._machine import Machine, load
 from plait.simulate._recording import Recording, Traces, record
 from plait.simulate._result import Result, Sweep
-from plait.simulate._settings import overridden, settings
+from plait.simulate._settings import apply_changes, settings
 
 DEFAULT_MACHINE = "laptop-nvme"
 
@@ -80,7 +80,7 @@ def run(
         plait.StoreError: a trace or a file cannot be read.
     """
     recording = record(traces, progress)
-    changed, program = overridden(load(machine), changes)
+    changed, program = apply_changes(load(machine), changes)
     on_progress = None if progress is None else lambda share: progress("replaying", share)
     return replay(recording, changed, program, measured=measured, progress=on_progress)
 
@@ -109,54 +109,57 @@ def sweep(
     """
     recording = record(traces, progress)
     base = load(machine)
-    swept = {name: list(value) for name, value in changes.items() if isinstance(value, list | tuple)}
-    fixed = {name: value for name, value in changes.items() if name not in swept}
-    points = [dict(zip(swept, values, strict=True)) for values in product(*swept.values())]
-    variants = [overridden(base, {**fixed, **point}) for point in points]
+    varied = {name: list(value) for name, value in changes.items() if isinstance(value, list | tuple)}
+    fixed = {name: value for name, value in changes.items() if name not in varied}
+    points = [dict(zip(varied, values, strict=True)) for values in product(*varied.values())]
+    variants = [apply_changes(base, {**fixed, **point}) for point in points]
     for variant, program in variants:
         settings(variant, program)
 
-    return Sweep(list(swept), points, at_once(recording, variants, workers, progress))
+    return Sweep(list(varied), points, replay_all(recording, variants, workers, progress))
 
 
 class _StoppedError(Exception):
     """Ends a replay whose result is no longer needed."""
 
 
-def at_once(
+def replay_all(
     recording: Recording,
     variants: Sequence[tuple[Machine, Mapping[str, Any]]],
     workers: int | None,
     progress: Callable[[str, float], None] | None,
     check: Callable[[], None] | None = None,
 ) -> list[Result]:
-    """Return the results of all variants, replayed in threads. Replays do not hold the lock of the interpreter.
+    """Replay all variants in threads, and return their results. Replays do not hold the lock of the interpreter.
 
-    An exception of ``progress``, or Ctrl-C, ends all running replays within about 65,000 requests. Each replay calls
-    ``check`` that often, and an exception of ``check`` ends all replays, too.
+    Each replay calls ``check`` about every 65,000 requests. An exception of ``check`` or ``progress``, or Ctrl-C, ends
+    all running replays at that point.
     """
     results: dict[int, Result] = {}
-    number = len(variants)
-    stopped = threading.Event()
+    total = len(variants)
+    stop_requested = threading.Event()
 
-    def go_on(_: float) -> None:
-        if stopped.is_set():
+    def check_stop(_: float) -> None:
+        if stop_requested.is_set():
             raise _StoppedError
         if check is not None:
             check()
 
     with ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
-        started = {pool.submit(replay, recording, *variant, progress=go_on): k for k, variant in enumerate(variants)}
+        variant_of_future = {
+            pool.submit(replay, recording, *variant, progress=check_stop): index
+            for index, variant in enumerate(variants)
+        }
         try:
-            for future in as_completed(started):
-                results[started[future]] = future.result()
+            for future in as_completed(variant_of_future):
+                results[variant_of_future[future]] = future.result()
                 if progress is not None:
-                    progress(f"{len(results)} of {number} replays", len(results) / number)
+                    progress(f"{len(results)} of {total} replays", len(results) / total)
         except BaseException:
-            stopped.set()
+            stop_requested.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return [results[index] for index in range(number)]
+    return [results[index] for index in range(total)]
 
 
 def compare(results: Mapping[str, Result] | Iterable[tuple[str, Result]]) -> Sweep:

@@ -7,12 +7,13 @@ from typing import Any
 from plait._base.errors import ArgumentError
 from plait.simulate._keys import READ_AHEAD, WRITE, device_keys
 from plait.simulate._machine import Machine
-from plait.simulate._quantities import BYTES, CHOICE, nearest, whole
+from plait.simulate._quantities import BYTES, CHOICE, parse_whole, suggest
 
 ASYNCHRONOUS = ("none", "reads", "writes", "all")
 """The choices of the requests that are made asynchronous, so that their programs do not wait for them."""
 
-_SHORT = {
+#: The changes that set one value of a machine, with its section and key.
+_MACHINE_CHANGES = {
     "cpus": ("processors", "count"),
     "quantum": ("processors", "quantum"),
     "cache": ("cache", "size"),
@@ -28,49 +29,49 @@ _SHORT = {
     "flush": ("device", "flush"),
     "flush_writes": ("device", "flush_writes"),
 }
-OVERRIDES = (*_SHORT, "device", "tier", "aggregate", "asynchronous", "waits")
+OVERRIDES = (*_MACHINE_CHANGES, "device", "tier", "aggregate", "asynchronous", "waits")
 """The changes that :func:`plait.simulate.run` accepts for a machine and the programs."""
 
 
-def overridden(machine: Machine, changes: dict[str, Any]) -> tuple[Machine, dict[str, Any]]:
+def apply_changes(machine: Machine, changes: dict[str, Any]) -> tuple[Machine, dict[str, Any]]:
     """Return the changed machine, and the changes of the programs.  errors  ArgumentError"""
     program: dict[str, Any] = {}
     for name, value in changes.items():
         if value is None:
             continue
-        if name in _SHORT:
-            section, key = _SHORT[name]
+        if name in _MACHINE_CHANGES:
+            section, key = _MACHINE_CHANGES[name]
             machine = machine.changed(section, **{key: value})
         elif name == "device":
-            machine = machine.changed("device", **_described("device", str(value)))
+            machine = machine.changed("device", **_parse_device("device", str(value)))
         elif name == "tier":
-            machine = machine.changed("tier", **_tier(value))
+            machine = machine.changed("tier", **_parse_tier(value))
         elif name in ("aggregate", "asynchronous", "waits"):
             program[name] = value
         else:
-            raise ArgumentError(f"found {name}, expected one of {', '.join(OVERRIDES)}{nearest(name, OVERRIDES)}")
+            raise ArgumentError(f"found {name}, expected one of {', '.join(OVERRIDES)}{suggest(name, OVERRIDES)}")
     return machine, program
 
 
-def _described(what: str, text: str) -> dict[str, Any]:
-    """Return the values of a text such as ``ssd?channels=4&read_latency=80us``."""
-    kind, _, rest = text.partition("?")
+def _parse_device(section: str, text: str) -> dict[str, Any]:
+    """Return the keys and values of a text such as ``ssd?channels=4&read_latency=80us``; ``kind`` is ssd."""
+    kind, _, parameters = text.partition("?")
     values: dict[str, Any] = {"kind": kind}
-    for entry in filter(None, rest.split("&")):
-        name, equal, value = entry.partition("=")
-        if not equal:
-            raise ArgumentError(f"{what}: found '{entry}', expected name=value as in disk?seek_far=15ms&count=4")
+    for entry in filter(None, parameters.split("&")):
+        name, equals_sign, value = entry.partition("=")
+        if not equals_sign:
+            raise ArgumentError(f"{section}: found '{entry}', expected name=value as in disk?seek_far=15ms&count=4")
         values[name] = value
     return values
 
 
-def _tier(value: Any) -> dict[str, Any]:
+def _parse_tier(value: Any) -> dict[str, Any]:
     """Return the values of a text such as ``256MiB`` or ``256MiB?kind=ssd&channels=4``."""
     if not isinstance(value, str):
         return {"size": value}
-    size, _, rest = value.partition("?")
-    values = _described("tier", f"server?{rest}")
-    if "&kind=" not in f"&{rest}":
+    size, _, parameters = value.partition("?")
+    values = _parse_device("tier", f"server?{parameters}")
+    if "&kind=" not in f"&{parameters}":
         del values["kind"]
     return {"size": size, **values}
 
@@ -82,13 +83,13 @@ def settings(machine: Machine, program: dict[str, Any], *, measured: bool = Fals
     name, _, size = str(cache["read_ahead"]).partition("?")
     cache["read_ahead"] = READ_AHEAD.index(name)
     if size:
-        cache["read_ahead_size"] = whole("read_ahead", size, BYTES)
+        cache["read_ahead_size"] = parse_whole("read_ahead", size, BYTES)
     cache["write"] = WRITE.index(cache["write"])
     asynchronous = str(program.get("asynchronous", "none"))
     if asynchronous not in ASYNCHRONOUS:
         raise ArgumentError(
             f"asynchronous: found '{asynchronous}', expected one of {', '.join(ASYNCHRONOUS)}"
-            f"{nearest(asynchronous, ASYNCHRONOUS)}"
+            f"{suggest(asynchronous, ASYNCHRONOUS)}"
         )
     waits = str(program.get("waits", "keep"))
     if waits not in ("keep", "drop"):
@@ -102,7 +103,7 @@ def settings(machine: Machine, program: dict[str, Any], *, measured: bool = Fals
         "device": device_settings(machine, "device"),
         "program": {
             "measured": measured,
-            "aggregate": whole("aggregate", aggregate, BYTES) if isinstance(aggregate, str) else int(aggregate),
+            "aggregate": parse_whole("aggregate", aggregate, BYTES) if isinstance(aggregate, str) else int(aggregate),
             "asynchronous_reads": asynchronous in ("reads", "all"),
             "asynchronous_writes": asynchronous in ("writes", "all"),
             "keep_waits": waits == "keep",
@@ -114,15 +115,15 @@ def device_settings(machine: Machine, section: str) -> dict[str, Any]:
     """Return the device of a section in the form that the compiled simulation expects."""
     kind = machine.kind(section)
     values = {}
-    for key, about in device_keys()[kind][1].items():
+    for key, spec in device_keys()[kind][1].items():
         value = machine.get(section, key)
-        values[key] = about.choices.index(value) if about.unit == CHOICE else value
-    several = section == "device"
+        values[key] = spec.choices.index(value) if spec.unit == CHOICE else value
+    is_striped = section == "device"  # a tier is one device, without flushes
     return {
         "kind": kind,
-        "count": machine.get(section, "count") if several else 1,
-        "stripe": machine.get(section, "stripe") if several else 0,
-        "flush": machine.get(section, "flush") if several else 0.0,
-        "flush_writes": machine.get(section, "flush_writes") if several else 0,
+        "count": machine.get(section, "count") if is_striped else 1,
+        "stripe": machine.get(section, "stripe") if is_striped else 0,
+        "flush": machine.get(section, "flush") if is_striped else 0.0,
+        "flush_writes": machine.get(section, "flush_writes") if is_striped else 0,
         "values": {key: float(value) for key, value in values.items()},
     }

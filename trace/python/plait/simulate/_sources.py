@@ -83,7 +83,7 @@ def parse_block(block: Any, keys: bool) -> int:
     """Return the bytes of a block; 0 for keys whose blocks have no size."""
     if block is None:
         return 0 if keys else BLOCK
-    size = _whole(parse_bytes(block, "block"), "block", block)
+    size = _require_integer(parse_bytes(block, "block"), "block", block)
     if size < 1:
         raise ArgumentError(f"block={shown(block)} is no size of a block; give 1 byte or more, such as block='4KiB'")
     return size
@@ -98,11 +98,11 @@ def parse_shape(cache: Any, block: Any, keys: bool) -> Shape:
                 f"cache={shown(cache)} is in bytes, but the blocks of these keys have no size; "
                 "give block=, or a number of blocks"
             )
-        slots = _whole(cache, "cache", cache)
+        slots = _require_integer(cache, "cache", cache)
         if slots < 1:
             raise ArgumentError(f"cache={shown(cache)} holds no block; give 1 block or more")
     else:
-        capacity = _whole(parse_bytes(cache, "cache"), "cache", cache)
+        capacity = _require_integer(parse_bytes(cache, "cache"), "cache", cache)
         slots = capacity // size
         if slots < 1:
             raise ArgumentError(
@@ -116,34 +116,35 @@ def parse_shape(cache: Any, block: Any, keys: bool) -> Shape:
     return Shape(slots, size)
 
 
-def _whole(value: Any, name: str, given: Any) -> int:
+def _require_integer(value: Any, name: str, written: Any) -> int:
+    """Return an integer; ``written`` is what the caller passed, for the error.  errors  ArgumentTypeError"""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise ArgumentTypeError(
-            f'{name}={shown(given)} is no size; give bytes such as 33554432 or "32MiB", or of keys a number of blocks'
+            f'{name}={shown(written)} is no size; give bytes such as 33554432 or "32MiB", or of keys a number of blocks'
         )
     return int(value)
 
 
 def feed(
-    begin: Callable[[], AnyConsumer], trace: Trace, sizes: npt.ArrayLike | None, block: int
+    make_consumer: Callable[[], AnyConsumer], trace: Trace, sizes: npt.ArrayLike | None, block: int
 ) -> tuple[AnyConsumer, Remarks]:
     """Pass all requests of a trace to a consumer; return the consumer, and remarks.
 
-    begin  makes a consumer; called again for a fresh one when the first logical request follows physical ones
+    make_consumer  makes a consumer; called again for a new one when the first logical request follows physical ones
     """
-    fed = begin()
+    consumer = make_consumer()
     if is_keys(trace):
-        left_out = _feed_keys(fed, trace, sizes, block)
-        fed.finish()
-        return fed, Remarks([], left_out)
+        left_out = _feed_keys(consumer, trace, sizes, block)
+        consumer.finish()
+        return consumer, Remarks([], left_out)
     if sizes is not None:
         raise ArgumentError("sizes= are those of keys, but a trace tells its own; leave it out")
-    fed, remarks = _feed_trace(fed, begin, cast("str | os.PathLike[str]", trace))
-    fed.finish()
-    return fed, remarks
+    consumer, remarks = _feed_trace(consumer, make_consumer, cast("str | os.PathLike[str]", trace))
+    consumer.finish()
+    return consumer, remarks
 
 
-def _feed_keys(fed: Consumer, trace: Trace, sizes: npt.ArrayLike | None, block: int) -> list[str]:
+def _feed_keys(consumer: Consumer, trace: Trace, sizes: npt.ArrayLike | None, block: int) -> list[str]:
     keys = _integers(cast(npt.ArrayLike, trace), "trace")
     bytes_each = None if sizes is None else _integers(sizes, "sizes").astype(np.int64)
     notes = []
@@ -164,14 +165,14 @@ def _feed_keys(fed: Consumer, trace: Trace, sizes: npt.ArrayLike | None, block: 
             notes.append(f"{counted(empty, 'request')} of 0 bytes: they use their blocks, and count as requests")
     elif block:
         bytes_each = np.full(min(len(keys), _KEYS), block, np.int64)
-    whole = sizes is None
-    for begin in range(0, len(keys), _KEYS):
-        part = np.ascontiguousarray(keys[begin : begin + _KEYS]).astype(np.uint64, copy=False)
-        of_part = (
-            None if bytes_each is None else bytes_each[: len(part)] if whole else bytes_each[begin : begin + _KEYS]
+    same_size = sizes is None
+    for first in range(0, len(keys), _KEYS):
+        part = np.ascontiguousarray(keys[first : first + _KEYS]).astype(np.uint64, copy=False)
+        part_bytes = (
+            None if bytes_each is None else bytes_each[: len(part)] if same_size else bytes_each[first : first + _KEYS]
         )
-        part_sizes = None if of_part is None else np.ascontiguousarray(of_part)
-        fed.add_keys(part.ctypes.data, 0 if part_sizes is None else part_sizes.ctypes.data, len(part))
+        part_sizes = None if part_bytes is None else np.ascontiguousarray(part_bytes)
+        consumer.add_keys(part.ctypes.data, 0 if part_sizes is None else part_sizes.ctypes.data, len(part))
     return notes
 
 
@@ -185,30 +186,33 @@ def _integers(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
 
 
 def _feed_trace(
-    fed: AnyConsumer, begin: Callable[[], AnyConsumer], name: str | os.PathLike[str]
+    consumer: AnyConsumer, make_consumer: Callable[[], AnyConsumer], name: str | os.PathLike[str]
 ) -> tuple[AnyConsumer, Remarks]:
-    """Count the logical requests if there are any, else the physical ones."""
+    """Count the logical requests (those of the program) if there are any, else the physical ones (of the device)."""
     logical = False
-    files = 0
+    known_files = 0
     with open_trace(name) as trace:
         for events in trace:
-            _, opened = trace.described_after(0, files)
-            moves = events["kind"] <= Kind.WRITE
-            if not logical and bool(np.any(moves & ((events["flags"] & Flag.LOGICAL) != 0))):
+            _, opened = trace.described_after(0, known_files)
+            transfers = events["kind"] <= Kind.WRITE
+            if not logical and bool(np.any(transfers & ((events["flags"] & Flag.LOGICAL) != 0))):
+                # Requests of programs follow those of devices: begin again with a new consumer that has all files.
                 logical = True
-                fed = begin()
+                consumer = make_consumer()
                 _, opened = trace.described_after(0, 0)
-                files = 0
-            fed.add_files(opened)
-            files += len(opened)
-            part = np.ascontiguousarray(events, EVENT)
-            fed.add_events(part.ctypes.data, len(part), logical)
+                known_files = 0
+            consumer.add_files(opened)
+            known_files += len(opened)
+            contiguous = np.ascontiguousarray(events, EVENT)
+            consumer.add_events(contiguous.ctypes.data, len(contiguous), logical)
         description = trace.description
-    left_out = [f"{counted(number, 'request')} {_LEFT_OUT[key]}" for key, number in fed.oddities().items() if number]
+    left_out = [
+        f"{counted(number, 'request')} {_LEFT_OUT[key]}" for key, number in consumer.oddities().items() if number
+    ]
     left_out += [f"missing from the trace: {gap.reason} ({counted(gap.events, 'event')})" for gap in description.missed]
     if not description.complete:
         left_out.append("the trace is cut off: what came behind its end is not counted")
-    return fed, Remarks(description.notes, left_out)
+    return consumer, Remarks(description.notes, left_out)
 
 
 _LEFT_OUT = {

@@ -14,7 +14,7 @@ from plait import simulate, trace
 from plait.simulate import _measuring
 from plait.simulate._calibrate import _device
 from plait.simulate._measuring import DeviceSample, Times
-from plait.simulate._run import at_once
+from plait.simulate._run import replay_all
 from plait.trace import Flag, Kind
 
 MACHINE = """
@@ -162,7 +162,7 @@ def test_an_exception_in_one_replay_ends_all(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        at_once(recording, [(machine, {}), (machine, {})], 2, None, stop)
+        replay_all(recording, [(machine, {}), (machine, {})], 2, None, stop)
 
 
 @pytest.mark.parametrize("progress", [None, lambda text, share: None])

@@ -114,10 +114,10 @@ def test_marks_are_round(top, base, marks):
 
 def test_series_are_reduced_to_few_points_with_equal_sums():
     series = {"interval": 0.5, "sums": [float(k) for k in range(1500)]}
-    values, length = _svg.grouped(series, 750.0)
+    values, length = _svg.average_series(series, 750.0)
     assert len(values) <= 480
     assert sum(values) * length == pytest.approx(sum(series["sums"]))
-    assert _svg.grouped({"interval": 1.0, "sums": [3.0]}, 2.0) == ([3.0, 0.0], 1.0)
+    assert _svg.average_series({"interval": 1.0, "sums": [3.0]}, 2.0) == ([3.0, 0.0], 1.0)
 
 
 def test_the_command_writes_pages(tmp_path):

@@ -1,4 +1,4 @@
-"""Writes the page of a replay or of a sweep."""
+"""Writes the pages of a replay, a sweep and advice. The private functions return HTML of one section each."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any, Protocol
 
 import plait
 from plait.simulate.page import _svg
-from plait.simulate.page._parts import Cell, Section, bar, facts, legend, notes, numbers, table
+from plait.simulate.page._parts import Cell, Section, bar, definition_list, figure_list, legend, note_list, table
 from plait.trace.page._join import style
 from plait.trace.page._page import csp_hash, fill, put
 from plait.trace.page._words import amount, counted, escaped, number, seconds, share
 
-_TIMES = {
+#: How a process spends its time: keys of a result, and their texts.
+_PHASES = {
     "computing": "computing",
     "system": "file system and copies",
     "waiting": "waiting for I/O",
@@ -23,7 +24,7 @@ _TIMES = {
     "ready": "waiting for a processor",
     "pausing": "pausing, as recorded",
 }
-_MAX_ROWS = 200
+_MAX_ROWS = 200  # rows of a table
 
 
 class Result(Protocol):
@@ -93,34 +94,35 @@ class Advice(Protocol):
 
 
 def write(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a page, whole or not at all.  errors  plait.StoreError: it cannot be written"""
+    """Write a page, completely or not at all.  errors  plait.StoreError: it cannot be written"""
     put(text, path)
 
 
 def result_page(result: Result) -> str:
     """Return the page of a replay as HTML.  cost  0.1 s, and 50 kB in addition to the tables"""
-    return _page(*_result(result))
+    return _page(*_result_parts(result))
 
 
 def sweep_page(sweep: Sweep) -> str:
     """Return the page of a sweep as HTML.  cost  0.1 s, and 50 kB in addition to the tables"""
-    return _page(*_sweep(sweep))
+    return _page(*_sweep_parts(sweep))
 
 
 def advice_page(advice: Advice) -> str:
     """Return the page with the advice as HTML."""
-    return _page(*_advice(advice))
+    return _page(*_advice_parts(advice))
 
 
 def _page(title: str, lead: str, sections: Sequence[Section]) -> str:
-    look = f"{style()}\n{_read('page.css')}"
-    styles = f"style-src {csp_hash(look)}; img-src data:"
+    """Return the HTML of a page; ``lead`` is its first paragraph."""
+    style_sheet = f"{style()}\n{_read('page.css')}"
+    style_policy = f"style-src {csp_hash(style_sheet)}; img-src data:"
     return fill(
         _read("page.html"),
         {
-            "policy": f"default-src 'none'; {styles}; base-uri 'none'; form-action 'none'",
+            "policy": f"default-src 'none'; {style_policy}; base-uri 'none'; form-action 'none'",
             "title": escaped(title),
-            "style": look,
+            "style": style_sheet,
             "header": f'<h1>{escaped(title)}</h1>\n<p class="lead">{escaped(lead)}</p>',
             "contents": "\n".join(section.entry() for section in sections),
             "main": "\n".join(section.html() for section in sections),
@@ -134,39 +136,43 @@ def _read(name: str) -> str:
     return files("plait.simulate.page").joinpath(name).read_text(encoding="utf-8")
 
 
-def _result(result: Result) -> tuple[str, str, list[Section]]:
-    doc = result.document
-    title = f"{', '.join(doc['traces'])} on {doc['machine']['name']}"
-    recorded = doc["recorded"]
+def _result_parts(result: Result) -> tuple[str, str, list[Section]]:
+    """Return the title, the first paragraph and the sections of the page."""
+    document = result.document
+    title = f"{', '.join(document['traces'])} on {document['machine']['name']}"
+    recorded = document["recorded"]
     lead = (
         f"{counted(recorded['programs'], 'program')} with {counted(recorded['requests'], 'request')} of "
         f"{amount(recorded['bytes'])} in all take {seconds(result.elapsed)}; "
         f"recorded were {seconds(recorded['elapsed'])}."
     )
-    sections = [Section("totals", "In all", _totals(result)), Section("rates", "Data rates over time", _over_time(doc))]
-    if doc["devices"]:
-        sections.append(Section("devices", "Devices", _devices(doc)))
-    if not doc["program"]["measured"]:
+    sections = [
+        Section("totals", "In all", _totals(result)),
+        Section("rates", "Data rates over time", _rate_charts(document)),
+    ]
+    if document["devices"]:
+        sections.append(Section("devices", "Devices", _devices(document)))
+    if not document["program"]["measured"]:
         sections.append(Section("cache", "Cache", _cache(result)))
-    sections.append(Section("latency", "How long requests take", _latency(doc)))
-    sections.append(Section("processes", "Processes", _processes(doc["processes"])))
-    sections.append(Section("machine", "Machine", _machine(doc["machine"])))
+    sections.append(Section("latency", "How long requests take", _latency(document)))
+    sections.append(Section("processes", "Processes", _processes(document["processes"])))
+    sections.append(Section("machine", "Machine", _machine(document["machine"])))
     if result.notes:
-        sections.append(Section("notes", "Notes", notes(result.notes)))
+        sections.append(Section("notes", "Notes", note_list(result.notes)))
     return title, lead, sections
 
 
 def _totals(result: Result) -> str:
-    doc = result.document
+    document = result.document
     read, written = result.device_bytes
-    return numbers(
+    return figure_list(
         [
             ("elapsed", seconds(result.elapsed)),
             ("idle", seconds(result.idle)),
             ("processors used", share(result.utilization)),
-            ("computing", seconds(doc["computing"])),
-            ("system", seconds(doc["system"] + doc["interrupts"])),
-            ("until all is on the device", seconds(doc["drained"])),
+            ("computing", seconds(document["computing"])),
+            ("system", seconds(document["system"] + document["interrupts"])),
+            ("until all is on the device", seconds(document["drained"])),
             ("bytes read from cache", share(result.hit_ratio)),
             ("read from devices", amount(read)),
             ("written to devices", amount(written)),
@@ -174,20 +180,20 @@ def _totals(result: Result) -> str:
     )
 
 
-def _over_time(doc: Mapping[str, Any]) -> str:
-    series, until = doc["series"], max(doc["drained"], doc["elapsed"])
+def _rate_charts(document: Mapping[str, Any]) -> str:
+    series, until = document["series"], max(document["drained"], document["elapsed"])
     return "\n".join(
         [
             legend([("read", "read, upwards"), ("write", "written, downwards"), ("idle", "processors idle")]),
-            _svg.rates("Between programs and cache", series["program_read"], series["program_write"], until),
-            _svg.rates("Between cache and devices", series["device_read"], series["device_write"], until),
-            _svg.idle("Processors idle", series["idle"], until, doc["machine"]["processors"]["count"]),
+            _svg.rates_chart("Between programs and cache", series["program_read"], series["program_write"], until),
+            _svg.rates_chart("Between cache and devices", series["device_read"], series["device_write"], until),
+            _svg.idle_chart("Processors idle", series["idle"], until, document["machine"]["processors"]["count"]),
         ]
     )
 
 
-def _devices(doc: Mapping[str, Any]) -> str:
-    whole = max(doc["drained"], 1e-12)
+def _devices(document: Mapping[str, Any]) -> str:
+    total_seconds = max(document["drained"], 1e-12)
     rows = [
         (
             device["name"],
@@ -196,19 +202,19 @@ def _devices(doc: Mapping[str, Any]) -> str:
             number(device["writes"]),
             amount(device["write_bytes"]),
             number(device["flushes"]),
-            share(min(device["busy"] / whole, 1.0)),
+            share(min(device["busy"] / total_seconds, 1.0)),
             number(device["queue_mean"]),
             number(device["max_queue"]),
         )
-        for device in doc["devices"][:_MAX_ROWS]
+        for device in document["devices"][:_MAX_ROWS]
     ]
     titles = ["Device", "Reads", "Read", "Writes", "Written", "Flushes", "Busy", "Queue (mean)", "Queue (most)"]
     return table("What reached devices", titles, rows)
 
 
 def _cache(result: Result) -> str:
-    doc = result.document
-    cache, block = doc["cache"], doc["machine"]["cache"]["block"]
+    document = result.document
+    cache, block = document["cache"], document["machine"]["cache"]["block"]
     pairs = [
         ("Reads served whole", f"{share(result.request_hit_ratio)} of {number(cache['read_requests'])}"),
         ("Bytes read from it", share(result.hit_ratio)),
@@ -219,18 +225,18 @@ def _cache(result: Result) -> str:
         ("of that over dirty blocks", amount(cache["overwritten_blocks"] * block)),
         ("Made room", amount(cache["evicted"] * block)),
         ("of that written first", amount(cache["evicted_dirty"] * block)),
-        ("Dirty at most", amount(doc["max_dirty"])),
+        ("Dirty at most", amount(document["max_dirty"])),
         ("Writers held back", f"{number(cache['limited'])} times"),
     ]
-    return facts(pairs)
+    return definition_list(pairs)
 
 
-def _latency(doc: Mapping[str, Any]) -> str:
+def _latency(document: Mapping[str, Any]) -> str:
     names = ("mean", "p50", "p90", "p99", "most")
     rows = [
-        (direction, number(doc[key]["count"]), *(seconds(doc[key][name]) for name in names))
+        (direction, number(document[key]["count"]), *(seconds(document[key][name]) for name in names))
         for direction, key in (("reads", "read_latency"), ("writes", "write_latency"))
-        if doc[key]["count"]
+        if document[key]["count"]
     ]
     if not rows:
         return "<p>No program waited for a request.</p>"
@@ -242,23 +248,23 @@ def _latency(doc: Mapping[str, Any]) -> str:
 
 
 def _processes(processes: Sequence[Mapping[str, Any]]) -> str:
-    whole = max((process["end"] - process["start"] for process in processes), default=0.0)
-    shown = sorted(processes, key=lambda process: process["start"] - process["end"])[:_MAX_ROWS]
+    longest = max((process["end"] - process["start"] for process in processes), default=0.0)
+    listed = sorted(processes, key=lambda process: process["start"] - process["end"])[:_MAX_ROWS]
     rows = [
         (
             _name(process),
             seconds(process["end"] - process["start"]),
-            bar([(key, process[key]) for key in _TIMES], whole),
-            *(seconds(process[key]) for key in _TIMES),
+            bar([(key, process[key]) for key in _PHASES], longest),
+            *(seconds(process[key]) for key in _PHASES),
             amount(process["read_bytes"]),
             amount(process["write_bytes"]),
         )
-        for process in shown
+        for process in listed
     ]
-    titles = ["Process", "Elapsed", "Where it went", *(words[0].upper() + words[1:] for words in _TIMES.values())]
-    left = len(processes) - len(shown)
-    more = f'<p class="quiet">and {counted(left, "more process")}, which took less</p>' if left else ""
-    return legend(_TIMES.items()) + table("The longest first", [*titles, "Read", "Written"], rows) + more
+    titles = ["Process", "Elapsed", "Where it went", *(text[0].upper() + text[1:] for text in _PHASES.values())]
+    omitted = len(processes) - len(listed)
+    omitted_text = f'<p class="quiet">and {counted(omitted, "more process")}, which took less</p>' if omitted else ""
+    return legend(_PHASES.items()) + table("The longest first", [*titles, "Read", "Written"], rows) + omitted_text
 
 
 def _name(process: Mapping[str, Any]) -> str:
@@ -275,36 +281,38 @@ def _machine(machine: Mapping[str, Any]) -> str:
     ]
     return (
         f'{source}<details class="alternative"><summary>All values, in seconds, bytes and bytes a second</summary>'
-        f"{facts(rows)}</details>"
+        f"{definition_list(rows)}</details>"
     )
 
 
-def _sweep(sweep: Sweep) -> tuple[str, str, list[Section]]:
-    first = sweep.results[0].document
-    title = f"{', '.join(first['traces'])} on {first['machine']['name']}"
-    at = min(range(len(sweep.results)), key=lambda k: sweep.results[k].elapsed)
-    point, best = sweep.points[at], sweep.results[at]
-    said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in point.items())
-    lead = f"{len(sweep.results)} replays; the shortest, {seconds(best.elapsed)}, with {said}."
+def _sweep_parts(sweep: Sweep) -> tuple[str, str, list[Section]]:
+    """Return the title, the first paragraph and the sections of the page."""
+    document = sweep.results[0].document
+    title = f"{', '.join(document['traces'])} on {document['machine']['name']}"
+    best_index = min(range(len(sweep.results)), key=lambda k: sweep.results[k].elapsed)
+    point, best = sweep.points[best_index], sweep.results[best_index]
+    parameters = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in point.items())
+    lead = f"{len(sweep.results)} replays; the shortest, {seconds(best.elapsed)}, with {parameters}."
     return (
         title,
         lead,
         [
             Section("curves", f"Over {sweep.names[0].replace('_', ' ')}", _curves(sweep)),
-            Section("replays", "All replays", _rows(sweep, at)),
-            Section("rates", "Data rates of the shortest", _over_time(best.document)),
+            Section("replays", "All replays", _rows(sweep, best_index)),
+            Section("rates", "Data rates of the shortest", _rate_charts(best.document)),
             Section("machine", "Machine of the shortest", _machine(best.document["machine"])),
-            *([Section("notes", "Notes", notes(best.notes))] if best.notes else []),
+            *([Section("notes", "Notes", note_list(best.notes))] if best.notes else []),
         ],
     )
 
 
-def _advice(advice: Advice) -> tuple[str, str, list[Section]]:
+def _advice_parts(advice: Advice) -> tuple[str, str, list[Section]]:
+    """Return the title, the first paragraph and the sections of the page."""
     best = max(advice.changes, key=lambda change: change.gain, default=None)
     lead = f"Predicted are {seconds(advice.predicted)}; measured were {seconds(advice.measured)}."
     if best is not None and best.gain > 0.001 * advice.predicted:
         lead += f" The most is gained by {best.what}: {seconds(best.gain)} less."
-    trust = numbers(
+    accuracy = figure_list(
         [
             ("measured", seconds(advice.measured)),
             ("with measured service times", seconds(advice.replayed)),
@@ -314,7 +322,7 @@ def _advice(advice: Advice) -> tuple[str, str, list[Section]]:
         ]
     )
     if abs(advice.error) > 0.15:
-        trust += (
+        accuracy += (
             '<p class="remark">The error is more than 15 %: the machine file does not describe the machine of the '
             "recording, and gains are those of the machine file's.</p>"
         )
@@ -330,10 +338,12 @@ def _advice(advice: Advice) -> tuple[str, str, list[Section]]:
         for change in advice.changes
     ]
     titles = ["Change", "Elapsed", "What is left, and gained", "Gained", "Of the time", "The setting to make"]
-    tried = table("Each change alone, the largest gain first", titles, rows, 0 if rows else None, len(titles) - 1)
-    sections = [Section("trust", "How far to trust it", trust), Section("changes", "What was tried", tried)]
+    changes_table = table(
+        "Each change alone, the largest gain first", titles, rows, 0 if rows else None, len(titles) - 1
+    )
+    sections = [Section("trust", "How far to trust it", accuracy), Section("changes", "What was tried", changes_table)]
     if advice.notes:
-        sections.append(Section("notes", "Notes", notes(advice.notes)))
+        sections.append(Section("notes", "Notes", note_list(advice.notes)))
     return f"Advice on {advice.machine}", lead, sections
 
 
@@ -348,15 +358,17 @@ def _curves(sweep: Sweep) -> str:
         )
     charts = []
     for title, key in (("Seconds elapsed", "elapsed"), ("Seconds idle", "idle")):
-        drawn = [
-            _svg.Line(name, [float(getattr(result, key)) for result in results], _svg.line_classes(k))
-            for k, (name, results) in enumerate(lines_by_name.items())
+        chart_lines = [
+            _svg.Line(name, [float(getattr(result, key)) for result in results], _svg.line_classes(index))
+            for index, (name, results) in enumerate(lines_by_name.items())
         ]
-        charts.append(_svg.lines(title, labels, drawn))
-    colours = (
-        legend((_svg.line_classes(k), name) for k, name in enumerate(lines_by_name)) if len(lines_by_name) > 1 else ""
+        charts.append(_svg.lines_chart(title, labels, chart_lines))
+    colour_legend = (
+        legend((_svg.line_classes(index), name) for index, name in enumerate(lines_by_name))
+        if len(lines_by_name) > 1
+        else ""
     )
-    return colours + "\n".join(charts)
+    return colour_legend + "\n".join(charts)
 
 
 def _rows(sweep: Sweep, best: int) -> str:

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from plait.trace.page._words import amount, escaped, number, seconds
 
-_WIDTH, _HEIGHT = 960, 220
-_LEFT, _RIGHT, _TOP, _BOTTOM = 78, 12, 28, 30
-_POINTS = 480
-_COLOURS = 6
+_WIDTH, _HEIGHT = 960, 220  # pixels of a chart
+_LEFT, _RIGHT, _TOP, _BOTTOM = 78, 12, 28, 30  # its margins
+_MAX_POINTS = 480
+_COLOUR_COUNT = 6
 
 
 class Line(NamedTuple):
@@ -19,13 +19,13 @@ class Line(NamedTuple):
 
     name: str
     values: Sequence[float]
-    look: str
+    css_classes: str
     """The CSS classes of its colour and dashes."""
 
 
 def line_classes(index: int) -> str:
-    """Return the CSS classes of the k-th line. Lines differ in colour first, then in dashes."""
-    return f"c{index % _COLOURS} d{index // _COLOURS % 3}"
+    """Return the CSS classes of a line by its index. Lines differ in colour first, then in dashes."""
+    return f"c{index % _COLOUR_COUNT} d{index // _COLOUR_COUNT % 3}"
 
 
 def ticks(top: float, max_count: int = 4, base: float = 10) -> list[float]:
@@ -43,38 +43,38 @@ def ticks(top: float, max_count: int = 4, base: float = 10) -> list[float]:
     return [interval * k for k in range(math.ceil(top / interval - 1e-9) + 1)]
 
 
-def grouped(series: Mapping[str, Any], until: float) -> tuple[list[float], float]:
+def average_series(series: Mapping[str, Any], until: float) -> tuple[list[float], float]:
     """Return the means per second of a series over at most about 480 equal intervals, and the length of an interval."""
     interval, sums = series["interval"], series["sums"]
-    used = max(math.ceil(until / interval - 1e-9), 1)
-    group = math.ceil(used / _POINTS)
-    padded = [*sums[:used], *[0] * (used - len(sums[:used]))]
-    length = group * interval
-    return [sum(padded[k : k + group]) / length for k in range(0, used, group)], length
+    intervals = max(math.ceil(until / interval - 1e-9), 1)
+    intervals_per_point = math.ceil(intervals / _MAX_POINTS)
+    padded = [*sums[:intervals], *[0] * (intervals - len(sums[:intervals]))]
+    length = intervals_per_point * interval
+    return [sum(padded[k : k + intervals_per_point]) / length for k in range(0, intervals, intervals_per_point)], length
 
 
-def rates(title: str, read: Mapping[str, Any], write: Mapping[str, Any], until: float) -> str:
+def rates_chart(title: str, read: Mapping[str, Any], write: Mapping[str, Any], until: float) -> str:
     """Return a chart of bytes per second over time, as figures 6 and 7 of 1992: reads upwards, writes downwards."""
-    reads, length = grouped(read, until)
-    writes, other = grouped(write, until)
+    reads, read_interval = average_series(read, until)
+    writes, write_interval = average_series(write, until)
     interval = ticks(max(*reads, *writes), base=1024)[1]
     top, bottom = (interval * max(math.ceil(max(values) / interval - 1e-9), 1) for values in (reads, writes))
-    said = "; ".join(
+    summary = "; ".join(
         f"{direction} {amount(sum(values) * width / max(until, 1e-12))}/s on average, {amount(max(values))}/s at most"
-        for direction, values, width in (("reads", reads, length), ("writes", writes, other))
+        for direction, values, width in (("reads", reads, read_interval), ("writes", writes, write_interval))
     )
     scale = _Scale(top, -bottom, until)
     marks = [k * interval for k in range(-round(bottom / interval), round(top / interval) + 1)]
     body = [
-        f'<path class="read" d="{scale.area(reads, length)}"/>',
-        f'<path class="write" d="{scale.area([-value for value in writes], other)}"/>',
+        f'<path class="read" d="{scale.area(reads, read_interval)}"/>',
+        f'<path class="write" d="{scale.area([-value for value in writes], write_interval)}"/>',
     ]
-    return _chart(title, f"{title}: {said}", scale, [(value, f"{amount(abs(value))}/s") for value in marks], body)
+    return _chart(title, f"{title}: {summary}", scale, [(value, f"{amount(abs(value))}/s") for value in marks], body)
 
 
-def idle(title: str, series: Mapping[str, Any], until: float, processors: int) -> str:
+def idle_chart(title: str, series: Mapping[str, Any], until: float, processors: int) -> str:
     """Return a chart of the idle share of the processors over time."""
-    values, length = grouped(series, until)
+    values, length = average_series(series, until)
     shares = [min(value / 1e9 / processors, 1.0) for value in values]
     marks = [(k / 4, f"{25 * k} %") for k in range(5)]
     mean = sum(shares) / len(shares)
@@ -83,32 +83,33 @@ def idle(title: str, series: Mapping[str, Any], until: float, processors: int) -
     return _chart(title, f"{title}: {100 * mean:.1f} % on average", scale, marks, body)
 
 
-def lines(title: str, labels: Sequence[str], drawn: Sequence[Line]) -> str:
+def lines_chart(title: str, labels: Sequence[str], chart_lines: Sequence[Line]) -> str:
     """Return a chart of seconds over a parameter, as figure 8 of 1992: a line for each combination of the other
     parameters.
     """
-    marks = ticks(max(value for line in drawn for value in line.values))
+    marks = ticks(max(value for line in chart_lines for value in line.values))
     scale = _Scale(marks[-1], 0.0, 0.0)
     width = _WIDTH - _LEFT - _RIGHT
-    across = [_LEFT + width * (k + 0.5) / len(labels) for k in range(len(labels))]
+    x_positions = [_LEFT + width * (index + 0.5) / len(labels) for index in range(len(labels))]
     body = []
-    for line in drawn:
-        points = [(f"{x:.1f}", f"{scale.y(value):.1f}") for x, value in zip(across, line.values, strict=False)]
-        body.append(f'<path class="line {line.look}" d="M{" L".join(" ".join(point) for point in points)}"/>')
+    for line in chart_lines:
+        points = [(f"{x:.1f}", f"{scale.y(value):.1f}") for x, value in zip(x_positions, line.values, strict=False)]
+        body.append(f'<path class="line {line.css_classes}" d="M{" L".join(" ".join(point) for point in points)}"/>')
         for (x, y), label, value in zip(points, labels, line.values, strict=False):
-            said = escaped(f"{line.name}, {label}: " if line.name else f"{label}: ") + seconds(value)
-            dot = f'class="dot {line.look.split()[0]}" cx="{x}" cy="{y}" r="3.5"'
-            body.append(f"<circle {dot}><title>{said}</title></circle>")
-    every = math.ceil(len(labels) / 12)
+            tooltip = escaped(f"{line.name}, {label}: " if line.name else f"{label}: ") + seconds(value)
+            dot = f'class="dot {line.css_classes.split()[0]}" cx="{x}" cy="{y}" r="3.5"'
+            body.append(f"<circle {dot}><title>{tooltip}</title></circle>")
+    labels_per_text = math.ceil(len(labels) / 12)
     body += [
         f'<text x="{x:.1f}" y="{_HEIGHT - 10}" text-anchor="middle">{escaped(label)}</text>'
-        for k, (x, label) in enumerate(zip(across, labels, strict=True))
-        if k % every == 0
+        for index, (x, label) in enumerate(zip(x_positions, labels, strict=True))
+        if index % labels_per_text == 0
     ]
-    said = "; ".join(
-        f"{line.name or 'seconds'}: from {seconds(line.values[0])} to {seconds(line.values[-1])}" for line in drawn[:8]
+    summary = "; ".join(
+        f"{line.name or 'seconds'}: from {seconds(line.values[0])} to {seconds(line.values[-1])}"
+        for line in chart_lines[:8]
     )
-    return _chart(title, f"{title}: {said}", scale, [(value, f"{number(value)} s") for value in marks], body)
+    return _chart(title, f"{title}: {summary}", scale, [(value, f"{number(value)} s") for value in marks], body)
 
 
 class _Scale(NamedTuple):
@@ -136,7 +137,7 @@ class _Scale(NamedTuple):
         return f"{' '.join(parts)} L{self.x(self.until):.1f} {ground} L{self.x(0):.1f} {ground} Z"
 
 
-def _chart(title: str, said: str, scale: _Scale, marks: list[tuple[float, str]], body: list[str]) -> str:
+def _chart(title: str, summary: str, scale: _Scale, marks: list[tuple[float, str]], content: list[str]) -> str:
     """Return a chart with its frame. If ``scale.until`` is above 0, the x axis is a time axis with marks."""
     frame = []
     for value, label in marks:
@@ -145,13 +146,14 @@ def _chart(title: str, said: str, scale: _Scale, marks: list[tuple[float, str]],
         frame.append(f'<line class="{kind}" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{height}" y2="{height}"/>')
         frame.append(f'<text x="{_LEFT - 8}" y="{height + 4}" text-anchor="end">{escaped(label)}</text>')
     if scale.until > 0:
-        along = [value for value in ticks(scale.until, 8) if value <= scale.until * (1 + 1e-9)]
+        time_marks = [value for value in ticks(scale.until, 8) if value <= scale.until * (1 + 1e-9)]
         unit, name = (1.0, "s") if scale.until >= 1 else (1e3, "ms") if scale.until >= 1e-3 else (1e6, "µs")
-        for value in along:
+        for value in time_marks:
             anchor = "end" if value > 0.97 * scale.until else "middle"
             label = f"{number(value * unit)} {name}"
             frame.append(f'<text x="{scale.x(value):.1f}" y="{_HEIGHT - 10}" text-anchor="{anchor}">{label}</text>')
     return (
-        f'<figure class="drawn"><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escaped(said)}">'
-        f'<text class="title" x="{_LEFT}" y="16">{escaped(title)}</text>{"".join(body)}{"".join(frame)}</svg></figure>'
+        f'<figure class="drawn"><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escaped(summary)}">'
+        f'<text class="title" x="{_LEFT}" y="16">{escaped(title)}</text>'
+        f"{''.join(content)}{''.join(frame)}</svg></figure>"
     )

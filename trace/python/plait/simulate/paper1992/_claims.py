@@ -1,4 +1,8 @@
-"""The statements of the paper about its simulations, with the results of the replay."""
+"""The statements of the paper about its simulations, compared with replays.
+
+The paper traced the programs bvi, ccm, forma, gcm, les, upw and venus on a Cray.  Each function here that returns a
+Claim replays some of them and compares one statement.  "Two venus" are two copies of venus that start together.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from itertools import pairwise
 from plait.simulate._result import Result
 from plait.simulate.paper1992._runs import IDLE, PAIR, PROGRAMS, SIZES, Runs
 
-_FULL = 0.99  # "utilized the CPU over 99%"
+_FULLY_USED = 0.99  # utilization; "utilized the CPU over 99%"
 _WHY_FORMA = "table 1 gives forma 30 MB of data, which 256 MB hold; what kept it waiting is not in the paper"
 _WHY_NOT_FALLING = (
     "the copies go through 110 MB in turn, so that below that LRU holds nothing until it is read again; how long both "
@@ -34,20 +38,32 @@ class Claim:
     reason: str = ""
 
 
-def claims(runs: Runs, fitted: Result, position: float) -> Iterator[Claim]:
+def make_claims(runs: Runs, fitted: Result, position: float) -> Iterator[Claim]:
     """Yield the claims in the order of the paper."""
     yield Claim(
         "idle time without write-behind: two venus, 128 MB",
         f"{IDLE:.0f} s",
         f"{fitted.idle:.0f} s",
         abs(fitted.idle - IDLE) < 5,
-        True,
-        f"position time fitted: {1e3 * position:.1f} ms; the paper says that a request takes up to about 15 ms",
+        fitted=True,
+        reason=f"position time fitted: {1e3 * position:.1f} ms; the paper says that a request takes up to about 15 ms",
     )
-    for make in (_write_behind, _no_idle, _figure6, _figure7, _figure8, _small_cache, _gcm, _upw, _les, _ssd, _forma):
-        yield make(runs)
-    for other in (_venus_gain, _venus_gain_small, _limits, _lock_step, _in_memory, _staging):
-        yield other(runs)
+    for make_claim in (
+        _write_behind,
+        _no_idle,
+        _figure6,
+        _figure7,
+        _figure8,
+        _small_cache,
+        _gcm,
+        _upw,
+        _les,
+        _ssd,
+        _forma,
+    ):
+        yield make_claim(runs)
+    for make_claim in (_venus_gain, _venus_gain_small, _limits, _lock_step, _in_memory, _staging):
+        yield make_claim(runs)
 
 
 def _write_behind(runs: Runs) -> Claim:
@@ -94,13 +110,13 @@ def _figure6(runs: Runs) -> Claim:
 def _figure7(runs: Runs) -> Claim:
     replay = runs.get(PAIR, cache=128)
     read = sum(use["read_bytes"] for use in replay["devices"])
-    whole = sum(process["read_bytes"] for process in replay["processes"])
+    total = sum(process["read_bytes"] for process in replay["processes"])
     ratio = peak_over_mean(replay, "device_write")
     return Claim(
         "figure 7: few disk reads, bursts of writes (two venus, 128 MB)",
         "almost no reads; writes in bursts",
-        f"{100 * read / whole:.1f} % of bytes read come from disk; highest rate of writes {ratio:.1f} times the mean",
-        read / whole < 0.02 and ratio > 1.5,
+        f"{100 * read / total:.1f} % of bytes read come from disk; highest rate of writes {ratio:.1f} times the mean",
+        read / total < 0.02 and ratio > 1.5,
     )
 
 
@@ -119,12 +135,12 @@ def _figure8(runs: Runs) -> Claim:
 
 
 def _small_cache(runs: Runs) -> Claim:
-    used = {name: runs.get(f"workload:{name}", cache=32).utilization for name in PROGRAMS}
-    waiting = [name for name in ("bvi", "ccm", "forma", "venus") if used[name] < _FULL]
+    utilizations = {name: runs.get(f"workload:{name}", cache=32).utilization for name in PROGRAMS}
+    waiting = [name for name in ("bvi", "ccm", "forma", "venus") if utilizations[name] < _FULLY_USED]
     return Claim(
         "a 4 MW (32 MB) cache does not keep most I/O-intensive programs from waiting",
         "most wait",
-        ", ".join(f"{name} {100 * used[name]:.1f} %" for name in PROGRAMS) + " used",
+        ", ".join(f"{name} {100 * utilizations[name]:.1f} %" for name in PROGRAMS) + " used",
         len(waiting) >= 3,
         reason=_why_small(waiting),
     )
@@ -157,39 +173,40 @@ def _upw(runs: Runs) -> Claim:
 
 
 def _les(runs: Runs) -> Claim:
-    cached = runs.get("workload:les", cache=32).utilization
-    solid = runs.ssd("workload:les").utilization
+    with_cache = runs.get("workload:les", cache=32).utilization
+    with_ssd = runs.ssd("workload:les").utilization
     return Claim(
         "les runs with little idle time on main memory and SSD alike, since it is asynchronous",
         "near full",
-        f"{100 * cached:.1f} % used with 32 MB, {100 * solid:.1f} % with the SSD",
-        min(cached, solid) > 0.98,
+        f"{100 * with_cache:.1f} % used with 32 MB, {100 * with_ssd:.1f} % with the SSD",
+        min(with_cache, with_ssd) > 0.98,
     )
 
 
 def _ssd(runs: Runs) -> Claim:
-    used = {name: runs.ssd(f"workload:{name}").utilization for name in PROGRAMS}
-    below = [name for name in PROGRAMS if used[name] <= _FULL]
+    utilizations = {name: runs.ssd(f"workload:{name}").utilization for name in PROGRAMS}
+    not_fully_used = [name for name in PROGRAMS if utilizations[name] <= _FULLY_USED]
     return Claim(
         "a 32 MW (256 MB) SSD: all programs but one use over 99 %",
         "all but one",
-        ", ".join(f"{name} {100 * used[name]:.2f} %" for name in PROGRAMS),
-        len(below) <= 1,
+        ", ".join(f"{name} {100 * utilizations[name]:.2f} %" for name in PROGRAMS),
+        len(not_fully_used) <= 1,
     )
 
 
 def _forma(runs: Runs) -> Claim:
-    used = runs.ssd("workload:forma").utilization
+    utilization = runs.ssd("workload:forma").utilization
     return Claim(
         "which one does not: forma, since the text calls the six others low",
         "below 99 %",
-        f"{100 * used:.2f} %",
-        used <= _FULL,
-        reason="" if used <= _FULL else _WHY_FORMA,
+        f"{100 * utilization:.2f} %",
+        utilization <= _FULLY_USED,
+        reason="" if utilization <= _FULLY_USED else _WHY_FORMA,
     )
 
 
-def _gains(runs: Runs, size: int) -> tuple[bool, str]:
+def _compare_gains(runs: Runs, size: int) -> tuple[bool, str]:
+    """Return whether write-behind reduces the idle time more than read-ahead, with the idle times as text."""
     none, ahead, behind, both = (
         runs.get(PAIR, cache=size, read_ahead=read_ahead, write=write).idle
         for write in ("through", "behind")
@@ -200,12 +217,12 @@ def _gains(runs: Runs, size: int) -> tuple[bool, str]:
 
 
 def _venus_gain(runs: Runs) -> Claim:
-    more, text = _gains(runs, 128)
-    return Claim("venus gains more from write-behind than from prefetching: 128 MB", "write-behind more", text, more)
+    holds, text = _compare_gains(runs, 128)
+    return Claim("venus gains more from write-behind than from prefetching: 128 MB", "write-behind more", text, holds)
 
 
 def _venus_gain_small(runs: Runs) -> Claim:
-    more, text = _gains(runs, 32)
+    holds, text = _compare_gains(runs, 32)
     reason = (
         "32 MB hold nothing until it is read again, so that reads wait for the disk too, and venus reads twice a write"
     )
@@ -213,30 +230,31 @@ def _venus_gain_small(runs: Runs) -> Claim:
         "the same with 32 MB; the paper does not say for which sizes",
         "write-behind more",
         text,
-        more,
-        reason="" if more else reason,
+        holds,
+        reason="" if holds else reason,
     )
 
 
 def _limits(runs: Runs) -> Claim:
-    pairs = ((PAIR, 32), (PAIR, 64), (("workload:venus", "workload:les"), 32), (("workload:venus", "workload:les"), 64))
-    idle_times = []
-    for traces, size in pairs:
-        free = runs.get(traces, cache=size).elapsed
-        held = runs.get(traces, cache=size, process_limit=size << 19).elapsed
-        idle_times.append((free, held))
-    worse = sum(held > 1.001 * free for free, held in idle_times)
-    better = sum(held < 0.999 * free for free, held in idle_times)
-    no_relief = sum(held for _, held in idle_times) >= sum(free for free, _ in idle_times)
+    cases = ((PAIR, 32), (PAIR, 64), (("workload:venus", "workload:les"), 32), (("workload:venus", "workload:les"), 64))
+    elapsed_times = []
+    for traces, size in cases:
+        unlimited = runs.get(traces, cache=size).elapsed
+        limited = runs.get(traces, cache=size, process_limit=(size << 20) // 2).elapsed
+        elapsed_times.append((unlimited, limited))
+    worse = sum(limited > 1.001 * unlimited for unlimited, limited in elapsed_times)
+    better = sum(limited < 0.999 * unlimited for unlimited, limited in elapsed_times)
+    no_relief = sum(limited for _, limited in elapsed_times) >= sum(unlimited for unlimited, _ in elapsed_times)
     return Claim(
         "a limit on the buffers of a process does not help",
         "no relief, worse in several cases",
         "; ".join(
-            f"{'two venus' if traces == PAIR else 'venus and les'}, {size} MB: {free:.0f} s, held to half {held:.0f} s"
-            for (traces, size), (free, held) in zip(pairs, idle_times, strict=True)
+            f"{'two venus' if traces == PAIR else 'venus and les'}, {size} MB: {unlimited:.0f} s, held to half "
+            f"{limited:.0f} s"
+            for (traces, size), (unlimited, limited) in zip(cases, elapsed_times, strict=True)
         ),
         no_relief and worse >= 2,
-        reason=f"shorter in {better} of {len(idle_times)} cases, longer in {worse}, longer on the whole"
+        reason=f"shorter in {better} of {len(elapsed_times)} cases, longer in {worse}, longer on the whole"
         if better
         else "",
     )
@@ -245,35 +263,36 @@ def _limits(runs: Runs) -> Claim:
 def _lock_step(runs: Runs) -> Claim:
     replay = runs.get(PAIR, cache=32)
     shares = [process["waiting"] / replay.elapsed for process in replay["processes"]]
-    apart = shares[0] * shares[1]
-    together = replay.idle / replay.elapsed
+    expected = shares[0] * shares[1]  # share of time in which both wait, if they wait independently of each other
+    both_wait = replay.idle / replay.elapsed
     return Claim(
         "two programs fall into step, so that both wait at once",
         "bunching",
-        f"both wait {100 * together:.1f} % of the time; {100 * apart:.1f} % if they did so independently",
-        together > apart,
+        f"both wait {100 * both_wait:.1f} % of the time; {100 * expected:.1f} % if they did so independently",
+        both_wait > expected,
     )
 
 
-def _jobs(runs: Runs, name: str, jobs: int) -> float:
+def _utilization(runs: Runs, name: str, jobs: int) -> float:
+    """Return the share of processor time that copies of a program use that start together."""
     return runs.get(f"workload:{name}?copies={jobs}&offset=0", cache=32).utilization
 
 
 def _in_memory(runs: Runs) -> Claim:
-    used = _jobs(runs, "gcm", 2)
+    utilization = _utilization(runs, "gcm", 2)
     return Claim(
         "n + 1 jobs that fit into memory keep n processors busy (n = 1, gcm)",
         "yes",
-        f"{100 * used:.2f} % used",
-        used > _FULL,
+        f"{100 * utilization:.2f} % used",
+        utilization > _FULLY_USED,
     )
 
 
 def _staging(runs: Runs) -> Claim:
-    used = _jobs(runs, "venus", 2)
+    utilization = _utilization(runs, "venus", 2)
     return Claim(
         "n + 1 jobs that stage their data do not (n = 1, venus, 32 MB)",
         "no",
-        f"{100 * used:.2f} % used",
-        used < _FULL,
+        f"{100 * utilization:.2f} % used",
+        utilization < _FULLY_USED,
     )

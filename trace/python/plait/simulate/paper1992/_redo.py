@@ -1,4 +1,4 @@
-"""Redoes the paper in one call: the fit, the claims, the pictures."""
+"""Redoes the simulations of the paper in one call: fits one number, checks the claims, draws the pictures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from plait.simulate._result import Result, Sweep
-from plait.simulate.paper1992._claims import Claim, claims
+from plait.simulate.paper1992._claims import Claim, make_claims
 from plait.simulate.paper1992._runs import PAIR, SIZES, Runs, fit
 
 _REPLAYS = 60  # approximate number, for a progress bar
@@ -32,9 +32,11 @@ class Paper:
         return json.dumps({"position": self.position, "claims": [asdict(claim) for claim in self.claims]})
 
     def draw(self, folder: Path, ending: str = "png") -> list[Path]:
-        """Write the paper's figures 6, 7 and 8 into a folder, which is made, as PNG or SVG; return their names.
+        """Write the paper's figures 6, 7 and 8 into a folder, which is created if missing; return their names.
 
-        errors  plait.Error where matplotlib is not installed
+        ending   png or svg
+
+        errors  plait.Error if matplotlib is not installed
         """
         from plait.simulate._charts import draw_rates, draw_sweep
 
@@ -56,8 +58,8 @@ def _lines(paper: Paper) -> Iterator[str]:
     yield f"predicted: {sum(claim.holds for claim in predicted)} of {len(predicted)} claims as in the paper"
     for claim in paper.claims:
         yield ""
-        verdict = "fitted" if claim.fitted else "as in the paper" if claim.holds else "NOT as in the paper"
-        yield f"{verdict}: {claim.name}"
+        comparison = "fitted" if claim.fitted else "as in the paper" if claim.holds else "NOT as in the paper"
+        yield f"{comparison}: {claim.name}"
         yield f"  paper      {claim.paper}"
         yield f"  predicted  {claim.predicted}"
         if claim.reason:
@@ -69,18 +71,18 @@ def redo(progress: Callable[[str, float], None] | None = None) -> Paper:
 
     progress   called with a description of the current work and the share done, 0 to 1
     """
-    count = 0
+    replays = 0
 
     def on_progress(text: str) -> None:
-        nonlocal count
-        count += 1
+        nonlocal replays
+        replays += 1
         if progress is not None:
-            progress(text, min(count / _REPLAYS, 1.0))
+            progress(text, min(replays / _REPLAYS, 1.0))
 
     runs = Runs(on_progress)
     position, fitted = fit(runs)
     runs.machine = runs.with_position(position)
-    all_claims = list(claims(runs, fitted, position))
+    all_claims = list(make_claims(runs, fitted, position))
     points = [{"cache": f"{size} MB", "write": write} for write in ("through", "behind") for size in SIZES]
     results = [runs.get(PAIR, cache=size, write=write) for write in ("through", "behind") for size in SIZES]
     sizes = Sweep(["cache", "write"], points, results)

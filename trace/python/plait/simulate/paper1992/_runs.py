@@ -1,4 +1,4 @@
-"""The replays from which the claims are derived. Each is made once."""
+"""The replays from which the claims are derived. Each combination of parameters is replayed once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from plait.simulate._machine import Machine, load
 from plait.simulate._recording import Recording, record
 from plait.simulate._result import Result
 from plait.simulate._run import replay
-from plait.simulate._settings import overridden
+from plait.simulate._settings import apply_changes
 
 MACHINE = "cray-1992"
 PAIR = "workload:venus?copies=2&offset=0"
@@ -30,7 +30,7 @@ class Runs:
         """Begin without replays; ``on_progress`` is called with a description of each."""
         self._on_progress = on_progress
         self._recordings: dict[str, Recording] = {}
-        self._done: dict[tuple[Any, ...], Result] = {}
+        self._results: dict[tuple[Any, ...], Result] = {}
         self.machine: Machine = load(MACHINE)
 
     def with_position(self, seconds: float) -> Machine:
@@ -46,29 +46,29 @@ class Runs:
         if key not in self._done or machine is not None:
             names = traces if isinstance(traces, tuple) else (traces,)
             self._on_progress(f"{', '.join(names)}, {cache} MB")
-            whole = "\n".join(names)
-            if whole not in self._recordings:
-                self._recordings[whole] = record(list(names))
-            changed, program = overridden(base, {"cache": cache << 20, **changes})
-            self._done[key] = replay(self._recordings[whole], changed, program)
-        return self._done[key]
+            joined_names = "\n".join(names)
+            if joined_names not in self._recordings:
+                self._recordings[joined_names] = record(list(names))
+            changed, program = apply_changes(base, {"cache": cache << 20, **changes})
+            self._results[key] = replay(self._recordings[joined_names], changed, program)
+        return self._results[key]
 
     def ssd(self, traces: str | tuple[str, ...], *, cache: int = 256) -> Result:
         """Return a replay with a solid-state disk: a cache that takes 1 us per KB, and a set-up time per transfer."""
         key = (traces, cache, "ssd")
-        if key not in self._done:
+        if key not in self._results:
             machine = self.machine.changed("cache", copy_rate="1024 MB/s", set_up=SSD_SET_UP)
-            self._done[key] = self.get(traces, cache=cache, machine=machine)
-        return self._done[key]
+            self._results[key] = self.get(traces, cache=cache, machine=machine)
+        return self._results[key]
 
 
 def fit(runs: Runs) -> tuple[float, Result]:
-    """Return the position time with which the pair idles for IDLE seconds without write-behind, and that replay.
+    """Return the positioning time of the disk with which the pair idles for IDLE seconds, and that replay.
 
-    Idle time is not a smooth function of it, because the two copies drift in and out of phase; the interval is
-    therefore halved where the function crosses IDLE.
+    Idle time is not a smooth function of the positioning time, because the two copies drift in and out of phase; the
+    interval is therefore halved where the function crosses IDLE.
     """
-    low, high = 0.004, 0.060
+    low, high = 0.004, 0.060  # seconds
     replay = None
     for _ in range(14):
         middle = (low + high) / 2

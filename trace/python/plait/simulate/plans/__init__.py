@@ -1,4 +1,4 @@
-"""Plait's own plans on a virtual clock: a collective read or write by many ranks of a machine that is described."""
+"""Simulates one collective read or write of an array by many ranks, as Plait would carry it out, on a virtual clock."""
 
 from plait.simulate.plans._here import here_text
 from plait.simulate.plans._result import PlanRun

@@ -10,7 +10,8 @@ from plait.draw.figure import new_figure, open_axis, save_by_ending
 from plait.draw.palette import rank_hex
 from plait.simulate.plans._phases import PHASES
 
-_MAX = 200  # maximum number of bars, and of intervals of time
+_NS = 1e-9  # the sums of a series are in nanoseconds
+_MAX_BARS = 200  # also the maximum number of intervals of time
 
 
 def draw_access(document: Mapping[str, Any], path: Path) -> None:
@@ -48,28 +49,33 @@ def _over_time(document: Mapping[str, Any]) -> tuple[list[float], list[list[floa
     series = [document["series"][name] for name in PHASES]
     # The intervals of the phases differ in length by powers of two.
     interval = max(phase["interval"] for phase in series)
-    number = max(int(document["elapsed"] / interval) + 1, 1)
-    group = max(-(-number // _MAX), 1)
-    wide = interval * group
-    shares = []
+    intervals = max(int(document["elapsed"] / interval) + 1, 1)
+    intervals_per_point = max(-(-intervals // _MAX_BARS), 1)
+    point_seconds = interval * intervals_per_point
+    mean_ranks = []
     for phase in series:
-        per = round(wide / phase["interval"])
+        sums_per_point = round(point_seconds / phase["interval"])
         sums = phase["sums"]
-        shares.append([sum(sums[k * per : (k + 1) * per]) * 1e-9 / wide for k in range(-(-number // group))])
-    times = [1e3 * wide * k for k in range(len(shares[0]) + 1)]
-    return times, [[*phase, phase[-1]] for phase in shares]
+        mean_ranks.append(
+            [
+                sum(sums[k * sums_per_point : (k + 1) * sums_per_point]) * _NS / point_seconds
+                for k in range(-(-intervals // intervals_per_point))
+            ]
+        )
+    times = [1e3 * point_seconds * k for k in range(len(mean_ranks[0]) + 1)]
+    return times, [[*phase, phase[-1]] for phase in mean_ranks]
 
 
 def _bars(axis: Any, ranks: Mapping[str, list[float]], colours: list[str]) -> None:
     """Draw the time of each rank by phase. If there are many ranks, a bar is the mean of neighbouring ranks."""
-    number = len(ranks["bytes"])
-    group = max(-(-number // _MAX), 1)
-    firsts = range(0, number, group)
-    below = [0.0] * len(firsts)
+    rank_count = len(ranks["bytes"])
+    ranks_per_bar = max(-(-rank_count // _MAX_BARS), 1)
+    first_ranks = range(0, rank_count, ranks_per_bar)
+    below = [0.0] * len(first_ranks)
     for name, colour in zip(PHASES, colours, strict=True):
-        parts = [ranks[name][first : first + group] for first in firsts]
+        parts = [ranks[name][first : first + ranks_per_bar] for first in first_ranks]
         heights = [1e3 * sum(part) / len(part) for part in parts]
-        axis.bar(firsts, heights, width=group, align="edge", bottom=below, color=colour)
+        axis.bar(first_ranks, heights, width=ranks_per_bar, align="edge", bottom=below, color=colour)
         below = [low + height for low, height in zip(below, heights, strict=True)]
     axis.set_xlabel("rank")
     axis.set_ylabel("milliseconds")

@@ -1,4 +1,4 @@
-"""This host as a machine for accesses: the constants that were measured on it."""
+"""Writes machine files of this host for simulated accesses, with the constants of the cost model for this host."""
 
 from __future__ import annotations
 

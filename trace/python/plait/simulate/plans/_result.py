@@ -11,7 +11,7 @@ from typing import Any
 from plait._base.amounts import count, seconds, share, size
 from plait.simulate.plans._phases import PHASES
 
-_LISTED = 8
+_MAX_LISTED = 8  # links, and servers, in the text
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class PlanRun:
     def node_bytes(self) -> list[int]:
         """Bytes that each node sends and receives, including those of files."""
         byte_counts = [0] * int(self.document["nodes"])
-        for begin, end, _, length in self.document["links"]:
-            for node in (begin, end):
+        for sender, receiver, _, length in self.document["links"]:
+            for node in (sender, receiver):
                 if node < len(byte_counts):
                     byte_counts[node] += length
         return byte_counts
@@ -123,15 +123,15 @@ class PlanRun:
 
 
 def _lines(run: PlanRun) -> Iterator[str]:
-    doc = run.document
-    ranks = len(doc["ranks"]["bytes"])
-    yield f"{count(ranks, 'rank')} on {count(doc['nodes'], 'node')} of {doc['machine']['name']}"
+    document = run.document
+    ranks = len(document["ranks"]["bytes"])
+    yield f"{count(ranks, 'rank')} on {count(document['nodes'], 'node')} of {document['machine']['name']}"
     yield ""
     yield from run.explained.splitlines()
     yield ""
     yield f"elapsed    {seconds(run.elapsed)}, {size(run.rate)}/s of the file"
-    if doc["drained"] > run.elapsed:
-        yield f"           {seconds(doc['drained'])} until all is on the device"
+    if document["drained"] > run.elapsed:
+        yield f"           {seconds(document['drained'])} until all is on the device"
     yield f"file       {count(run.requests, 'request')}, {size(run.bytes)}"
     yield f"messages   {run.messages:,} between nodes, {size(run.message_bytes)}"
     yield ""
@@ -139,47 +139,50 @@ def _lines(run: PlanRun) -> Iterator[str]:
     for name, times in run.phases.items():
         yield f"{name:<9}{seconds(times['mean']):>11}{seconds(times['most']):>11}{times['rank']:>7,}"
     yield ""
-    yield from _links(doc)
-    yield from _devices(doc)
-    yield from _hot(run)
+    yield from _links(document)
+    yield from _devices(document)
+    yield from _hot_spots(run)
     for note in run.notes:
         yield f"note: {note}"
 
 
 def _node(number: int, nodes: int) -> str:
+    """Return the name of one end of a link; the number after the last node stands for the file system."""
     return "files" if number == nodes else f"node {number:,}"
 
 
-def _links(doc: Mapping[str, Any]) -> Iterator[str]:
+def _links(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield lines about the links with the most bytes."""
-    links = sorted(doc["links"], key=lambda link: (-link[3], link[0], link[1]))
+    links = sorted(document["links"], key=lambda link: (-link[3], link[0], link[1]))
     if not links:
         return
     yield "from          to              number      bytes"
-    for begin, end, number, length in links[:_LISTED]:
-        names = _node(begin, doc["nodes"]), _node(end, doc["nodes"])
-        yield f"{names[0]:<13} {names[1]:<13}{number:>9,} {size(length):>10}"
-    if len(links) > _LISTED:
-        yield f"and {count(len(links) - _LISTED, 'link')} more"
+    for sender, receiver, messages, length in links[:_MAX_LISTED]:
+        names = _node(sender, document["nodes"]), _node(receiver, document["nodes"])
+        yield f"{names[0]:<13} {names[1]:<13}{messages:>9,} {size(length):>10}"
+    if len(links) > _MAX_LISTED:
+        yield f"and {count(len(links) - _MAX_LISTED, 'link')} more"
     yield ""
 
 
-def _devices(doc: Mapping[str, Any]) -> Iterator[str]:
+def _devices(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield lines about the busiest servers."""
-    devices = sorted(doc["devices"], key=lambda use: -use["busy"])
+    devices = sorted(document["devices"], key=lambda use: -use["busy"])
     yield "server                 requests      bytes       busy"
-    for use in devices[:_LISTED]:
+    for use in devices[:_MAX_LISTED]:
         moved = size(use["read_bytes"] + use["write_bytes"])
-        of = share(use["busy"] / doc["drained"]) if doc["drained"] > 0 else "0 %"
-        yield f"{use['name'][:20]:<20}{use['reads'] + use['writes']:>11,} {moved:>10} {seconds(use['busy']):>10}, {of}"
-    if len(devices) > _LISTED:
-        yield f"and {len(devices) - _LISTED:,} more"
+        busy_share = share(use["busy"] / document["drained"]) if document["drained"] > 0 else "0 %"
+        requests = use["reads"] + use["writes"]
+        yield f"{use['name'][:20]:<20}{requests:>11,} {moved:>10} {seconds(use['busy']):>10}, {busy_share}"
+    if len(devices) > _MAX_LISTED:
+        yield f"and {len(devices) - _MAX_LISTED:,} more"
     yield ""
 
 
-def _hot(run: PlanRun) -> Iterator[str]:
-    hot = run.hot_spots
-    reader, node, server = hot["reader"], hot["node"], hot["server"]
+def _hot_spots(run: PlanRun) -> Iterator[str]:
+    """Yield lines about the rank, the node and the server with the highest load."""
+    spots = run.hot_spots
+    reader, node, server = spots["reader"], spots["node"], spots["server"]
     role = "writer" if run["access"]["action"] == "write" else "reader"
     yield (
         f"most       {role}: rank {reader['rank']:,}, {size(reader['bytes'])} in "

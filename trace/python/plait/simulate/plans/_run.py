@@ -13,7 +13,7 @@ from plait._arguments.sizes import parse_bytes
 from plait._base.errors import ArgumentError
 from plait._calls.guard import entry
 from plait.simulate._machine import Machine, load
-from plait.simulate._quantities import nearest
+from plait.simulate._quantities import suggest
 from plait.simulate._settings import device_settings
 from plait.simulate.plans._result import PlanRun
 from plait.simulate.plans._store import StoredArray, stored_array
@@ -64,17 +64,17 @@ def run_plan(
         plait.ArgumentError: an invalid value; the message lists the valid ones.
         plait.StoreError: the store, or the machine file, cannot be read.
     """
-    for name, word, words in (("action", action, ACTIONS), ("strategy", strategy, STRATEGIES)):
-        if word not in words:
+    for name, word, choices in (("action", action, ACTIONS), ("strategy", strategy, STRATEGIES)):
+        if word not in choices:
             raise ArgumentError(
-                f"{name}: found {word!r}, expected one of {', '.join(words)}{nearest(str(word), words)}"
+                f"{name}: found {word!r}, expected one of {', '.join(choices)}{suggest(str(word), choices)}"
             )
     array = store if isinstance(store, StoredArray) else stored_array(store)
     rank_layout = to_layout(layout, array.shape)
-    described = load(machine)
+    model = load(machine)
     if per_node is not None:
-        described = described.changed("ranks", per_node=per_node)
-    count = rank_layout.ranks_end if ranks is None else ranks
+        model = model.changed("ranks", per_node=per_node)
+    rank_count = rank_layout.ranks_end if ranks is None else ranks
     request = {
         "store": array.name,
         "shape": list(array.shape),
@@ -82,7 +82,7 @@ def run_plan(
         "chunks": list(array.chunks),
         "itemsize": array.itemsize,
         "offset": array.offset,
-        "ranks": count,
+        "ranks": rank_count,
         "write": action == "write",
         "strategy": STRATEGIES.index(strategy),
         "memory": 0 if memory is None else parse_bytes(memory, "memory"),
@@ -90,7 +90,7 @@ def run_plan(
     }
     begin = time.perf_counter()
     on_progress = None if progress is None else lambda share: progress("simulating", share)
-    settings = _settings(described, count, array, cached=cached, windows=windows or 0)
+    settings = _settings(model, rank_count, array, cached=cached, windows=windows or 0)
     outcome = _simulation.simulate_access(rank_layout, request, settings, on_progress)
     access = {
         "action": action,
@@ -101,56 +101,56 @@ def run_plan(
         "order": array.order,
         "offset": array.offset,
         "chunks": list(array.chunks),
-        "ranks": count,
+        "ranks": rank_count,
         "cached": cached,
         "strategy": strategy,
     }
     return PlanRun(
         {
             "access": access,
-            "machine": {"name": described.name, "source": described.source, **described.document()},
-            "notes": _notes(described, count, outcome),
+            "machine": {"name": model.name, "source": model.source, **model.document()},
+            "notes": _notes(model, rank_count, outcome),
             **outcome,
         },
         simulating=time.perf_counter() - begin,
     )
 
 
-def _settings(machine: Machine, ranks: int, array: StoredArray, *, cached: bool, windows: int) -> dict[str, Any]:
+def _settings(machine: Machine, rank_count: int, array: StoredArray, *, cached: bool, windows: int) -> dict[str, Any]:
     """Return the arguments of the compiled simulation."""
     values = machine.document()
-    nodes, cache, network = values["ranks"], values["cache"], values["network"]
+    ranks_section, cache, network = values["ranks"], values["cache"], values["network"]
     device = device_settings(machine, "device")
-    several = 0 < nodes["per_node"] < ranks
-    if several and "link_rate" in device["values"]:
+    several_nodes = 0 < ranks_section["per_node"] < rank_count
+    if several_nodes and "link_rate" in device["values"]:
         device["values"]["link_rate"] = _NO_LIMIT  # bytes of files use the links of the nodes
     through = cache["write"] == "through" or cache["size"] == 0
     start = {"behind": 0.0, "full": 1.0}.get(cache["write"], cache["dirty_start"])
     limit = int(cache["dirty_limit"] * cache["size"])
     return {
         "nodes": {
-            "ranks": nodes["per_node"],
+            "ranks": ranks_section["per_node"],
             "cores": values["processors"]["count"],
-            "plan": nodes["plan"],
-            "message": nodes["message"],
+            "plan": ranks_section["plan"],
+            "message": ranks_section["message"],
         },
         "network": network,
         "device": device,
         "files": {
             "cached": cached,
             "through": through,
-            "turns": nodes["turns"],
+            "turns": ranks_section["turns"],
             "dirty_start": min(int(start * cache["size"]), limit),
             "dirty_limit": limit,
         },
         "costs": {
-            "request_seconds": nodes["request"],
-            "write_request_seconds": nodes["write_request"],
-            "store_bytes_per_second": nodes["store_rate"],
-            "window_bytes_per_second": nodes["window_rate"],
-            "copy_bytes_per_second": nodes["copy_rate"],
-            "run_seconds": nodes["run"],
-            "wait_seconds": nodes["wait"],
+            "request_seconds": ranks_section["request"],
+            "write_request_seconds": ranks_section["write_request"],
+            "store_bytes_per_second": ranks_section["store_rate"],
+            "window_bytes_per_second": ranks_section["window_rate"],
+            "copy_bytes_per_second": ranks_section["copy_rate"],
+            "run_seconds": ranks_section["run"],
+            "wait_seconds": ranks_section["wait"],
         },
         "source": machine.name,
         "windows": windows,
@@ -158,12 +158,12 @@ def _settings(machine: Machine, ranks: int, array: StoredArray, *, cached: bool,
     }
 
 
-def _notes(machine: Machine, ranks: int, outcome: dict[str, Any]) -> list[str]:
+def _notes(machine: Machine, rank_count: int, outcome: dict[str, Any]) -> list[str]:
     """Return remarks about the limits of the result."""
     notes = []
     cores = machine.get("processors", "count") * outcome["nodes"]
-    if ranks > cores:
-        notes.append(f"{ranks:,} ranks share {cores:,} cores")
+    if rank_count > cores:
+        notes.append(f"{rank_count:,} ranks share {cores:,} cores")
     if outcome["simulated"] < outcome["windows"]:
         notes.append(
             f"{outcome['simulated']:,} of {outcome['windows']:,} windows of each reader were simulated; "

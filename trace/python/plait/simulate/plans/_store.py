@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from plait._base.errors import ArgumentError
-from plait.simulate._quantities import BYTES, nearest, whole
+from plait.simulate._quantities import BYTES, parse_whole, suggest
 
 _KEYS = ("shape", "dtype", "order", "offset", "chunks")
 _NPY_HEADER = 128  # bytes; longer only for arrays of very many dimensions
@@ -57,10 +57,10 @@ def stored_array(store: str | os.PathLike[str]) -> StoredArray:
     path, _, query = name.partition("?")
     options = dict(option.partition("=")[::2] for option in query.split("&") if option)
     if "shape" not in options:
-        return _found(name)
+        return _find_array(name)
     for key in options:
         if key not in _KEYS:
-            raise ArgumentError(f"{name}: found '{key}', expected one of {', '.join(_KEYS)}{nearest(key, _KEYS)}")
+            raise ArgumentError(f"{name}: found '{key}', expected one of {', '.join(_KEYS)}{suggest(key, _KEYS)}")
     shape = _extents(name, "shape", options["shape"])
     chunks = _extents(name, "chunks", options["chunks"]) if options.get("chunks") else ()
     if chunks and (len(chunks) != len(shape) or 0 in chunks):
@@ -77,9 +77,15 @@ def stored_array(store: str | os.PathLike[str]) -> StoredArray:
         raise ArgumentError(f"{name}: found dtype={dtype}, expected a type such as float64 or int32") from error
     if element_type.hasobject or element_type.fields is not None or element_type.itemsize == 0:
         raise ArgumentError(f"{name}: found dtype={dtype}, expected a type such as float64 or int32")
-    fallback = _NPY_HEADER if path.endswith(".npy") else 0
-    text = options.get("offset", "")
-    offset = int(text) if text.isdecimal() else whole(f"{name}: offset", text, BYTES) if text else fallback
+    default_offset = _NPY_HEADER if path.endswith(".npy") else 0
+    offset_text = options.get("offset", "")
+    offset = (
+        int(offset_text)
+        if offset_text.isdecimal()
+        else parse_whole(f"{name}: offset", offset_text, BYTES)
+        if offset_text
+        else default_offset
+    )
     if offset + math.prod(shape) * element_type.itemsize >= 1 << 63:
         raise ArgumentError(f"{name}: found more than 2^63 - 1 bytes, expected a smaller shape or offset")
     return StoredArray(path, shape, element_type.name, order, offset, chunks)
@@ -94,30 +100,31 @@ def _extents(name: str, key: str, text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts)
 
 
-def _found(name: str) -> StoredArray:
+def _find_array(name: str) -> StoredArray:
     """Return the array of an existing file."""
     import plait
     from plait._file.location import locate
 
-    where = locate(name)
-    if where.only_in or where.components or where.unit:
+    location = locate(name)
+    if location.only_in or location.components or location.unit:
         raise ArgumentError(
-            f"{name} is a store of the kind {where.kind}, expected a file or a file that is told of as in "
+            f"{name} is a store of the kind {location.kind}, expected a file or a file that is told of as in "
             "big.npy?shape=6000x5000; the machine says how a file lies on its servers"
         )
     with plait.open(name) as file:
         offset = 0
         chunks: tuple[int, ...] = ()
-        if where.names_arrays:
+        if location.names_arrays:
             array = next(iter(plait.arrays_in(name)))
             offset, chunks = array.offset, array.chunks or ()
-        elif where.path.endswith(".npy"):
-            offset = _npy_offset(Path(where.path))
+        elif location.path.endswith(".npy"):
+            offset = _npy_offset(Path(location.path))
         return StoredArray(name, tuple(file.shape), file.dtype.name, file.order, offset, tuple(chunks))
 
 
 def _npy_offset(path: Path) -> int:
+    """Return the offset of the elements of a .npy file: its fixed part plus the length of the header."""
     with path.open("rb") as file:
-        begin = file.read(12)
-    wide = begin[6:7] > b"\x01"
-    return (12 if wide else 10) + int.from_bytes(begin[8:12] if wide else begin[8:10], "little")
+        header = file.read(12)
+    has_wide_length = header[6:7] > b"\x01"  # the length has 4 bytes since version 2, before it 2
+    return (12 if has_wide_length else 10) + int.from_bytes(header[8:12] if has_wide_length else header[8:10], "little")
