@@ -28,7 +28,7 @@ Examples:
 _UNITS = {"": 1, "ns": 1, "us": 1000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
-def time(value: str) -> int:
+def parse_time(value: str) -> int:
     """Return a unit of time in ns."""
     match = re.fullmatch(r"(\d{1,18})\s*(ns|us|ms|s|)", value)
     if match is None or int(match[1]) == 0:
@@ -36,7 +36,7 @@ def time(value: str) -> int:
     return int(match[1]) * _UNITS[match[2]]
 
 
-def separator(value: str) -> str:
+def parse_separator(value: str) -> str:
     """Return one character, which may be given by its name."""
     character = {"blank": " ", "tab": "\t"}.get(value, value)
     if len(character) != 1:
@@ -44,7 +44,7 @@ def separator(value: str) -> str:
     return character
 
 
-def check(read: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+def make_callback(read: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
     """Return the callback that reads an option's text, where it is given."""
     return lambda ctx, param, value: None if value is None else read(value)
 
@@ -65,15 +65,21 @@ def check(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
     help=f"Format of TARGET, if its ending does not determine it: {', '.join(written_names())}.",
 )
 @click.option("--base", type=click.Choice(["10", "16"]), help="1992: base of TARGET's numbers; 16 if not given.")
-@click.option("--separator", callback=check(separator), help="1992, CSV: what stands between TARGET's fields.")
+@click.option(
+    "--separator", callback=make_callback(parse_separator), help="1992, CSV: what stands between TARGET's fields."
+)
 @click.option("--comment", metavar="TEXT", help="1992: what TARGET's comments begin with; ff if not given.")
-@click.option("--tick", callback=check(time), help="1992, CSV: unit of TARGET's times; 1us, 1ns if not given.")
+@click.option(
+    "--tick", callback=make_callback(parse_time), help="1992, CSV: unit of TARGET's times; 1us, 1ns if not given."
+)
 @click.option("--block", type=click.IntRange(min=1), help="1992: bytes of a block in TARGET; 512 if not given.")
 @click.option("--plain", is_flag=True, help="1992: leave out the comments that hold what records cannot.")
 @click.option("--from-base", type=click.Choice(["10", "16"]), help="1992: base of SOURCE's numbers.")
-@click.option("--from-separator", callback=check(separator), help="1992, CSV: what stands between SOURCE's fields.")
+@click.option(
+    "--from-separator", callback=make_callback(parse_separator), help="1992, CSV: what stands between SOURCE's fields."
+)
 @click.option("--from-comment", metavar="TEXT", help="1992: what SOURCE's comments begin with.")
-@click.option("--from-tick", callback=check(time), help="Unit of SOURCE's times.")
+@click.option("--from-tick", callback=make_callback(parse_time), help="Unit of SOURCE's times.")
 @click.option("--from-block", type=click.IntRange(min=1), help="1992: bytes of a block in SOURCE.")
 def convert_command(source: str, target: str, **options: Any) -> None:
     """Read the trace SOURCE and write it as TARGET.
@@ -93,16 +99,18 @@ def convert_command(source: str, target: str, **options: Any) -> None:
         conversion = convert(
             source,
             target,
-            progress=lambda here, in_all: bar.update(task, completed=here, total=in_all or None),
+            progress=lambda bytes_read, bytes_in_all: bar.update(
+                task, completed=bytes_read, total=bytes_in_all or None
+            ),
             **settings,
         )
-    console.print(summary(target, conversion), soft_wrap=True, markup=False)
+    console.print(summary_line(target, conversion), soft_wrap=True, markup=False)
     for lost in conversion.lost:
         console.print(f"not in {shown(target)}: {shown(lost)}", soft_wrap=True, markup=False)
 
 
-def summary(target: str, conversion: Conversion) -> str:
+def summary_line(target: str, conversion: Conversion) -> str:
     """Return the line that summarizes a conversion."""
-    each = f", {conversion.bytes / conversion.events:.1f} bytes an event" if conversion.events else ""
-    whole = "" if conversion.description.complete else "; the source is not complete"
-    return f"{shown(target)}: {conversion.events} events in {conversion.bytes} bytes{each}{whole}"
+    mean_size = f", {conversion.bytes / conversion.events:.1f} bytes an event" if conversion.events else ""
+    remark = "" if conversion.description.complete else "; the source is not complete"
+    return f"{shown(target)}: {conversion.events} events in {conversion.bytes} bytes{mean_size}{remark}"

@@ -10,7 +10,7 @@ import click
 
 import plait
 from plait.cli.support import messages
-from plait.trace.recording.obstacles import ADVICE, is_of_a_program, why_not
+from plait.trace.recording.obstacles import ADVICE, find_obstacle, is_about_program
 
 _EXAMPLES = """
 \b
@@ -64,7 +64,7 @@ def record_command(
     from plait.trace.recording.record import find_program, record
 
     try:
-        reason = why_not(find_program(command[0]))
+        reason = find_obstacle(find_program(command[0]))
         if reason is not None:
             warn(f"{reason}. Nothing of it is recorded, only programs that it starts")
         status = record(list(command), path, append=append, include=include, exclude=exclude, all=everything)
@@ -115,10 +115,10 @@ def describe_record(path: Path) -> None:
         text = f"{min(100 * share, 99.99):.2f} % of what is known to have happened"
     messages().print(
         f"plait: {events} events of {processes} {'process' if processes == 1 else 'processes'}, {text}, in {path}"
-        + (f"; reports leave out {left_out} on {_what(report['left_out']['kinds'])}" if left_out else ""),
+        + (f"; reports leave out {left_out} on {_describe_left_out(report['left_out']['kinds'])}" if left_out else ""),
         soft_wrap=True,
     )
-    programs = [gap for gap in missed if is_of_a_program(gap.reason)]
+    programs = [gap for gap in missed if is_about_program(gap.reason)]
     for gap in programs[:_MAX_NAMED]:
         warn(f"{gap.reason}: {max(gap.events, 1)} {'process' if gap.events <= 1 else 'processes'}")
     if len(programs) > _MAX_NAMED:
@@ -127,6 +127,6 @@ def describe_record(path: Path) -> None:
         warn(f"what these programs read and wrote is not in the trace. {ADVICE}")
 
 
-def _what(kinds: list[dict[str, Any]]) -> str:
-    kinds_of_files = {"files that were excluded" if each["what"] == "excluded files" else _FOREIGN for each in kinds}
+def _describe_left_out(kinds: list[dict[str, Any]]) -> str:
+    kinds_of_files = {"files that were excluded" if row["what"] == "excluded files" else _FOREIGN for row in kinds}
     return " and ".join(sorted(kinds_of_files, key=lambda text: text != _FOREIGN))

@@ -12,7 +12,7 @@ import click
 import plait
 from plait.cli.simulate.machine import complete_machines
 from plait.cli.support import messages, output, progress_bar, run_with_bar
-from plait.cli.trace_convert import check, separator, time
+from plait.cli.trace_convert import make_callback, parse_separator, parse_time
 from plait.trace.formats import read_names
 
 if TYPE_CHECKING:
@@ -66,14 +66,14 @@ def _options(command: Command) -> Command:
         click.option("--base", type=click.Choice(["10", "16"]), help="1992: base of the numbers."),
         click.option(
             "--separator",
-            callback=check(separator),
+            callback=make_callback(parse_separator),
             metavar="CHAR",
             help="1992 and csv: the character between two fields.",
         ),
         click.option("--comment", default="", metavar="TEXT", help="1992: what comment lines begin with."),
         click.option(
             "--tick",
-            callback=check(time),
+            callback=make_callback(parse_time),
             metavar="TIME",
             help="Unit of the trace's times, such as 10us; a plain number is in ns.",
         ),
@@ -114,7 +114,9 @@ def _analyse(path: str, options: dict[str, Any]) -> Report:
         task = bar.add_task(f"reading {path}", total=None)
         return report(
             path,
-            progress=lambda read, all_: bar.update(task, completed=read, total=all_ or None),
+            progress=lambda bytes_read, bytes_in_all: bar.update(
+                task, completed=bytes_read, total=bytes_in_all or None
+            ),
             **_report_arguments(options),
         )
 
@@ -127,11 +129,11 @@ def _add_gains(document: Report, machine: str, limit: float, options: dict[str, 
         messages().print(f"gains are not predicted: {error}", soft_wrap=True)
         return
     from plait.simulate._gains import make_filter
-    from plait.trace.recording.choice import Choice, kept
+    from plait.trace.recording.choice import Choice, read_choice
 
     choice = Choice(list(options["include"]), list(options["exclude"]), options["everything"])
     if choice.is_default():
-        choice = kept(document["trace"]["path"])
+        choice = read_choice(document["trace"]["path"])
     reading = {name: value for name, value in _report_arguments(options).items() if name in _OPEN_ARGUMENTS}
     run_with_bar(
         lambda progress: add_gains(
@@ -189,7 +191,7 @@ def report_command(trace: str, top: int, json_: str | None, html: str | None, **
     TRACE is a trace of any format that Plait reads.  It is read once from front to back, and, if that takes little
     time, once more to predict the gains of the advice.
     """
-    from plait.trace.analysis.text import rendered
+    from plait.trace.analysis.text import render_report
 
     machine, limit = options.pop("machine"), options.pop("gains")
     document = _analyse(trace, options)
@@ -197,7 +199,7 @@ def report_command(trace: str, top: int, json_: str | None, html: str | None, **
         _add_gains(document, machine, limit, options)
     if not _deliver(document, json_, html):
         console = output()
-        console.print(rendered(document, console.width, top))
+        console.print(render_report(document, console.width, top))
 
 
 @click.command("compare", epilog=_COMPARE_EXAMPLES)
@@ -213,9 +215,9 @@ def report_command(trace: str, top: int, json_: str | None, html: str | None, **
 def compare_command(a: str, b: str, json_: str | None, html: str | None, **options: Any) -> None:
     """Show what changed from trace A to trace B: times, rates, sizes, order, cycles, files."""
     from plait.trace import compare
-    from plait.trace.analysis.comparison_text import rendered_comparison
+    from plait.trace.analysis.comparison_text import render_comparison
 
     document = compare(_analyse(a, options), _analyse(b, options))
     if not _deliver(document, json_, html):
         console = output()
-        console.print(rendered_comparison(document, console.width, options["everything"]))
+        console.print(render_comparison(document, console.width, options["everything"]))

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def draw_prediction(rows: Sequence[Row], title: str, path: Path) -> None:
-    """Write a chart of direct and two-phase times over the number of ranks; SVG where the name ends so, else PNG.
+    """Write a chart of direct and two-phase times over the number of ranks; SVG if the name ends in .svg, else PNG.
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(12, 5)
     panels = figure.subplots(1, 2, sharey=True)
@@ -40,7 +40,7 @@ def draw_prediction(rows: Sequence[Row], title: str, path: Path) -> None:
 def draw_delta(predictions: Sequence[Prediction], path: Path) -> None:
     """Write a chart of predicted over measured times of the Delta. The ending of the name determines the format.
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(8, 7)
     axis: Axes = figure.subplots()

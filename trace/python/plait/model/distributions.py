@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from plait._base.errors import ArgumentError
-from plait.model._checks import ceil_div, positive, whole
+from plait.model._checks import ceil_div, require_count, require_positive
 from plait.model.equations import disk_requests, io_time
 
 DISTRIBUTIONS = (
@@ -57,7 +57,7 @@ class Disks:
     def __post_init__(self) -> None:
         """Check the numbers.  errors  ArgumentError"""
         for name in ("count", "block", "prefetch"):
-            whole(name, getattr(self, name))
+            require_count(name, getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ def table8(distribution: str, size: int, n_p: int) -> TableEntry:
     errors  ArgumentError if the distribution is unknown, or needs a square grid that the processors do not form
     """
     layout_text(distribution)
-    whole("size", size)
-    whole("n_p", n_p)
+    require_count("size", size)
+    require_count("n_p", n_p)
     side = math.isqrt(n_p)
     first = distribution.partition("-")[0]
     if first not in ("column", "row") and side * side != n_p:
@@ -124,7 +124,7 @@ def distribution_time(
     For every distribution, the number of disk requests is that of equation 24.
     """
     disks = disks or Disks()
-    whole("itemsize", itemsize)
+    require_count("itemsize", itemsize)
     r_io = requests_per_processor(distribution, size, n_p)
     r_disks = disk_requests(ceil_div(size * size * itemsize, n_p), disks.count, disks.prefetch, disks.block)
     return io_time(r_io, costs.t_io, r_disks, costs.t_disk, t_misc=costs.t_misc)
@@ -134,7 +134,7 @@ def distribution_bandwidth(
     distribution: str, size: int, n_p: int, costs: Costs, *, disks: Disks | None = None, itemsize: int = 1
 ) -> float:
     """Return B_io: equation 26 column-block, 28 column-cyclic, 30 row-block; in operations per second."""
-    return 1 / positive(
+    return 1 / require_positive(
         "T_io", distribution_time(distribution, size, n_p, costs, disks=disks, itemsize=itemsize), "time"
     )
 

@@ -10,49 +10,51 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from plait._base.errors import ArgumentError
-from plait.model._checks import ceil_div, not_negative, positive, whole
+from plait.model._checks import ceil_div, require_count, require_not_negative, require_positive
 
 Bound = Literal["processor bound", "disk bound", "neither", "both"]
 
 
 def speedup(t_s: float, t_p: float) -> float:
     """Return S, the speed-up without I/O: sequential over parallel time of computing (equation 1)."""
-    return not_negative("t_s", t_s, "time") / positive("t_p", t_p, "time")
+    return require_not_negative("t_s", t_s, "time") / require_positive("t_p", t_p, "time")
 
 
 def overall_speedup(t_s: float, io_s: float, t_p: float, io_p: float) -> float:
     """Return S_o, also S<N_p, N_d>: the speed-up with I/O, IO_s sequential and IO_p parallel (equations 2 and 3)."""
     times = [("t_s", t_s), ("io_s", io_s), ("t_p", t_p), ("io_p", io_p)]
     for name, value in times:
-        not_negative(name, value, "time")
-    return (t_s + io_s) / positive("t_p + io_p", t_p + io_p, "time")
+        require_not_negative(name, value, "time")
+    return (t_s + io_s) / require_positive("t_p + io_p", t_p + io_p, "time")
 
 
 def program_time(t_c: float, t_io: float, t_misc: float = 0.0) -> float:
     """Return T_p, the time of a program that computes, does I/O and communicates (equation 4)."""
-    return not_negative("t_c", t_c) + not_negative("t_io", t_io) + not_negative("t_misc", t_misc)
+    return (
+        require_not_negative("t_c", t_c) + require_not_negative("t_io", t_io) + require_not_negative("t_misc", t_misc)
+    )
 
 
 def io_bandwidth(t_io: float) -> float:
     """Return B_io, in operations of this kind per second (equations 5, 23, 26, 28 and 30)."""
-    return 1 / positive("t_io", t_io, "time")
+    return 1 / require_positive("t_io", t_io, "time")
 
 
 def computational_bandwidth(t_c: float) -> float:
     """Return B_comp, in operations of this kind per second (equation 6)."""
-    return 1 / positive("t_c", t_c, "time")
+    return 1 / require_positive("t_c", t_c, "time")
 
 
 def is_stable(b_comp: float, b_io: float, tolerance: float = 0.1) -> bool:
     """Return True if the two bandwidths differ by at most `tolerance` times the larger one (equation 7)."""
-    positive("b_comp", b_comp)
-    positive("b_io", b_io)
-    return abs(b_comp - b_io) <= not_negative("tolerance", tolerance) * max(b_comp, b_io)
+    require_positive("b_comp", b_comp)
+    require_positive("b_io", b_io)
+    return abs(b_comp - b_io) <= require_not_negative("tolerance", tolerance) * max(b_comp, b_io)
 
 
 def io_speedup(t_io_before: float, t_io_after: float) -> float:
     """Return S_io, the I/O time of one set of processors and disks over that of another (equation 8)."""
-    return positive("t_io_before", t_io_before, "time") / positive("t_io_after", t_io_after, "time")
+    return require_positive("t_io_before", t_io_before, "time") / require_positive("t_io_after", t_io_after, "time")
 
 
 def alpha_d(t_fewer_processors: float, t_more_processors: float) -> float:
@@ -75,8 +77,8 @@ def bound(alpha_of_processors: float, alpha_of_disks: float) -> Bound:
     processors do not.  Neither: neither slows it down, as a stable program needs.  The thesis does not name the case
     that both do.
     """
-    slower_by_processors = positive("alpha_of_processors", alpha_of_processors) < 1
-    slower_by_disks = positive("alpha_of_disks", alpha_of_disks) < 1
+    slower_by_processors = require_positive("alpha_of_processors", alpha_of_processors) < 1
+    slower_by_disks = require_positive("alpha_of_disks", alpha_of_disks) < 1
     if slower_by_processors:
         return "both" if slower_by_disks else "processor bound"
     return "disk bound" if slower_by_disks else "neither"
@@ -84,12 +86,12 @@ def bound(alpha_of_processors: float, alpha_of_disks: float) -> Bound:
 
 def is_io_bottleneck(b_comp: float, b_io: float) -> bool:
     """Return True if data is computed faster than it is read or written (equation 11)."""
-    return positive("b_comp", b_comp) > positive("b_io", b_io)
+    return require_positive("b_comp", b_comp) > require_positive("b_io", b_io)
 
 
 def resulting_bandwidth(b_comp: float, b_io: float) -> float:
     """Return B_p, the bandwidth of the whole program: the smaller of the two (equation 12)."""
-    return min(positive("b_comp", b_comp), positive("b_io", b_io))
+    return min(require_positive("b_comp", b_comp), require_positive("b_io", b_io))
 
 
 class DiskAddress(NamedTuple):
@@ -106,46 +108,46 @@ def disk_address(offset: int, n_d: int, block: int) -> DiskAddress:
     """
     if offset < 0:
         raise ArgumentError(f"offset={offset} is below 0; give the number of a byte of the file")
-    number, inside = divmod(offset, whole("block", block))
-    row, disk = divmod(number, whole("n_d", n_d))
-    return DiskAddress(disk, row, inside)
+    block_number, offset_in_block = divmod(offset, require_count("block", block))
+    block_on_disk, disk = divmod(block_number, require_count("n_d", n_d))
+    return DiskAddress(disk, block_on_disk, offset_in_block)
 
 
 def data_per_processor(file_bytes: float, n_p: int) -> float:
     """Return F_p, in bytes (equation 14)."""
-    return not_negative("file_bytes", file_bytes, "size") / whole("n_p", n_p)
+    return require_not_negative("file_bytes", file_bytes, "size") / require_count("n_p", n_p)
 
 
 def data_read_per_processor(f_p: float, gamma: float = 1.0) -> float:
     """Return F_p', the bytes that a processor reads: the fraction gamma, 0 < gamma <= 1, of F_p (equation 15)."""
-    return not_negative("f_p", f_p, "size") * _share("gamma", gamma)
+    return require_not_negative("f_p", f_p, "size") * _require_share("gamma", gamma)
 
 
 def io_requests(f_p: int, buffer: int) -> int:
     """Return N_io, the I/O requests of a processor that reads `f_p` bytes by a buffer of b_io bytes (equation 16)."""
-    not_negative("f_p", f_p, "size")
-    return ceil_div(f_p, whole("buffer", buffer))
+    require_not_negative("f_p", f_p, "size")
+    return ceil_div(f_p, require_count("buffer", buffer))
 
 
 def disks_used(n_disks: int, alpha: float = 1.0) -> int:
     """Return N_d, the number of disks in use: the fraction 0 < alpha <= 1 of N_D disks (equations 17 and 18)."""
-    return max(1, round(_share("alpha", alpha) * whole("n_disks", n_disks)))
+    return max(1, round(_require_share("alpha", alpha) * require_count("n_disks", n_disks)))
 
 
 def blocks_per_disk(file_bytes: int, n_d: int, block: int) -> int:
     """Return N_b, the blocks of a file on its fullest disk (equation 19)."""
-    not_negative("file_bytes", file_bytes, "size")
-    return ceil_div(file_bytes, whole("n_d", n_d) * whole("block", block))
+    require_not_negative("file_bytes", file_bytes, "size")
+    return ceil_div(file_bytes, require_count("n_d", n_d) * require_count("block", block))
 
 
 def data_prefetched(n_d: int, prefetch: int, block: int) -> int:
     """Return F_cache: the bytes that one disk request on each of the disks prefetches (equation 20)."""
-    return whole("n_d", n_d) * whole("prefetch", prefetch) * whole("block", block)
+    return require_count("n_d", n_d) * require_count("prefetch", prefetch) * require_count("block", block)
 
 
 def disk_requests(f_p: int, n_d: int, prefetch: int, block: int) -> int:
     """Return R_disks: disk requests for the data of one processor on `n_d` disks (equations 21 and 24)."""
-    not_negative("f_p", f_p, "size")
+    require_not_negative("f_p", f_p, "size")
     return ceil_div(f_p, data_prefetched(n_d, prefetch, block)) * n_d
 
 
@@ -156,13 +158,13 @@ def io_time(r_io: int, t_io: float, r_disks: int, t_disk: float, *, t_misc: floa
     t_misc        synchronization of the file mode, delay of the network
     """
     for name, value in (("r_io", r_io), ("r_disks", r_disks)):
-        not_negative(name, value, "count")
+        require_not_negative(name, value, "count")
     for name, time in (("t_io", t_io), ("t_disk", t_disk), ("t_misc", t_misc)):
-        not_negative(name, time, "time")
+        require_not_negative(name, time, "time")
     return r_io * t_io + r_disks * t_disk + t_misc
 
 
-def _share(name: str, value: float) -> float:
+def _require_share(name: str, value: float) -> float:
     """Return a number above 0 and up to 1.  errors  ArgumentError"""
     if not 0 < value <= 1:
         raise ArgumentError(f"{name}={value:g} is not a share; give a number above 0 and up to 1")

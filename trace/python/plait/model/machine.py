@@ -19,7 +19,7 @@ SYNCHRONIZATIONS = ("none", "barrier", "ordered")
 """The ways in which ranks wait: never; for all ranks before each request; for all ranks and then for their turn."""
 
 _SECTIONS = ("machine", "processors", "disks", "requests", "network")
-_FOREIGN = ("simulate",)  # sections of the simulation (plait.simulate), which may share the file
+_SIMULATION_SECTIONS = ("simulate",)  # sections of the simulation (plait.simulate), which may share the file
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class _Key:
     kind: type
     unit: str
     minimum: float = 0.0
-    above: bool = False
+    excludes_zero: bool = False
     default: Any = None
 
 
@@ -91,14 +91,14 @@ _KEYS: dict[str, dict[str, _Key]] = {
     "processors": {
         "count": _Key("processors", int, "ranks", 1),
         "per_node": _Key("per_node", int, "ranks", 1, default=1),
-        "memory_rate": _Key("memory_rate", float, "bytes per second", above=True),
+        "memory_rate": _Key("memory_rate", float, "bytes per second", excludes_zero=True),
     },
     "disks": {
         "count": _Key("count", int, "disks", 1),
         "block": _Key("block", int, "bytes", 1),
         "prefetch": _Key("prefetch", int, "blocks", 1, default=1),
-        "read_rate": _Key("read_rate", float, "bytes per second", above=True),
-        "write_rate": _Key("write_rate", float, "bytes per second", above=True),
+        "read_rate": _Key("read_rate", float, "bytes per second", excludes_zero=True),
+        "write_rate": _Key("write_rate", float, "bytes per second", excludes_zero=True),
         "latency": _Key("disk_latency", float, "seconds", default=0.0),
     },
     "requests": {
@@ -109,8 +109,8 @@ _KEYS: dict[str, dict[str, _Key]] = {
     },
     "network": {
         "latency": _Key("message_latency", float, "seconds"),
-        "link_rate": _Key("link_rate", float, "bytes per second", above=True),
-        "total_rate": _Key("total_rate", float, "bytes per second", above=True),
+        "link_rate": _Key("link_rate", float, "bytes per second", excludes_zero=True),
+        "total_rate": _Key("total_rate", float, "bytes per second", excludes_zero=True),
     },
 }
 
@@ -141,58 +141,58 @@ def parse(text: str, name: str = "the machine file") -> Machine:
     """Return the machine that a TOML text describes; `name` names the text in errors.  errors  ArgumentError"""
     sections = tables(text, name)
     for section in sections:
-        if section not in (*_SECTIONS, *_FOREIGN):
-            raise ArgumentError(f"{name}: found the section [{section}], expected {_listed(_SECTIONS)}")
+        if section not in (*_SECTIONS, *_SIMULATION_SECTIONS):
+            raise ArgumentError(f"{name}: found the section [{section}], expected {_join_words(_SECTIONS)}")
     values: dict[str, Any] = {}
     for section, keys in _KEYS.items():
-        values |= _section(name, section, sections.get(section), keys)
+        values |= _parse_section(name, section, sections.get(section), keys)
     if values["synchronization"] not in SYNCHRONIZATIONS:
         raise ArgumentError(
             f"{name}: found requests.synchronization = '{values['synchronization']}', "
-            f"expected {_listed(SYNCHRONIZATIONS, 'or')}"
+            f"expected {_join_words(SYNCHRONIZATIONS, 'or')}"
         )
     disks = Disks(*(values.pop(field.name) for field in fields(Disks)))
     return Machine(disks=disks, **values)
 
 
-def _section(name: str, section: str, entries: object, keys: Mapping[str, _Key]) -> dict[str, Any]:
+def _parse_section(name: str, section: str, entries: object, keys: Mapping[str, _Key]) -> dict[str, Any]:
     """Return the values of one section."""
     if not isinstance(entries, dict):
-        raise ArgumentError(f"{name}: the section [{section}] is missing; add it, with {_listed(keys)}")
+        raise ArgumentError(f"{name}: the section [{section}] is missing; add it, with {_join_words(keys)}")
     for key in entries:
         if key not in keys:
-            raise ArgumentError(f"{name}: found {section}.{key}, expected {_listed(keys)}")
+            raise ArgumentError(f"{name}: found {section}.{key}, expected {_join_words(keys)}")
     values = {}
     for key, spec in keys.items():
         value = entries.get(key, spec.default)
         if value is None:
             raise ArgumentError(f"{name}: {section}.{key} is missing; add it, in {spec.unit}")
-        values[spec.attribute] = _value(f"{name}: found {section}.{key} = {value!r}", value, spec)
+        values[spec.attribute] = _parse_value(f"{name}: found {section}.{key} = {value!r}", value, spec)
     return values
 
 
-_MIN, _MAX = 1e-15, 1e18  # limits beyond all real machines, which keep times finite
+_MIN_NUMBER, _MAX_NUMBER = 1e-15, 1e18  # limits beyond all real machines, which keep times finite
 
 
-def _value(problem: str, value: object, spec: _Key) -> object:
+def _parse_value(problem: str, value: object, spec: _Key) -> object:
     """Return the value in the type of the key; `problem` is the beginning of the error text."""
     if spec.kind is str and isinstance(value, str):
         return value
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if spec.kind is str or not number:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if spec.kind is str or not is_number:
         raise ArgumentError(f"{problem}, expected {spec.unit}")
     assert isinstance(value, int | float)
-    if spec.kind is not int and value != 0 and not _MIN <= abs(value) <= _MAX:  # NaN too
-        raise ArgumentError(f"{problem}, expected 0 or a number of {_MIN:g} to {_MAX:g}, in {spec.unit}")
-    whole = spec.kind is not int or (abs(value) < 2**63 and value == int(value))
-    if not whole or value < spec.minimum or (spec.above and value <= 0):
-        limit = "above 0" if spec.above else f"of {spec.minimum:g} or above"
-        kind = "a whole number" if spec.kind is int else "a number"
-        raise ArgumentError(f"{problem}, expected {kind} {limit}, in {spec.unit}")
+    if spec.kind is not int and value != 0 and not _MIN_NUMBER <= abs(value) <= _MAX_NUMBER:  # NaN too
+        raise ArgumentError(f"{problem}, expected 0 or a number of {_MIN_NUMBER:g} to {_MAX_NUMBER:g}, in {spec.unit}")
+    is_valid_type = spec.kind is not int or (abs(value) < 2**63 and value == int(value))
+    if not is_valid_type or value < spec.minimum or (spec.excludes_zero and value <= 0):
+        limit = "above 0" if spec.excludes_zero else f"of {spec.minimum:g} or above"
+        expected = "a whole number" if spec.kind is int else "a number"
+        raise ArgumentError(f"{problem}, expected {expected} {limit}, in {spec.unit}")
     return spec.kind(value)
 
 
-def _listed(names: Iterable[str], last: str = "and") -> str:
+def _join_words(names: Iterable[str], last: str = "and") -> str:
     """Return the names separated by commas, with the word `last` before the last name."""
-    listed = list(names)
-    return ", ".join(listed[:-1]) + f" {last} {listed[-1]}"
+    words = list(names)
+    return ", ".join(words[:-1]) + f" {last} {words[-1]}"

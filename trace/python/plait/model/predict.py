@@ -14,7 +14,7 @@ from typing import Literal
 
 from plait._base.errors import ArgumentError
 from plait._core import Layout
-from plait.model._checks import ceil_div, not_negative, whole
+from plait.model._checks import ceil_div, require_count, require_not_negative
 from plait.model.equations import (
     Bound,
     alpha_d,
@@ -28,7 +28,7 @@ from plait.model.equations import (
 from plait.model.machine import Machine
 from plait.model.requests import Requests, count_requests, on_ranks
 
-_SAME = 0.01
+_MAX_EQUAL = 0.01
 """Times that differ by less than this fraction count as equal."""
 
 Access = Literal["direct", "two-phase"]
@@ -129,12 +129,12 @@ def direct_time(machine: Machine, requests: Requests, *, write: bool = False) ->
     """
     if not requests.total:
         return Time()
-    steps, used = rounds(machine, requests)
-    disk = _disk_time(machine, requests.file_bytes, used, write)
-    if write and _in_parts(machine, requests):
-        disk += _disk_time(machine, requests.file_bytes, used, False)
-    latency = requests.max_requests * machine.latency * _turns(machine, requests.ranks)
-    return Time(latency, disk, _network(machine, requests, write), steps * machine.step)
+    sync_steps, disks_at_once = rounds(machine, requests)
+    disk_time = _disk_time(machine, requests.file_bytes, disks_at_once, write)
+    if write and _writes_partial_blocks(machine, requests):
+        disk_time += _disk_time(machine, requests.file_bytes, disks_at_once, False)
+    latency = requests.max_requests * machine.latency * _ranks_per_processor(machine, requests.ranks)
+    return Time(latency, disk_time, _network_time(machine, requests, write), sync_steps * machine.step)
 
 
 def rounds(machine: Machine, requests: Requests) -> tuple[float, int]:
@@ -164,7 +164,7 @@ def two_phase_time(machine: Machine, requests: Requests, *, write: bool = False)
     readers = min(requests.ranks, ceil_div(file_bytes, machine.disks.block))
     share = ceil_div(file_bytes, readers)
     requests_per_reader = ceil_div(share, machine.buffer)
-    first = direct_time(
+    first_phase = direct_time(
         machine,
         Requests(
             readers,
@@ -178,7 +178,13 @@ def two_phase_time(machine: Machine, requests: Requests, *, write: bool = False)
         ),
         write=write,
     )
-    return Time(first.requests, first.disks, first.network, first.synchronization, _exchange(machine, requests, share))
+    return Time(
+        first_phase.requests,
+        first_phase.disks,
+        first_phase.network,
+        first_phase.synchronization,
+        _exchange_time(machine, requests, share),
+    )
 
 
 def predict(
@@ -192,28 +198,28 @@ def predict(
 
     errors  ArgumentError if the layout does not fit the shape, or if a number is invalid
     """
-    not_negative("compute", compute, "time")
+    require_not_negative("compute", compute, "time")
     if not ranks:
         raise ArgumentError("found no number of ranks; give one or more")
     if disks is not None:
-        if whole("disks", disks) > machine.disks.count:
+        if require_count("disks", disks) > machine.disks.count:
             raise ArgumentError(f"disks={disks}: {machine.name} has {machine.disks.count}; give at most as many")
         machine = machine.with_disks(disks)
-    whole("itemsize", problem.itemsize)
+    require_count("itemsize", problem.itemsize)
     if "onto" in problem.dist.lower():
         raise ArgumentError(f"found a grid in '{problem.dist}', expected none: each number of ranks gets its own")
-    alone = _read(machine, _requests(machine, problem, 1))
-    return [_row(machine, problem, count, (compute, alone)) for count in ranks]
+    read_by_one_rank = _fastest_read(machine, _requests(machine, problem, 1))
+    return [_row(machine, problem, count, (compute, read_by_one_rank)) for count in ranks]
 
 
-def _row(machine: Machine, problem: Problem, ranks: int, alone: tuple[float, float]) -> Row:
-    compute, io_alone = alone
+def _row(machine: Machine, problem: Problem, ranks: int, one_rank: tuple[float, float]) -> Row:
+    compute, io_alone = one_rank
     requests = _requests(machine, problem, ranks)
-    read = _read(machine, requests)
-    if not read:
+    read_time = _fastest_read(machine, requests)
+    if not read_time:
         raise ArgumentError(f"the shape {problem.shape} has no elements; there is nothing to predict")
-    more = alpha_d(read, _read(machine, _requests(machine, problem, 2 * ranks)))
-    disks = alpha_p(read, _read(machine.with_disks(2 * machine.disks.count), requests))
+    gain_of_ranks = alpha_d(read_time, _fastest_read(machine, _requests(machine, problem, 2 * ranks)))
+    gain_of_disks = alpha_p(read_time, _fastest_read(machine.with_disks(2 * machine.disks.count), requests))
     return Row(
         ranks,
         requests,
@@ -221,72 +227,78 @@ def _row(machine: Machine, problem: Problem, ranks: int, alone: tuple[float, flo
         two_phase_time(machine, requests),
         direct_time(machine, requests, write=True),
         two_phase_time(machine, requests, write=True),
-        io_speedup(io_alone, read),
-        overall_speedup(compute, io_alone, compute / ranks, read),
-        more,
-        disks,
-        bound(_rounded(more), _rounded(disks)),
+        io_speedup(io_alone, read_time),
+        overall_speedup(compute, io_alone, compute / ranks, read_time),
+        gain_of_ranks,
+        gain_of_disks,
+        bound(_ignore_small_change(gain_of_ranks), _ignore_small_change(gain_of_disks)),
         ranks > machine.processors,
     )
 
 
-def _rounded(ratio: float) -> float:
-    """Return a speed-up, or 1 if it differs from 1 by less than _SAME."""
-    return 1.0 if abs(ratio - 1) < _SAME else ratio
+def _ignore_small_change(ratio: float) -> float:
+    """Return a speed-up, or 1 if it differs from 1 by less than _MAX_EQUAL."""
+    return 1.0 if abs(ratio - 1) < _MAX_EQUAL else ratio
 
 
 def _requests(machine: Machine, problem: Problem, ranks: int) -> Requests:
     return count_requests(problem.on(ranks), problem.itemsize, problem.order, buffer=machine.buffer)
 
 
-def _read(machine: Machine, requests: Requests) -> float:
+def _fastest_read(machine: Machine, requests: Requests) -> float:
     """Return the time of the faster way to read."""
     return min(direct_time(machine, requests).total, two_phase_time(machine, requests).total)
 
 
-def _disk_time(machine: Machine, file_bytes: int, used: int, write: bool) -> float:
-    """Return the time in which disks, `used` of them at once, read or write a file by requests of N_c blocks each."""
+def _disk_time(machine: Machine, file_bytes: int, disks_at_once: int, write: bool) -> float:
+    """Return the time in which `disks_at_once` disks read or write a file by requests of N_c blocks each."""
     disks = machine.disks
-    requests = disk_requests(file_bytes, used, disks.prefetch, disks.block) // used  # of each of them (equation 21)
-    blocks = min(disks.prefetch, blocks_per_disk(file_bytes, used, disks.block))
+    requests = (
+        disk_requests(file_bytes, disks_at_once, disks.prefetch, disks.block) // disks_at_once
+    )  # of each of them (equation 21)
+    blocks = min(disks.prefetch, blocks_per_disk(file_bytes, disks_at_once, disks.block))
     rate = machine.write_rate if write else machine.read_rate
     return requests * (machine.disk_latency + blocks * disks.block / rate)
 
 
-def _turns(machine: Machine, ranks: int) -> int:
+def _ranks_per_processor(machine: Machine, ranks: int) -> int:
     """Return the maximum number of ranks that share a processor."""
     return ceil_div(ranks, machine.processors)
 
 
-def _nodes(machine: Machine, ranks: int) -> int:
+def _node_count(machine: Machine, ranks: int) -> int:
     """Return the number of nodes that the ranks use; if there are more ranks than processors, they share the nodes."""
     return ceil_div(min(ranks, machine.processors), machine.per_node)
 
 
-def _in_parts(machine: Machine, requests: Requests) -> bool:
+def _writes_partial_blocks(machine: Machine, requests: Requests) -> bool:
     """Return True if some requests access only a part of a block, and others the rest of it."""
     return requests.total > 1 and requests.mean < machine.disks.block
 
 
-def _network(machine: Machine, requests: Requests, write: bool) -> float:
+def _network_time(machine: Machine, requests: Requests, write: bool) -> float:
     """Return the time of the transfers between disks and nodes; a node gets each block at most once."""
     block = machine.disks.block
-    whole_file = ceil_div(requests.file_bytes, block) * block
-    run = requests.max_bytes / requests.max_requests
-    touched = requests.max_requests * (math.ceil(run / block) + (run % block > 0)) * block
-    nodes = _nodes(machine, requests.ranks)
-    of_node = min(touched * ceil_div(requests.ranks, nodes), whole_file)
-    passes = 2 if write and _in_parts(machine, requests) else 1
-    return passes * max(of_node / machine.link_rate, of_node * nodes / machine.total_rate)
+    file_blocks_bytes = ceil_div(requests.file_bytes, block) * block
+    mean_run = requests.max_bytes / requests.max_requests
+    bytes_of_touched_blocks = requests.max_requests * (math.ceil(mean_run / block) + (mean_run % block > 0)) * block
+    nodes = _node_count(machine, requests.ranks)
+    node_bytes = min(bytes_of_touched_blocks * ceil_div(requests.ranks, nodes), file_blocks_bytes)
+    passes = 2 if write and _writes_partial_blocks(machine, requests) else 1
+    return passes * max(node_bytes / machine.link_rate, node_bytes * nodes / machine.total_rate)
 
 
-def _exchange(machine: Machine, requests: Requests, share: int) -> float:
+def _exchange_time(machine: Machine, requests: Requests, share: int) -> float:
     """Return the time of the second phase: messages, links, the network as a whole, and packing at both ends."""
     ranks = requests.ranks
     if requests.runs <= ranks and requests.all_bytes == requests.file_bytes:
         return 0.0  # each rank owns one contiguous part, which is its share
-    local = max(share, requests.max_bytes)
-    nodes = _nodes(machine, ranks)
-    leaving = local * ceil_div(ranks, nodes) * (nodes - 1) / nodes
-    wires = max(leaving / machine.link_rate, leaving * nodes / machine.total_rate)
-    return (ranks - 1) * machine.message_latency + wires + 2 * local / machine.memory_rate * _turns(machine, ranks)
+    local_bytes = max(share, requests.max_bytes)
+    nodes = _node_count(machine, ranks)
+    bytes_sent_by_node = local_bytes * ceil_div(ranks, nodes) * (nodes - 1) / nodes
+    transfer_time = max(bytes_sent_by_node / machine.link_rate, bytes_sent_by_node * nodes / machine.total_rate)
+    return (
+        (ranks - 1) * machine.message_latency
+        + transfer_time
+        + 2 * local_bytes / machine.memory_rate * _ranks_per_processor(machine, ranks)
+    )

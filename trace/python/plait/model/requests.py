@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from plait._base.errors import ArgumentError
 from plait._core import Layout
-from plait.model._checks import ceil_div, whole
+from plait.model._checks import ceil_div, require_count
 
 
 @dataclass(frozen=True)
@@ -56,29 +56,32 @@ def count_requests(layout: Layout, itemsize: int = 1, order: str = "F", *, buffe
 
     errors  ArgumentError if itemsize, order or buffer are invalid
     """
-    whole("itemsize", itemsize)
+    require_count("itemsize", itemsize)
     if order not in ("C", "F"):
         raise ArgumentError(f"order={order!r} is no order of a file; use 'C' or 'F'")
     if buffer is not None:
-        whole("buffer", buffer)
+        require_count("buffer", buffer)
     all_runs = total = max_requests = largest = max_bytes = all_bytes = 0
-    for rank in _ranks(layout):
-        count = math.prod(layout.local_shape(rank)) * itemsize
-        if not count:
+    for rank in _rank_numbers(layout):
+        rank_bytes = math.prod(layout.local_shape(rank)) * itemsize
+        if not rank_bytes:
             continue
         runs = layout.runs(rank, order)
         all_runs += runs
-        run = layout.largest_run(rank, order) * itemsize
+        largest_run = layout.largest_run(rank, order) * itemsize
         if buffer is not None:
-            runs, run = min(runs * ceil_div(run, buffer), runs + count // buffer), min(run, buffer)
-        total, max_requests, largest = total + runs, max(max_requests, runs), max(largest, run)
-        max_bytes, all_bytes = max(max_bytes, count), all_bytes + count
+            runs, largest_run = (
+                min(runs * ceil_div(largest_run, buffer), runs + rank_bytes // buffer),
+                min(largest_run, buffer),
+            )
+        total, max_requests, largest = total + runs, max(max_requests, runs), max(largest, largest_run)
+        max_bytes, all_bytes = max(max_bytes, rank_bytes), all_bytes + rank_bytes
     return Requests(
         layout.size, all_runs, total, max_requests, largest, max_bytes, all_bytes, layout.elements * itemsize
     )
 
 
-def _ranks(layout: Layout) -> Sequence[int]:
+def _rank_numbers(layout: Layout) -> Sequence[int]:
     if layout.size == layout.ranks_end:
         return range(layout.size)
     return [int(rank) for rank in layout.rank_numbers]
@@ -92,14 +95,14 @@ def on_ranks(dist: str, shape: Sequence[int], ranks: int) -> Layout:
 
     errors  ArgumentError if the text is not a layout, or its own grid has another number of ranks
     """
-    whole("ranks", ranks)
+    require_count("ranks", ranks)
     if "onto" in dist.lower():
         layout = Layout(tuple(shape), dist)
         if layout.size != ranks:
             raise ArgumentError(f"'{dist}' has {layout.size} ranks, expected {ranks}; leave out its grid")
         return layout
-    probe = dist[dist.find("(") + 1 : dist.rfind(")")]
-    axes = sum(part.strip() not in ("*", "") for part in _parts(probe))
+    distributions = dist[dist.find("(") + 1 : dist.rfind(")")]
+    axes = sum(part.strip() not in ("*", "") for part in _split_at_commas(distributions))
     if not axes and ranks > 1:
         raise ArgumentError(
             f"'{dist}' distributes no dimension over {ranks} ranks; use block or cyclic for one of them"
@@ -109,15 +112,19 @@ def on_ranks(dist: str, shape: Sequence[int], ranks: int) -> Layout:
 
 def even_grid(ranks: int, axes: int) -> tuple[int, ...]:
     """Return the extents of a grid with that many ranks and axes, as equal as possible, the larger ones first."""
-    whole("ranks", ranks)
-    whole("axes", axes)
+    require_count("ranks", ranks)
+    require_count("axes", axes)
     extents = []
-    rest = ranks
-    for left in range(axes, 1, -1):
-        smallest = max(divisor for divisor in range(1, _root(rest, left) + 1) if rest % divisor == 0)
-        extents.append(smallest)
-        rest //= smallest
-    return tuple(sorted([*extents, rest], reverse=True))
+    remaining_ranks = ranks
+    for remaining_axes in range(axes, 1, -1):
+        extent = max(
+            divisor
+            for divisor in range(1, _root(remaining_ranks, remaining_axes) + 1)
+            if remaining_ranks % divisor == 0
+        )
+        extents.append(extent)
+        remaining_ranks //= extent
+    return tuple(sorted([*extents, remaining_ranks], reverse=True))
 
 
 def _root(number: int, degree: int) -> int:
@@ -126,7 +133,7 @@ def _root(number: int, degree: int) -> int:
     return root - 1 if root**degree > number else root
 
 
-def _parts(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     """Return the parts of a text between the commas that are outside of parentheses."""
     parts, depth = [""], 0
     for letter in text:

@@ -1,4 +1,4 @@
-"""Traces that were compressed as a whole. A thread decompresses them while they are read."""
+"""Decompresses traces that are one gzip or zstd file, in a thread that writes into a pipe while the reader reads it."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ _STDIN = "/dev/stdin"
 _CHUNK = 1 << 18
 
 
-def damages() -> tuple[type[Exception], ...]:
+def damage_exceptions() -> tuple[type[Exception], ...]:
     """Return the exceptions of reading damaged compressed data."""
     zstandard = sys.modules.get("zstandard")  # loaded if it was used for decompression
     return (OSError, EOFError, zlib.error, *((zstandard.ZstdError,) if zstandard else ()))
 
 
-def failure(message: str, error: BaseException) -> StoreError:
+def make_store_error(message: str, error: BaseException) -> StoreError:
     """Return the StoreError for an exception, with the system's error code if it has one."""
     return store_error(message, getattr(error, "errno", None))
 
 
 @contextlib.contextmanager
-def unpacking(path: str) -> Iterator[None]:
+def decompression_errors(path: str) -> Iterator[None]:
     """Convert exceptions of decompression to a StoreError that names the file."""
     try:
         yield
     except (ArgumentError, StoreError):
         raise
     except Exception as error:
-        if isinstance(error, damages()):
-            raise failure(f"{path} cannot be unpacked: {error}", error) from error
+        if isinstance(error, damage_exceptions()):
+            raise make_store_error(f"{path} cannot be unpacked: {error}", error) from error
         raise
 
 
@@ -105,18 +105,18 @@ class DecompressedFile:
     """The decompressed bytes of a compressed file, which can be read from ``path`` once."""
 
     def __init__(self, path: str, opener: Callable[[str], IO[bytes]]) -> None:
-        with unpacking(path):
+        with decompression_errors(path):
             self._file = opener(path)
         self._name = path
-        self._end, feed = os.pipe()
-        self.path = f"/dev/fd/{self._end}"
+        self._read_end, write_end = os.pipe()
+        self.path = f"/dev/fd/{self._read_end}"
         self.damage = ""
-        self._thread = threading.Thread(target=self._feed, args=(feed,), name="plait-unpack", daemon=True)
+        self._thread = threading.Thread(target=self._feed, args=(write_end,), name="plait-unpack", daemon=True)
         self._thread.start()
 
-    def _feed(self, feed: int) -> None:
+    def _feed(self, write_end: int) -> None:
         # Damage is recorded before the pipe ends, so that a reader at the end of the pipe can see it.
-        with contextlib.suppress(BrokenPipeError), open(feed, "wb", buffering=0) as pipe:
+        with contextlib.suppress(BrokenPipeError), open(write_end, "wb", buffering=0) as pipe:
             try:
                 with self._file as source:
                     read = getattr(source, "read1", source.read)  # data of a pipe is passed on at once
@@ -127,9 +127,9 @@ class DecompressedFile:
             except Exception as error:
                 self.damage = f"{self._name} could be unpacked in part only: {error}"
 
-    def opened(self) -> None:
-        """Close this end of the pipe; to be called after the path was opened, or could not be."""
-        end, self._end = self._end, -1
+    def close_pipe(self) -> None:
+        """Close the reading end of the pipe; call it after opening ``path``, whether or not that succeeded."""
+        end, self._read_end = self._read_end, -1
         if end >= 0:
             os.close(end)
 

@@ -15,8 +15,8 @@ from plait._calls.guard import entry
 from plait.trace import formats
 from plait.trace._open import open as open_trace
 from plait.trace._reader import Description
-from plait.trace._sources import spool_inputs, wanted_format
-from plait.trace._writer import WriteOptions, create, finish_as, write_description
+from plait.trace._sources import choose_python_format, spool_inputs
+from plait.trace._writer import WriteOptions, create, finish_with, write_description
 from plait.trace.formats.format import Format, ImportedTrace
 
 Progress = Callable[[int, int], None]
@@ -35,7 +35,7 @@ class Conversion(NamedTuple):
     """The description of the source."""
 
 
-def _same_file(source: str, target: str) -> bool:
+def _are_same_file(source: str, target: str) -> bool:
     try:
         return stat.S_ISREG(os.stat(target).st_mode) and os.path.samefile(source, target)
     except OSError:
@@ -88,22 +88,22 @@ def convert(
             target's format.
     """
     source_name, target_name = trace_name(source), trace_name(target)
-    if _same_file(source_name, target_name):
+    if _are_same_file(source_name, target_name):
         raise ArgumentError(f"the source and the target are the same file, {source_name}")
     if to_format:
         formats.find(to_format)  # raises ArgumentError for an unknown format
     if not to_format and target_name == "-":
         raise ArgumentError("the standard output has no ending that tells the format; say which to write")
     options = WriteOptions(base, separator, comment, tick, block, plain)
-    otherwise = WriteOptions()._asdict()
+    defaults = WriteOptions()._asdict()
     _check_options(
-        target_name, to_format or "", [name for name, value in options._asdict().items() if value != otherwise[name]]
+        target_name, to_format or "", [name for name, value in options._asdict().items() if value != defaults[name]]
     )
-    written = formats.target_format(target_name, to_format)
-    source_format = wanted_format(source_name, from_format)
-    if source_format is not None and written is None:
-        return _from_python(source_format, source_name, _Target(target_name, to_format, options), progress)
-    if source_format is not None and source_format is written:
+    target_python_format = formats.target_format(target_name, to_format)
+    source_format = choose_python_format(source_name, from_format)
+    if source_format is not None and target_python_format is None:
+        return _convert_from_python(source_format, source_name, _Target(target_name, to_format, options), progress)
+    if source_format is not None and source_format is target_python_format:
         raise ArgumentError(f"{source_name} is in the format {source_format.name} already")
     trace = open_trace(
         source_name,
@@ -115,7 +115,7 @@ def convert(
         block=from_block,
     )
     with trace:
-        write = written.functions().write if written is not None else None
+        write = target_python_format.functions().write if target_python_format is not None else None
         if write is not None:
             events, size = write(trace, target_name, progress)
             return Conversion(events, size, [], trace.description)
@@ -123,18 +123,20 @@ def convert(
             events = _trace.copy_events(trace._reader, out._writer, progress)
             trace.close()
             description = trace.description
-            finish_as(out, description)
+            finish_with(out, description)
             return Conversion(events, out.bytes_written, out.lost, description)
 
 
 def _check_options(target: str, to_format: str, options_in_use: Iterable[str]) -> None:
     """Raise ArgumentError for options that the target's format does not have."""
-    name = to_format or next((format_name for format_name, ending in formats.endings() if target.endswith(ending)), "")
+    name = to_format or next(
+        (format_name for format_name, ending in formats.name_endings() if target.endswith(ending)), ""
+    )
     for option in options_in_use:
-        fit = ("1992", "csv") if option in ("separator", "tick") else ("1992",)
-        if name not in fit:
+        formats_with_option = ("1992", "csv") if option in ("separator", "tick") else ("1992",)
+        if name not in formats_with_option:
             raise ArgumentError(
-                f"{option} says how a target in the format {' or '.join(fit)} is written, and {target} "
+                f"{option} says how a target in the format {' or '.join(formats_with_option)} is written, and {target} "
                 f"{'is in the format ' + name if name else 'is none'}; for the source there is from_{option}"
                 if option != "plain"
                 else f"only a target in the format 1992 is written plain, and {target} is none"
@@ -150,7 +152,7 @@ class _Target:
     options: WriteOptions
 
 
-def _from_python(format: Format, source: str, target: _Target, progress: Progress | None) -> Conversion:
+def _convert_from_python(format: Format, source: str, target: _Target, progress: Progress | None) -> Conversion:
     """Convert a trace that Python reads to a format that the library writes."""
     with spool_inputs([source]) as files:
         imported = format.functions().read(files, lambda text: None)
@@ -165,7 +167,7 @@ def _from_python(format: Format, source: str, target: _Target, progress: Progres
                     events += len(batch)
                     if progress:
                         progress(events, imported.spool.events)
-                finish_as(out, description)
+                finish_with(out, description)
                 return Conversion(events, out.bytes_written, out.lost, _make_description(description))
         finally:
             imported.spool.close()

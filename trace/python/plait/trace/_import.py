@@ -17,7 +17,7 @@ from plait.trace._reader import ReadOptions, Trace
 from plait.trace._sources import check_readable, find_format, spool_inputs
 from plait.trace._strace_files import StraceFiles
 from plait.trace._summary import Summary
-from plait.trace._transfer import transfer, write_out
+from plait.trace._transfer import copy_trace, write_imported
 from plait.trace.formats.format import Format, ImportedTrace
 
 IMPORTS = tuple(formats.foreign_names())
@@ -65,13 +65,13 @@ def import_trace(
     if format is not None and format not in names:
         raise ArgumentError(f"'{format}' is not a format to import; use one of: {', '.join(names)}")
     target_name = trace_name(target)
-    written = formats.target_format(target_name, target_format) if target_format or target_name != "-" else None
+    python_format = formats.target_format(target_name, target_format) if target_format or target_name != "-" else None
     with spool_inputs(paths) as files:
         options = ReadOptions(columns=columns, separator=separator, tick=tick, block=block)
-        from_ = _Source(files, format, options)
-        if written is not None:
-            return _import_whole(from_, target_name, written, progress)
-        return _import(from_, _Target(target_name, target_format, target_name), progress)
+        source_trace = _Source(files, format, options)
+        if python_format is not None:
+            return _import_by_python(source_trace, target_name, python_format, progress)
+        return _import(source_trace, _Target(target_name, target_format, target_name), progress)
 
 
 @dataclass(frozen=True)
@@ -92,15 +92,15 @@ class _Target:
     shown: str
 
 
-def _import_whole(
-    source: _Source, target: str, written: Format, progress: Callable[[str, float], None] | None
+def _import_by_python(
+    source: _Source, target: str, target_format: Format, progress: Callable[[str, float], None] | None
 ) -> Summary:
     """Import into a format that Python writes. A temporary binary trace is the intermediate form."""
     with tempfile.TemporaryDirectory(prefix="plait-import-") as folder:
-        between = str(Path(folder, "trace.plait"))
-        summary = _import(source, _Target(between, None, target), progress)
-        with Trace(between) as trace:
-            write = written.functions().write
+        binary_path = str(Path(folder, "trace.plait"))
+        summary = _import(source, _Target(binary_path, None, target), progress)
+        with Trace(binary_path) as trace:
+            write = target_format.functions().write
             assert write is not None
             write(trace, target, None)
     return summary
@@ -111,23 +111,22 @@ def _import(source: _Source, target: _Target, progress: Callable[[str, float], N
     for path in paths:
         check_readable(path)
 
-    def step(text: str) -> None:
+    def report_work(text: str) -> None:
         if progress:
             progress(f"reading {text}", 0.0)
 
-    def share(fraction: float) -> None:
+    def report_share(fraction: float) -> None:
         if progress:
             progress(f"writing {target.shown}", fraction)
 
-    source_format = find_format(
-        paths[0]
-    )  # even if the format is given: a source that cannot be decompressed at all is an error
+    # Recognized even if the caller names the format: a source that cannot be decompressed at all is an error.
+    source_format = find_format(paths[0])
     if format is not None:
         source_format = formats.find(format)
     if source_format is not None:
         if len(paths) > 1 and not source_format.several:
             raise ArgumentError(f"one trace of {source_format.name} is imported at a time")
-        return _write(source_format.functions().read(paths, step), target, share)
+        return _write(source_format.functions().read(paths, report_work), target, report_share)
     if len(paths) > 1:
         if format not in (None, "strace"):
             raise ArgumentError(
@@ -138,17 +137,17 @@ def _import(source: _Source, target: _Target, progress: Callable[[str, float], N
             try:
                 trace = Trace(files.path, "strace")
             finally:
-                files.opened()
+                files.close_pipe()
             with trace:
-                return transfer(trace, target.path, target.format, share, files.join)
+                return copy_trace(trace, target.path, target.format, report_share, files.join)
         finally:
             files.close()
     with Trace(paths[0], format, source.options) as trace:
-        return transfer(trace, target.path, target.format, share)
+        return copy_trace(trace, target.path, target.format, report_share)
 
 
-def _write(imported: ImportedTrace, target: _Target, share: Callable[[float], None]) -> Summary:
+def _write(imported: ImportedTrace, target: _Target, report_share: Callable[[float], None]) -> Summary:
     try:
-        return write_out(imported, target.path, target.format, share)
+        return write_imported(imported, target.path, target.format, report_share)
     finally:
         imported.spool.close()

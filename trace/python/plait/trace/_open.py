@@ -7,7 +7,7 @@ import os
 from plait._arguments.buffers import trace_name
 from plait._calls.guard import entry
 from plait.trace._reader import ReadOptions, Trace
-from plait.trace._sources import TemporaryCopy, wanted_format
+from plait.trace._sources import TemporaryCopy, choose_python_format
 
 
 @entry
@@ -44,11 +44,11 @@ def open(
         plait.StoreError: it does not exist, or cannot be read.
         plait.ArgumentError: it is in no known format, or not in the given one.
     """
-    python_format = wanted_format(trace_name(path), format)
-    copied = TemporaryCopy(trace_name(path), python_format) if python_format else None
+    python_format = choose_python_format(trace_name(path), format)
+    copy = TemporaryCopy(trace_name(path), python_format) if python_format else None
     return Trace(
-        copied.path if copied else path,
-        None if copied else format,
+        copy.path if copy else path,
+        None if copy else format,
         ReadOptions(base, separator, comment, tick, block, columns, begin, end),
-        copied,
+        copy,
     )

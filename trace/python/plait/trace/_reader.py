@@ -15,9 +15,9 @@ from plait._arguments.buffers import trace_name
 from plait._base.errors import Error, StoreError
 from plait.trace._compressed import DecompressedFile, find_opener
 from plait.trace._event import EVENT, Counters, Flag, Kind, MissedCalls, Process, TracedFile
-from plait.trace.recording.obstacles import is_of_a_program, is_of_mappings
+from plait.trace.recording.obstacles import is_about_mappings, is_about_program
 
-_BATCH = 1 << 16
+_BATCH = 1 << 16  # events
 
 
 class Coverage(NamedTuple):
@@ -27,7 +27,8 @@ class Coverage(NamedTuple):
     bytes: float | None
 
 
-def _share(recorded: int, lost: int) -> float:
+def _recorded_share(recorded: int, lost: int) -> float:
+    """Return the recorded part of all; 1 if nothing was lost, even if nothing was recorded."""
     return recorded / (recorded + lost) if lost else 1.0
 
 
@@ -84,26 +85,28 @@ class Trace:
         self._origin = origin
         self._name = "/dev/stdin" if trace_name(path) == "-" else trace_name(path)
         opener = find_opener(self._name)
-        self._unpacked = DecompressedFile(self._name, opener) if opener else None
-        source = self._unpacked.path if self._unpacked else self._name
-        shown = origin.shown if origin else self._name
-        self._events = 0
-        self._asked = False  # True after the first request for events
-        self._bytes = {False: 0, True: 0}  # transferred bytes; key: True for logical events
-        self._last: Description | None = None
+        self._decompressed = DecompressedFile(self._name, opener) if opener else None
+        source = self._decompressed.path if self._decompressed else self._name
+        name_in_errors = origin.shown if origin else self._name
+        self._event_count = 0
+        self._has_read = False  # True after the first call that reads events
+        self._transferred = {False: 0, True: 0}  # transferred bytes; key: True for logical events
+        self._final_description: Description | None = None
         try:
-            self._reader = _trace.open_trace(source, format or "", **(options or ReadOptions())._asdict(), shown=shown)
+            self._reader = _trace.open_trace(
+                source, format or "", **(options or ReadOptions())._asdict(), shown=name_in_errors
+            )
         except Error as error:
-            if self._unpacked is None:
+            if self._decompressed is None:
                 raise
-            self._unpacked.opened()
-            self._unpacked.join()
-            if self._unpacked.damage:
-                raise StoreError(f"{self._unpacked.damage}; {error}") from None
+            self._decompressed.close_pipe()
+            self._decompressed.join()
+            if self._decompressed.damage:
+                raise StoreError(f"{self._decompressed.damage}; {error}") from None
             raise
         finally:
-            if self._unpacked:
-                self._unpacked.opened()
+            if self._decompressed:
+                self._decompressed.close_pipe()
 
     def __enter__(self) -> Trace:
         """Return the trace itself."""
@@ -119,8 +122,8 @@ class Trace:
         """Return the processes and opens known so far after the first `processes` and `files`, without copying the
         others.
         """
-        if self._last is not None:
-            return self._last.processes[processes:], self._last.files[files:]
+        if self._final_description is not None:
+            return self._final_description.processes[processes:], self._final_description.files[files:]
         return (
             [Process(*fields) for fields in self._reader.processes_after(processes)],
             [TracedFile(*fields) for fields in self._reader.files_after(files)],
@@ -128,18 +131,18 @@ class Trace:
 
     def close(self) -> None:
         """Stop reading and release the file; the description of the trace stays available."""
-        if self._last is None:
-            self._last = self._describe()
+        if self._final_description is None:
+            self._final_description = self._describe()
             self._reader.close()
-            if self._unpacked:
-                self._unpacked.join()
+            if self._decompressed:
+                self._decompressed.join()
             if self._origin:
                 self._origin.close()
 
     def __iter__(self) -> Iterator[npt.NDArray[np.void]]:
         """Yield the events in batches: arrays of :data:`plait.trace.EVENT`."""
         while True:
-            events = self._take(_BATCH)
+            events = self._read_batch(_BATCH)
             if not len(events):
                 return
             yield events
@@ -147,42 +150,43 @@ class Trace:
     def read(self, count: int | None = None) -> npt.NDArray[np.void]:
         """Return the next ``count`` events, or all remaining ones; fewer only at the end."""
         if count is not None:
-            return self._take(count)
+            return self._read_batch(count)
         batches = list(self)
         return np.concatenate(batches) if batches else np.empty(0, EVENT)
 
-    def _take(self, count: int) -> npt.NDArray[np.void]:
+    def _read_batch(self, count: int) -> npt.NDArray[np.void]:
+        """Return the next events, and add them to the sums for the coverage."""
         events = self._reader.read(count)
-        self._asked = True
-        self._events += len(events)
+        self._has_read = True
+        self._event_count += len(events)
         transferred = np.where(events["kind"] <= Kind.WRITE, np.maximum(events["result"], 0), 0)
         logical = (events["flags"] & Flag.LOGICAL) != 0
-        self._bytes[True] += int(transferred.sum(where=logical))
-        self._bytes[False] += int(transferred.sum(where=~logical))
+        self._transferred[True] += int(transferred.sum(where=logical))
+        self._transferred[False] += int(transferred.sum(where=~logical))
         return events
 
     def _describe(self) -> Description:
-        raw: dict[str, Any] = self._reader.description
-        notes = list(raw["notes"])
-        damage = self._unpacked.damage if self._unpacked else ""
+        document: dict[str, Any] = self._reader.description
+        notes = list(document["notes"])
+        damage = self._decompressed.damage if self._decompressed else ""
         if damage:
             notes.append(damage)
         return Description(
-            format=self._origin.format if self._origin else raw["format"],
-            zero=raw["zero"],
-            tick=raw["tick"],
-            complete=raw["complete"] and not damage,
-            processes=[Process(*fields) for fields in raw["processes"]],
-            files=[TracedFile(*fields) for fields in raw["files"]],
-            missed=[MissedCalls(*fields) for fields in raw["missed"]],
+            format=self._origin.format if self._origin else document["format"],
+            zero=document["zero"],
+            tick=document["tick"],
+            complete=document["complete"] and not damage,
+            processes=[Process(*fields) for fields in document["processes"]],
+            files=[TracedFile(*fields) for fields in document["files"]],
+            missed=[MissedCalls(*fields) for fields in document["missed"]],
             notes=notes,
-            counters=[Counters(*fields) for fields in raw["counters"]],
+            counters=[Counters(*fields) for fields in document["counters"]],
         )
 
     @property
     def description(self) -> Description:
         """The description so far; complete after the last event."""
-        return self._last or self._describe()
+        return self._final_description or self._describe()
 
     @property
     def processes(self) -> list[Process]:
@@ -218,28 +222,30 @@ class Trace:
         """
         description = self.description
         missed = description.missed
-        if (missed or description.counters) and not self._asked:
+        if (missed or description.counters) and not self._has_read:
             raise Error("the coverage is of the events read so far, and none were: read the trace first")
-        if not description.complete or any(is_of_a_program(gap.reason) for gap in missed):
+        if not description.complete or any(is_about_program(gap.reason) for gap in missed):
             return Coverage(None, None)
-        sized = [gap for gap in missed if not is_of_mappings(gap.reason)]
-        events = sum(max(gap.events, 0) for gap in sized)
-        amounts = [max(gap.read_bytes, 0) + max(gap.written_bytes, 0) for gap in sized]
-        counted = {False: [0, 0], True: [0, 0]}  # calls and bytes; key: True for logical ones
+        gaps_of_known_size = [gap for gap in missed if not is_about_mappings(gap.reason)]
+        missed_events = sum(max(gap.events, 0) for gap in gaps_of_known_size)
+        missed_bytes = [max(gap.read_bytes, 0) + max(gap.written_bytes, 0) for gap in gaps_of_known_size]
+        counter_sums = {False: [0, 0], True: [0, 0]}  # calls and bytes; key: True for logical ones
         for counters in description.counters:
-            sums = counted[bool(counters.flags & Flag.LOGICAL)]
+            sums = counter_sums[bool(counters.flags & Flag.LOGICAL)]
             sums[0] += counters.values.get("reads", 0) + counters.values.get("writes", 0)
             sums[1] += counters.values.get("read_bytes", 0) + counters.values.get("write_bytes", 0)
-        logical = bool(self._bytes[True] or counted[True][1])
-        moved = self._bytes[logical]
+        logical = bool(self._transferred[True] or counter_sums[True][1])
+        transferred = self._transferred[logical]
         return Coverage(
-            _share(self._events, events + counted[logical][0]),
-            None if 0 in amounts or len(sized) < len(missed) else _share(moved, sum(amounts) + counted[logical][1]),
+            _recorded_share(self._event_count, missed_events + counter_sums[logical][0]),
+            None
+            if 0 in missed_bytes or len(gaps_of_known_size) < len(missed)
+            else _recorded_share(transferred, sum(missed_bytes) + counter_sums[logical][1]),
         )
 
     @property
     def progress(self) -> tuple[int, int]:
         """The bytes read so far, and the size of the trace in bytes; 0: unknown."""
-        if self._last is not None:
+        if self._final_description is not None:
             return (1, 1)
         return (self._reader.bytes_read, self._reader.bytes_in_all)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from plait._base.errors import ArgumentError
 from plait.trace import formats
-from plait.trace._compressed import damages, failure, find_opener, unpacking
-from plait.trace._transfer import write_out
+from plait.trace._compressed import damage_exceptions, decompression_errors, find_opener, make_store_error
+from plait.trace._transfer import write_imported
 from plait.trace.formats.format import Format
 
-_HEAD = 1 << 16
+_HEAD = 1 << 16  # bytes from which formats are recognized
 
 
 def find_format(path: str) -> Format | None:
@@ -32,18 +32,18 @@ def _read_head(path: str) -> bytes:
     """Return the decompressed beginning of a file."""
     head = bytearray()
     opener = find_opener(path)
-    with unpacking(path), opener(path) if opener else open(path, "rb") as file:
+    with decompression_errors(path), opener(path) if opener else open(path, "rb") as file:
         try:
             while len(head) < _HEAD and (more := file.read(1 << 12)):
                 head += more
-        except damages():
+        except damage_exceptions():
             if not head:
                 raise
             # The part before the damage can be read; the trace is reported as incomplete later.
     return bytes(head)
 
 
-def wanted_format(path: str, name: str | None) -> Format | None:
+def choose_python_format(path: str, name: str | None) -> Format | None:
     """Return the requested or recognized format if Python reads it, else None."""
     if name:
         return formats.find(name)
@@ -78,13 +78,13 @@ def check_readable(path: str) -> None:
         with open(path, "rb"):
             pass
     except OSError as error:
-        raise failure(f"cannot read {path}: {error.strerror}", error) from error
+        raise make_store_error(f"cannot read {path}: {error.strerror}", error) from error
 
 
 class TemporaryCopy:
     """A binary copy of a trace that Python reads, in a temporary folder until it is closed."""
 
-    def __init__(self, path: str, format: Format, step: Callable[[str], None] = lambda text: None) -> None:
+    def __init__(self, path: str, format: Format, report_work: Callable[[str], None] = lambda text: None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="plait-trace-")
         self.format = format.name
         self.shown = path
@@ -93,9 +93,9 @@ class TemporaryCopy:
             with spool_inputs([path]) as files:
                 if path != "-":
                     check_readable(path)
-                imported = format.functions().read(files, step)
+                imported = format.functions().read(files, report_work)
                 try:
-                    write_out(imported, self.path, None)
+                    write_imported(imported, self.path, None)
                 finally:
                     imported.spool.close()
         except BaseException:

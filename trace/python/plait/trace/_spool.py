@@ -26,31 +26,31 @@ class Spool:
     def __init__(self) -> None:
         """Create the file, which has no name and takes no events yet."""
         self._file = tempfile.TemporaryFile(prefix="plait-import-")  # noqa: SIM115
-        self._waiting: list[tuple[int, ...]] = []
+        self._batch: list[tuple[int, ...]] = []
         self.events = 0
         self.earliest = 0
         """The start of the earliest event if that is negative, else 0."""
 
     def add(self, *fields: int) -> None:
         """Add one event, its fields in the order of :data:`plait.trace.EVENT`."""
-        self._waiting.append(fields)
-        if len(self._waiting) >= _BATCH:
+        self._batch.append(fields)
+        if len(self._batch) >= _BATCH:
             self._flush()
 
     def add_array(self, events: npt.NDArray[np.void]) -> None:
         """Add several events in one array."""
         self._flush()
-        self._keep(events)
+        self._append(events)
 
-    def _keep(self, events: npt.NDArray[np.void]) -> None:
+    def _append(self, events: npt.NDArray[np.void]) -> None:
         self._file.write(events.tobytes())
         self.events += len(events)
         self.earliest = min(self.earliest, int(events["start"].min(initial=0)))
 
     def _flush(self) -> None:
-        if self._waiting:
-            self._keep(np.array(self._waiting, dtype=EVENT))
-            self._waiting = []
+        if self._batch:
+            self._append(np.array(self._batch, dtype=EVENT))
+            self._batch = []
 
     def in_order(self) -> Iterator[npt.NDArray[np.void]]:
         """Yield all events in batches, sorted by start; events with equal starts stay in the order in which they were

@@ -13,41 +13,48 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from plait._base.errors import ArgumentError
-from plait.trace._compressed import failure, find_opener, unpacking
+from plait.trace._compressed import decompression_errors, find_opener, make_store_error
 
 _EPOCH = re.compile(rb"\d+\.\d+")
-_DAY = re.compile(rb"(\d\d):(\d\d):(\d\d(?:\.\d+)?)")
-_NUMBER = re.compile(r"\.(\d+)(?:\.gz|\.zst)?$")
-_LONGEST = 1 << 20
-_CHUNK = 1 << 16
-_TAIL = 1 << 14
-_SECONDS = 86400.0
-# Times below this number of seconds are not times since 1970, but times since the previous line, as of option -r.
-_EARLIEST = 1e8
+_TIME_OF_DAY = re.compile(rb"(\d\d):(\d\d):(\d\d(?:\.\d+)?)")
+_THREAD_ENDING = re.compile(r"\.(\d+)(?:\.gz|\.zst)?$")
+_MAX_LINE = 1 << 20  # bytes
+_CHUNK = 1 << 16  # bytes of a read
+_TAIL = 1 << 14  # bytes at the end of a file in which the time of the last line is searched
+_DAY_SECONDS = 86400.0
+# Times below this number of seconds are not times since 1970, but times since the previous line (strace -r).
+_MIN_EPOCH = 1e8
 
 
 class _Time(NamedTuple):
+    """The time of a line."""
+
     value: float
+    """Seconds since midnight, or since 1970."""
     of_day: bool
+    """True for seconds since midnight."""
 
 
 class _File(NamedTuple):
+    """The file of one thread."""
+
     path: str
     """The file with its lines, decompressed if necessary."""
     number: bytes
+    """The number of the thread, from the ending of the name."""
     shift: float
     """Seconds to add to its times: a day if the trace crosses midnight and the file begins after it."""
 
 
 def _parse_time(line: bytes) -> _Time | None:
     word = line.lstrip().split(b" ", 1)[0]
-    day = _DAY.fullmatch(word)
+    day = _TIME_OF_DAY.fullmatch(word)
     if day:
         return _Time(int(day[1]) * 3600 + int(day[2]) * 60 + float(day[3]), True)
     return _Time(float(word), False) if _EPOCH.fullmatch(word) else None
 
 
-def _chunks(path: str) -> Iterator[bytes]:
+def _read_chunks(path: str) -> Iterator[bytes]:
     """Yield the bytes of a file. It is opened for each read, because strace -ff makes more files than may be open."""
     offset = 0
     while True:
@@ -60,27 +67,27 @@ def _chunks(path: str) -> Iterator[bytes]:
         yield chunk
 
 
-def _lines(path: str) -> Iterator[bytes]:
+def _read_lines(path: str) -> Iterator[bytes]:
     """Yield lines with their line ends; the last may have none.  A too long line is cut, and the reader counts it."""
-    rest = b""
-    for chunk in _chunks(path):
-        if len(rest) >= _LONGEST:
+    incomplete = b""
+    for chunk in _read_chunks(path):
+        if len(incomplete) >= _MAX_LINE:
             end = chunk.find(b"\n")
             if end < 0:
                 continue
-            yield rest[:_LONGEST] + b"\n"
-            rest, chunk = b"", chunk[end + 1 :]
-        lines = (rest + chunk).split(b"\n")
-        rest = lines.pop()
+            yield incomplete[:_MAX_LINE] + b"\n"
+            incomplete, chunk = b"", chunk[end + 1 :]
+        lines = (incomplete + chunk).split(b"\n")
+        incomplete = lines.pop()
         for line in lines:
             yield line + b"\n"
-    if rest:
-        yield rest[:_LONGEST]
+    if incomplete:
+        yield incomplete[:_MAX_LINE]
 
 
-def _first_and_last(path: str) -> tuple[_Time | None, _Time | None]:
+def _find_time_span(path: str) -> tuple[_Time | None, _Time | None]:
     """Return the times of the first and the last line."""
-    first = _parse_time(next(_lines(path), b""))
+    first = _parse_time(next(_read_lines(path), b""))
     with open(path, "rb", buffering=0) as file:
         file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
         tail = file.read(_TAIL)
@@ -88,16 +95,19 @@ def _first_and_last(path: str) -> tuple[_Time | None, _Time | None]:
     return first, times[-1] if times else first
 
 
-def _start(spans: Sequence[tuple[float, float]]) -> float:
+def _find_start(spans: Sequence[tuple[float, float]]) -> float:
     """Return the time of day at which the trace began: the end of the longest interval of the day without any line."""
-    parts = [(first, last) if first <= last else (first, last + _SECONDS) for first, last in spans]
-    parts.sort()
-    begin, longest, covered = parts[0][0], -1.0, parts[0][1]
-    for first, last in parts[1:]:
-        if first - covered > longest:
-            begin, longest = first, first - covered
-        covered = max(covered, last)
-    return begin if longest > parts[0][0] + _SECONDS - covered else parts[0][0]
+    intervals = [
+        (begin_of_file, end_of_file) if begin_of_file <= end_of_file else (begin_of_file, end_of_file + _DAY_SECONDS)
+        for begin_of_file, end_of_file in spans
+    ]
+    intervals.sort()
+    start, longest_gap, covered_until = intervals[0][0], -1.0, intervals[0][1]
+    for begin_of_file, end_of_file in intervals[1:]:
+        if begin_of_file - covered_until > longest_gap:
+            start, longest_gap = begin_of_file, begin_of_file - covered_until
+        covered_until = max(covered_until, end_of_file)
+    return start if longest_gap > intervals[0][0] + _DAY_SECONDS - covered_until else intervals[0][0]
 
 
 class StraceFiles:
@@ -106,85 +116,90 @@ class StraceFiles:
     def __init__(self, paths: Sequence[str]) -> None:
         """Start a thread that merges the files."""
         self._error: Exception | None = None
-        self._cut: list[str] = []
+        self._truncated_files: list[str] = []
         self._folder = tempfile.TemporaryDirectory(prefix="plait-import-")
         try:
-            files = self._looked_at(paths)
-            self._end, feed = os.pipe()
+            files = self._order_files(paths)
+            self._read_end, write_end = os.pipe()
         except BaseException:
             self._folder.cleanup()
             raise
-        self.path = f"/dev/fd/{self._end}"
-        self._thread = threading.Thread(target=self._feed, args=(files, feed), name="plait-merge", daemon=True)
+        self.path = f"/dev/fd/{self._read_end}"
+        self._thread = threading.Thread(target=self._feed, args=(files, write_end), name="plait-merge", daemon=True)
         self._thread.start()
 
-    def _looked_at(self, paths: Sequence[str]) -> list[_File]:
-        spans_of_files: list[tuple[str, bytes, _Time, _Time]] = []
+    def _order_files(self, paths: Sequence[str]) -> list[_File]:
+        """Return the files with lines, each with the shift of its times.  errors  ArgumentError, StoreError"""
+        time_spans: list[tuple[str, bytes, _Time, _Time]] = []
         for index, path in enumerate(paths):
-            number = _NUMBER.search(path)
+            number = _THREAD_ENDING.search(path)
             if number is None:
                 raise ArgumentError(f"{path} does not end in the number of a thread, as files of strace -ff do")
-            plain = self._unpacked(path, index)
+            text_path = self._decompress(path, index)
             try:
-                first, last = _first_and_last(plain)
-                empty = os.stat(plain).st_size == 0
+                first, last = _find_time_span(text_path)
+                is_empty = os.stat(text_path).st_size == 0
             except OSError as error:
-                raise failure(f"cannot read {path}: {error.strerror}", error) from error
-            if empty:
+                raise make_store_error(f"cannot read {path}: {error.strerror}", error) from error
+            if is_empty:
                 continue
             if first is None or last is None:
                 raise ArgumentError(f"{path} has no times to put its lines in order by; let strace run with -ttt")
-            if not first.of_day and first.value < _EARLIEST:
+            if not first.of_day and first.value < _MIN_EPOCH:
                 raise ArgumentError(
                     f"{path} has times since the line before (-r), which do not tell the order of lines in several "
                     "files; let strace run with -ttt"
                 )
-            spans_of_files.append((plain, number[1].encode(), first, last))
-        spans = [(first.value, last.value) for _, _, first, last in spans_of_files if first.of_day]
-        begin = _start(spans) if spans else 0.0
+            time_spans.append((text_path, number[1].encode(), first, last))
+        spans = [(first.value, last.value) for _, _, first, last in time_spans if first.of_day]
+        begin = _find_start(spans) if spans else 0.0
         return [
-            _File(path, number, _SECONDS if first.of_day and first.value < begin else 0.0)
-            for path, number, first, _ in spans_of_files
+            _File(path, number, _DAY_SECONDS if first.of_day and first.value < begin else 0.0)
+            for path, number, first, _ in time_spans
         ]
 
-    def _unpacked(self, path: str, index: int) -> str:
+    def _decompress(self, path: str, index: int) -> str:
+        """Return the path of the lines: the file itself, or a decompressed copy in the temporary folder."""
         opener = find_opener(path)
         if opener is None:
             return path
-        plain = os.path.join(self._folder.name, str(index))
-        with unpacking(path), opener(path) as packed, open(plain, "wb") as file:
-            shutil.copyfileobj(packed, file, 1 << 18)
-        return plain
+        text_path = os.path.join(self._folder.name, str(index))
+        with decompression_errors(path), opener(path) as compressed, open(text_path, "wb") as file:
+            shutil.copyfileobj(compressed, file, 1 << 18)
+        return text_path
 
-    def _timed(self, file: _File) -> Iterator[tuple[float, bytes]]:
+    def _lines_with_times(self, file: _File) -> Iterator[tuple[float, bytes]]:
+        """Yield the lines of a file, prefixed by the thread, each with its time or that of the line before."""
         time = last = 0.0
         shift = file.shift
-        for line in _lines(file.path):
-            time_of_line = _parse_time(line)
-            if time_of_line is not None:
-                if time_of_line.of_day and time_of_line.value < last - _SECONDS / 2:  # past midnight
-                    shift += _SECONDS
-                last = time_of_line.value
+        for line in _read_lines(file.path):
+            line_time = _parse_time(line)
+            if line_time is not None:
+                if line_time.of_day and line_time.value < last - _DAY_SECONDS / 2:  # past midnight
+                    shift += _DAY_SECONDS
+                last = line_time.value
                 time = last + shift
             if not line.endswith(b"\n"):
-                self._cut.append(file.path)
+                self._truncated_files.append(file.path)
                 line += b"\n"
             yield time, file.number + b" " + line
 
-    def _feed(self, files: Sequence[_File], feed: int) -> None:
+    def _feed(self, files: Sequence[_File], write_end: int) -> None:
         # Errors are recorded before the pipe ends, so that a reader at the end of the pipe can see them.
-        with contextlib.suppress(BrokenPipeError), open(feed, "wb") as pipe:
+        with contextlib.suppress(BrokenPipeError), open(write_end, "wb") as pipe:
             try:
-                for _, line in heapq.merge(*(self._timed(file) for file in files), key=lambda entry: entry[0]):
+                for _, line in heapq.merge(
+                    *(self._lines_with_times(file) for file in files), key=lambda entry: entry[0]
+                ):
                     pipe.write(line)
             except BrokenPipeError:  # the reader has closed the pipe
                 raise
             except Exception as error:
                 self._error = error
 
-    def opened(self) -> None:
-        """Close this end of the pipe; to be called after the path was opened, or could not be."""
-        end, self._end = self._end, -1
+    def close_pipe(self) -> None:
+        """Close the reading end of the pipe; call it after opening ``path``, whether or not that succeeded."""
+        end, self._read_end = self._read_end, -1
         if end >= 0:
             os.close(end)
 
@@ -198,8 +213,8 @@ class StraceFiles:
         if self._error is not None:
             reason = self._error.strerror if isinstance(self._error, OSError) else self._error
             name = getattr(self._error, "filename", None) or "the files of strace -ff"
-            raise failure(f"cannot read {name}: {reason}", self._error) from self._error
-        return [f"{path} ends within a line" for path in self._cut]
+            raise make_store_error(f"cannot read {name}: {reason}", self._error) from self._error
+        return [f"{path} ends within a line" for path in self._truncated_files]
 
     def close(self) -> None:
         """Remove the decompressed files; to be called when the reader is closed."""

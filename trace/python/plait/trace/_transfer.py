@@ -13,11 +13,12 @@ from plait.trace import formats
 from plait.trace._event import Counters, Flag, Kind
 from plait.trace._reader import Trace
 from plait.trace._summary import Summary
-from plait.trace._writer import create, finish_as, write_description
+from plait.trace._writer import create, finish_with, write_description
 from plait.trace.formats.format import ImportedTrace
 
 
-def _sum(summary: Summary, events: npt.NDArray[np.void]) -> None:
+def _add_events(summary: Summary, events: npt.NDArray[np.void]) -> None:
+    """Add the numbers of the events to a summary."""
     transferred = np.maximum(events["result"], 0)
     reads, writes = events["kind"] == Kind.READ, events["kind"] == Kind.WRITE
     summary.events += len(events)
@@ -27,7 +28,7 @@ def _sum(summary: Summary, events: npt.NDArray[np.void]) -> None:
     summary.written_bytes += int(transferred[writes].sum())
 
 
-def _sum_counters(summary: Summary, counters: Iterable[Counters]) -> None:
+def _add_counters(summary: Summary, counters: Iterable[Counters]) -> None:
     for record in counters:
         if not record.flags & Flag.LOGICAL:
             continue
@@ -37,17 +38,17 @@ def _sum_counters(summary: Summary, counters: Iterable[Counters]) -> None:
         summary.counted_written_bytes += record.values.get("write_bytes", 0)
 
 
-def transfer(
+def copy_trace(
     trace: Trace,
     target: str | os.PathLike[str],
     format: str | None,
     progress: Callable[[float], None] | None = None,
-    ended: Callable[[], list[str]] | None = None,
+    finish_source: Callable[[], list[str]] | None = None,
 ) -> Summary:
     """Copy the remaining events of a trace.
 
-    Before the target is finished, `ended` is called and returns sentences about further gaps of the source; it may
-    raise.
+    Before the target is finished, `finish_source` is called; it returns sentences about further gaps of the source, or
+    raises.
     """
     summary = Summary()
     processes = files = 0
@@ -57,26 +58,26 @@ def transfer(
             write_description(writer, new_processes, new_files)
             processes, files = processes + len(new_processes), files + len(new_files)
             writer.write(events)
-            _sum(summary, events)
+            _add_events(summary, events)
             bytes_read, bytes_in_all = trace.progress
             if progress and bytes_in_all:
                 progress(bytes_read / bytes_in_all)
         description = trace.description
-        lacks = ended() if ended else []
-        if lacks:
-            description = description._replace(complete=False, notes=[*description.notes, *lacks])
-        finish_as(writer, description)
+        gaps = finish_source() if finish_source else []
+        if gaps:
+            description = description._replace(complete=False, notes=[*description.notes, *gaps])
+        finish_with(writer, description)
     summary.format, summary.processes, summary.files = (
         description.format,
         len(description.processes),
         len(description.files),
     )
     summary.complete, summary.missed, summary.notes = description.complete, description.missed, description.notes
-    _sum_counters(summary, description.counters)
+    _add_counters(summary, description.counters)
     return summary
 
 
-def write_out(
+def write_imported(
     imported: ImportedTrace,
     target: str | os.PathLike[str],
     format: str | None,
@@ -102,13 +103,13 @@ def write_out(
         missed=imported.missed,
         notes=imported.notes,
     )
-    _sum_counters(summary, imported.counters)
+    _add_counters(summary, imported.counters)
     with create(target, format) as writer:
         write_description(writer, imported.processes, imported.files)
         for events in spool.in_order():
             writer.write(events)
-            _sum(summary, events)
+            _add_events(summary, events)
             if progress:
                 progress(summary.events / spool.events)
-        finish_as(writer, imported._replace(zero=max(imported.zero + spool.earliest, 0)))
+        finish_with(writer, imported._replace(zero=max(imported.zero + spool.earliest, 0)))
     return summary

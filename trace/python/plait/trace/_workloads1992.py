@@ -11,7 +11,7 @@ from plait._base.errors import ArgumentError
 from plait._calls.guard import entry
 from plait.trace._reader import Trace
 from plait.trace._summary import Summary
-from plait.trace._transfer import transfer
+from plait.trace._transfer import copy_trace
 
 
 class Workload(NamedTuple):
@@ -94,4 +94,4 @@ def generate(
         plait.StoreError: the target cannot be written.
     """
     with Trace(workload_name(name, seed=seed, copies=copies, offset=offset, burst=burst)) as trace:
-        return transfer(trace, target, format, progress)
+        return copy_trace(trace, target, format, progress)

@@ -170,7 +170,7 @@ def write_description(writer: TraceWriter, processes: Iterable[Process], files: 
         writer.add_file(*file)
 
 
-def finish_as(writer: TraceWriter, metadata: TraceMetadata) -> None:
+def finish_with(writer: TraceWriter, metadata: TraceMetadata) -> None:
     """End a trace with the description of another."""
     writer.finish(
         zero=metadata.zero,

@@ -130,7 +130,7 @@ def test_credit_saved_during_a_pause_is_measured():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_measuring.time, "perf_counter", lambda: volume.clock)
         patch.setattr(_measuring.time, "sleep", lambda seconds: setattr(volume, "clock", volume.clock + seconds))
-        assert _measuring._credit(volume.ask, 0.010, 10.0) == pytest.approx(0.030, rel=0.1)
+        assert _measuring._measure_credit(volume.ask, 0.010, 10.0) == pytest.approx(0.030, rel=0.1)
 
 
 def test_a_slow_device_gets_a_smaller_file_and_is_read_within_it(tmp_path, monkeypatch):

@@ -23,8 +23,8 @@ Examples:
   plait model calibrate --reset
 """
 
-_RESTLESS = 1.5
-_BUSY = 0.5
+_MAX_UNREST = 1.5  # ratio of the median to the shortest time of equal accesses above which a warning is printed
+_MAX_LOAD = 0.5  # load per core above which a warning is printed
 
 
 @click.command("calibrate", epilog=_EXAMPLES)
@@ -80,7 +80,7 @@ def calibrate_command(
     make_folder(path)
     settings = CalibrationSettings(ranks or 0, rounds, edge, directory)
     load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
-    if load > _BUSY * cores:
+    if load > _MAX_LOAD * cores:
         messages().print(
             f"other programs keep this machine busy (load {load:.1f} on {cores} cores): the constants will be those of "
             "a busy machine; measure again when it is quiet",
@@ -89,7 +89,7 @@ def calibrate_command(
     measured = run_with_bar(lambda progress: calibrate(settings, progress))
     save(format_constants(measured.values, settings.workers), path)
     _print(Costs(str(path), measured.values))
-    if measured.unrest > _RESTLESS:
+    if measured.unrest > _MAX_UNREST:
         messages().print(
             f"other programs ran meanwhile: accesses took {measured.unrest:.1f} times as long as the shortest ones; "
             "measure again when the machine is quiet",

@@ -108,7 +108,7 @@ def replay_command(traces: tuple[str, ...], machine: str, measured: bool, file: 
     result = run_with_bar(work, "reading the traces")
     click.echo(result.to_json() if json_ else result.page() if html == "-" else str(result), nl=html != "-")
     if not json_ and html != "-":
-        _print_pace(result.results if swept else [result])
+        _print_durations(result.results if swept else [result])
     if html not in (None, "-"):
         result.html(html)
         messages().print(f"page written to {html}", soft_wrap=True)
@@ -117,7 +117,7 @@ def replay_command(traces: tuple[str, ...], machine: str, measured: bool, file: 
         messages().print(f"picture written to {plot}", soft_wrap=True)
 
 
-def _print_pace(results: list[Any]) -> None:
+def _print_durations(results: list[Any]) -> None:
     """Print how long reading and replaying took, and the share of reading."""
     from plait._base.amounts import seconds, share
 

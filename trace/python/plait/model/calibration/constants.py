@@ -63,49 +63,51 @@ class AccessSample:
     """Seconds between windows and arrays, the mean over all ranks."""
 
 
-def _shortest(measured: Iterable[AccessSample]) -> dict[str, list[AccessSample]]:
+def _select_shortest(measured: Iterable[AccessSample]) -> dict[str, list[AccessSample]]:
     """Return the shortest accesses by their kind, because other programs on the machine can only lengthen them."""
     best: dict[tuple[str, int], AccessSample] = {}
     for sample in measured:
         if sample.total <= best.setdefault((sample.kind, sample.runs), sample).total:
             best[sample.kind, sample.runs] = sample
-    of_kind: dict[str, list[AccessSample]] = {}
+    by_kind: dict[str, list[AccessSample]] = {}
     for sample in best.values():
-        of_kind.setdefault(sample.kind, []).append(sample)
-    return of_kind
+        by_kind.setdefault(sample.kind, []).append(sample)
+    return by_kind
 
 
 def fit_constants(measured: Iterable[AccessSample]) -> dict[str, float]:
     """Return the constants that explain the accesses; there must be at least one access of each kind."""
-    by_kind = _shortest(measured)
+    by_kind = _select_shortest(measured)
     missing = {LONG, SHORT, SHORT_WRITES, WINDOWS, RUNS, SMALL_WINDOWS} - set(by_kind)
     if missing:
         raise ValueError(f"nothing was measured of {', '.join(sorted(missing))}")
-    (long,), (short,), (writes,) = (by_kind[kind] for kind in (LONG, SHORT, SHORT_WRITES))
-    (windows,), (small,) = (by_kind[kind] for kind in (WINDOWS, SMALL_WINDOWS))
-    store = long.bytes / long.total
+    (long_request,), (short_request,), (short_write,) = (by_kind[kind] for kind in (LONG, SHORT, SHORT_WRITES))
+    (large_windows,), (small_windows,) = (by_kind[kind] for kind in (WINDOWS, SMALL_WINDOWS))
+    store_rate = long_request.bytes / long_request.total
     # An access with many small windows differs from one with few large windows only by the number of waits.
-    each = (small.total - small.io - small.copy) / (small.count + 1)
-    wait = max(each, _MIN_WAIT)
+    time_of_wait = (small_windows.total - small_windows.io - small_windows.copy) / (small_windows.count + 1)
+    wait_seconds = max(time_of_wait, _MIN_WAIT)
     # If ranks compete for cores or memory, large transfers take longer than the sum of a rank's own parts.
-    stretch = max((windows.total - (windows.count + 1) * wait) / (windows.io + windows.copy), 1.0)
-    window = windows.bytes / (windows.io * stretch)
-    copy = windows.bytes / (windows.copy * stretch)
+    slowdown = max(
+        (large_windows.total - (large_windows.count + 1) * wait_seconds) / (large_windows.io + large_windows.copy), 1.0
+    )
+    window_rate = large_windows.bytes / (large_windows.io * slowdown)
+    copy_rate = large_windows.bytes / (large_windows.copy * slowdown)
 
-    def request(sample: AccessSample) -> float:
-        return max((sample.total - sample.bytes / store) / sample.requests, _MIN_REQUEST)
+    def request_seconds(sample: AccessSample) -> float:
+        return max((sample.total - sample.bytes / store_rate) / sample.requests, _MIN_REQUEST)
 
-    run = statistics.median(
-        max((sample.copy - windows.copy) * stretch / sample.runs, _MIN_RUN) for sample in by_kind[RUNS]
+    run_seconds = statistics.median(
+        max((sample.copy - large_windows.copy) * slowdown / sample.runs, _MIN_RUN) for sample in by_kind[RUNS]
     )
     return {
-        "request_seconds": request(short),
-        "write_request_seconds": request(writes),
-        "store_bytes_per_second": store,
-        "window_bytes_per_second": window,
-        "copy_bytes_per_second": copy,
-        "run_seconds": run,
-        "wait_seconds": wait,
+        "request_seconds": request_seconds(short_request),
+        "write_request_seconds": request_seconds(short_write),
+        "store_bytes_per_second": store_rate,
+        "window_bytes_per_second": window_rate,
+        "copy_bytes_per_second": copy_rate,
+        "run_seconds": run_seconds,
+        "wait_seconds": wait_seconds,
     }
 
 
@@ -114,4 +116,4 @@ def measure_unrest(measured: Iterable[AccessSample]) -> float:
     totals: dict[tuple[str, int], list[float]] = {}
     for sample in measured:
         totals.setdefault((sample.kind, sample.runs), []).append(sample.total)
-    return statistics.median(statistics.median(each) / min(each) for each in totals.values())
+    return statistics.median(statistics.median(times) / min(times) for times in totals.values())

@@ -12,7 +12,7 @@ import plait
 from plait.launch import LocalRankProgram
 from plait.model.calibration.constants import AccessSample, fit_constants, measure_unrest
 
-_PATIENCE = 120.0
+_TIMEOUT = 120.0  # seconds without a report of the ranks
 _MAX_RANKS = 8
 """Maximum number of ranks by default. More ranks that work at once would not change the time of each rank."""
 
@@ -60,15 +60,17 @@ def calibrate(settings: CalibrationSettings, progress: Progress = lambda text, s
             # A measurement must not depend on constants of an earlier one.
             variables = {"PLAIT_MODEL": "builtin", "PLAIT_STRATEGY": "", "PLAIT_MEMORY": "", "PLAIT_TRACE": ""}
             with LocalRankProgram(settings.workers, "plait.model.calibration.ranks", arguments, variables) as ranks:
-                for event in ranks.events(_PATIENCE):
+                for event in ranks.events(_TIMEOUT):
                     if event["event"] == "measured":
                         samples += [AccessSample(**access) for access in event["accesses"]]
                         progress(event["text"], event["share"])
     except OSError as error:
         if isinstance(error, plait.Error):
             raise
-        where = Path(settings.directory or tempfile.gettempdir())
-        raise plait.StoreError(f"cannot make files in {where}: {error.strerror}; choose another --dir") from error
+        folder_of_files = Path(settings.directory or tempfile.gettempdir())
+        raise plait.StoreError(
+            f"cannot make files in {folder_of_files}: {error.strerror}; choose another --dir"
+        ) from error
     if not samples:
         raise plait.Error("the ranks ended before they had measured anything; run them again")
     return Calibration(fit_constants(samples), measure_unrest(samples))

@@ -13,7 +13,7 @@ from pathlib import Path
 import plait
 from plait import _core
 
-_WORDS = """\
+_COMMENT = """\
 # What Plait's cost model assumes of this host, measured by `plait model calibrate`, for one rank where as many ranks
 # work at the same time as are named below.  docs/guides/performance.md explains it.
 """
@@ -65,7 +65,7 @@ def format_constants(values: Mapping[str, float], ranks: int) -> str:
         "",
         *(f"{name} = {value:.6g}" for name, value in values.items()),
     ]
-    return _WORDS + "\n".join(lines) + "\n"
+    return _COMMENT + "\n".join(lines) + "\n"
 
 
 def make_folder(path: Path) -> None:

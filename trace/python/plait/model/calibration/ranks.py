@@ -19,11 +19,11 @@ import numpy.typing as npt
 import plait
 from plait.model.calibration.constants import LONG, RUNS, SHORT, SHORT_WRITES, SMALL_WINDOWS, WINDOWS, AccessSample
 
-_ITEM = 8
+_ITEM_BYTES = 8
 _RUN_LENGTHS = (1, 8, 64)  # elements of runs between windows and arrays
 _READ_LENGTH, _WRITE_LENGTH = 8, 64  # elements of short requests
 _WINDOW, _SMALL_WINDOW = 1 << 20, 1 << 13  # bytes
-_SMALLER = 4  # factor by which rows and columns are divided in slow measurements
+_SMALL_FACTOR = 4  # factor by which rows and columns are divided in slow measurements
 
 
 class _Access:
@@ -32,7 +32,7 @@ class _Access:
     def __init__(self, comm: Any, path: Path, sample: AccessSample, dist: list[str], **how: Any) -> None:
         """Open the file; `how` contains further arguments of `plait.open`."""
         self._comm, self._sample = comm, sample
-        edge = round((path.stat().st_size / _ITEM) ** 0.5)
+        edge = round((path.stat().st_size / _ITEM_BYTES) ** 0.5)
         self._layout = plait.Layout((edge, edge), dist, grid=(comm.size,), order="F")
         self._writes = sample.kind == SHORT_WRITES
         self.file = plait.open(
@@ -54,30 +54,32 @@ class _Access:
         return replace(self._sample, total=max(ends) - min(begins), io=sum(io) / len(io), copy=sum(copy) / len(copy))
 
 
-def _accesses(comm: Any, large: Path, small: Path) -> list[_Access]:
-    def counted(kind: str, path: Path, requests: int = 0, runs: int = 0) -> AccessSample:
-        """Count the bytes of one rank, and its windows of 1 MiB."""
+def _open_accesses(comm: Any, large: Path, small: Path) -> list[_Access]:
+    def make_sample(kind: str, path: Path, requests: int = 0, runs: int = 0) -> AccessSample:
+        """Return a sample without times: the bytes of one rank, and its number of windows of 1 MiB."""
         local_bytes = path.stat().st_size // comm.size
         return AccessSample(kind, comm.size, local_bytes, requests, runs, count=-(-local_bytes // _WINDOW))
 
-    def rows(length: int) -> list[str]:
+    def row_cyclic(length: int) -> list[str]:
+        """Return a distribution whose runs in the file have `length` elements."""
         return [f"cyclic({length})", "*"]
 
-    elements = [path.stat().st_size // _ITEM // comm.size for path in (large, small)]
-    columns = [round((path.stat().st_size / _ITEM) ** 0.5) for path in (large, small)]
-    narrow = counted(SMALL_WINDOWS, small, runs=columns[1])
+    elements = [path.stat().st_size // _ITEM_BYTES // comm.size for path in (large, small)]
+    columns = [round((path.stat().st_size / _ITEM_BYTES) ** 0.5) for path in (large, small)]
+    small_sample = make_sample(SMALL_WINDOWS, small, runs=columns[1])
     return [
-        _Access(comm, large, counted(LONG, large, requests=1), ["*", "block"], strategy="direct"),
-        _Access(comm, small, counted(SHORT, small, requests=elements[1] // _READ_LENGTH), rows(_READ_LENGTH),
+        _Access(comm, large, make_sample(LONG, large, requests=1), ["*", "block"], strategy="direct"),
+        _Access(comm, small, make_sample(SHORT, small, requests=elements[1] // _READ_LENGTH), row_cyclic(_READ_LENGTH),
                 strategy="direct"),
-        _Access(comm, small, counted(SHORT_WRITES, small, requests=elements[1] // _WRITE_LENGTH), rows(_WRITE_LENGTH),
-                strategy="direct"),
-        _Access(comm, large, counted(WINDOWS, large, runs=columns[0]), ["block", "*"], strategy="two-phase"),
+        _Access(comm, small, make_sample(SHORT_WRITES, small, requests=elements[1] // _WRITE_LENGTH),
+                row_cyclic(_WRITE_LENGTH), strategy="direct"),
+        _Access(comm, large, make_sample(WINDOWS, large, runs=columns[0]), ["block", "*"], strategy="two-phase"),
         *(
-            _Access(comm, large, counted(RUNS, large, runs=elements[0] // length), rows(length), strategy="two-phase")
+            _Access(comm, large, make_sample(RUNS, large, runs=elements[0] // length), row_cyclic(length),
+                    strategy="two-phase")
             for length in _RUN_LENGTHS
         ),
-        _Access(comm, small, replace(narrow, count=-(-narrow.bytes // _SMALL_WINDOW)), ["block", "*"],
+        _Access(comm, small, replace(small_sample, count=-(-small_sample.bytes // _SMALL_WINDOW)), ["block", "*"],
                 strategy="two-phase", memory=2 * _SMALL_WINDOW),
     ]  # fmt: skip
 
@@ -88,20 +90,20 @@ def main(arguments: list[str]) -> None:
     comm = plait.world()
     files = [folder / "large", folder / "small"]
     if comm.rank == 0:
-        for path, size in zip(files, (edge, max(edge // _SMALLER, 1)), strict=True):
+        for path, size in zip(files, (edge, max(edge // _SMALL_FACTOR, 1)), strict=True):
             np.zeros((size, size)).tofile(path)
     comm.barrier()
     with ExitStack() as cleanup:
-        accesses = _accesses(comm, *files)
+        accesses = _open_accesses(comm, *files)
         for access in accesses:
             cleanup.callback(access.file.close)
-        for number in range(-1, rounds):
+        for round_number in range(-1, rounds):
             measured = [access.run() for access in accesses]
-            if comm.rank == 0 and number >= 0:
+            if comm.rank == 0 and round_number >= 0:
                 event = {
                     "event": "measured",
-                    "text": f"round {number + 1} of {rounds}",
-                    "share": (number + 1) / rounds,
+                    "text": f"round {round_number + 1} of {rounds}",
+                    "share": (round_number + 1) / rounds,
                     "accesses": [asdict(sample) for sample in measured],
                 }
                 print(json.dumps(event), flush=True)

@@ -105,13 +105,13 @@ def fit(mode: int, entries: Sequence[Measurement] | None = None) -> Fit:
     if mode not in MODES:
         raise ArgumentError(f"found the file mode {mode}, expected one of {', '.join(map(str, MODES))}")
     candidates = readable(FITTED) if entries is None else entries
-    used = [entry for entry in candidates if entry.mode == mode and entry.seconds is not None]
-    if not used:
+    entries_of_mode = [entry for entry in candidates if entry.mode == mode and entry.seconds is not None]
+    if not entries_of_mode:
         raise ArgumentError(f"found no time of file mode {mode} among {len(candidates)} entries; give one or more")
-    of_mode = replace(load("delta"), synchronization=MODES[mode])
-    terms = np.array([_terms(of_mode, requests_for(entry)) for entry in used])
-    step, disk = _min_squares(terms / np.array([[entry.seconds] for entry in used]))
-    return Fit(mode, disk, step, len(used))
+    machine_in_mode = replace(load("delta"), synchronization=MODES[mode])
+    terms = np.array([_terms(machine_in_mode, requests_for(entry)) for entry in entries_of_mode])
+    t_step, t_disk = _min_squares(terms / np.array([[entry.seconds] for entry in entries_of_mode]))
+    return Fit(mode, t_disk, t_step, len(entries_of_mode))
 
 
 def readable(*tables: int) -> list[Measurement]:
@@ -140,11 +140,11 @@ def errors(predicted: Iterable[Prediction]) -> list[Errors]:
     return [_errors(*key, group) for key, group in sorted(groups.items())]
 
 
-def _terms(of_mode: Machine, requests: Requests) -> tuple[float, int]:
+def _terms(machine_in_mode: Machine, requests: Requests) -> tuple[float, int]:
     """Return the steps of synchronization, and the disk requests that each disk serves one after the other."""
-    steps, used = rounds(of_mode, requests)
-    disks = of_mode.disks
-    return steps, disk_requests(requests.file_bytes, used, disks.prefetch, disks.block) // used
+    steps, disks_at_once = rounds(machine_in_mode, requests)
+    disks = machine_in_mode.disks
+    return steps, disk_requests(requests.file_bytes, disks_at_once, disks.prefetch, disks.block) // disks_at_once
 
 
 def _errors(table: int, mode: int, group: list[Prediction]) -> Errors:
@@ -157,14 +157,14 @@ def _errors(table: int, mode: int, group: list[Prediction]) -> Errors:
 def _min_squares(terms: npt.NDArray[np.float64]) -> tuple[float, ...]:
     """Return the nonnegative coefficients for which the sums of the rows are closest to 1, in least squares."""
     best, coefficients = math.inf, np.zeros(terms.shape[1])
-    for columns in _subsets(terms.shape[1]):
-        part: Any = np.linalg.lstsq(terms[:, columns], np.ones(len(terms)), rcond=None)[0]
-        off = float(np.sum((terms[:, columns] @ part - 1) ** 2))
-        if (part >= 0).all() and off < best:
-            best, coefficients = off, np.zeros(terms.shape[1])
-            coefficients[columns] = part
+    for columns in _nonempty_subsets(terms.shape[1]):
+        solution: Any = np.linalg.lstsq(terms[:, columns], np.ones(len(terms)), rcond=None)[0]
+        error = float(np.sum((terms[:, columns] @ solution - 1) ** 2))
+        if (solution >= 0).all() and error < best:
+            best, coefficients = error, np.zeros(terms.shape[1])
+            coefficients[columns] = solution
     return tuple(map(float, coefficients))
 
 
-def _subsets(count: int) -> list[list[int]]:
+def _nonempty_subsets(count: int) -> list[list[int]]:
     return [list(subset) for size in range(1, count + 1) for subset in itertools.combinations(range(count), size)]

@@ -12,8 +12,8 @@ import plait
 from plait.simulate.page import _svg
 from plait.simulate.page._parts import Cell, Section, bar, definition_list, figure_list, legend, note_list, table
 from plait.trace.page._join import style
-from plait.trace.page._page import csp_hash, fill, put
-from plait.trace.page._words import amount, counted, escaped, number, seconds, share
+from plait.trace.page._page import csp_hash, fill_template, write_atomically
+from plait.trace.page._words import amount, count_text, escape_html, number, seconds, share
 
 #: How a process spends its time: keys of a result, and their texts.
 _PHASES = {
@@ -95,7 +95,7 @@ class Advice(Protocol):
 
 def write(text: str, path: str | os.PathLike[str]) -> None:
     """Write a page, completely or not at all.  errors  plait.StoreError: it cannot be written"""
-    put(text, path)
+    write_atomically(text, path)
 
 
 def result_page(result: Result) -> str:
@@ -117,16 +117,16 @@ def _page(title: str, lead: str, sections: Sequence[Section]) -> str:
     """Return the HTML of a page; ``lead`` is its first paragraph."""
     style_sheet = f"{style()}\n{_read('page.css')}"
     style_policy = f"style-src {csp_hash(style_sheet)}; img-src data:"
-    return fill(
+    return fill_template(
         _read("page.html"),
         {
             "policy": f"default-src 'none'; {style_policy}; base-uri 'none'; form-action 'none'",
-            "title": escaped(title),
+            "title": escape_html(title),
             "style": style_sheet,
-            "header": f'<h1>{escaped(title)}</h1>\n<p class="lead">{escaped(lead)}</p>',
+            "header": f'<h1>{escape_html(title)}</h1>\n<p class="lead">{escape_html(lead)}</p>',
             "contents": "\n".join(section.entry() for section in sections),
             "main": "\n".join(section.html() for section in sections),
-            "footer": f"Written by Plait {escaped(plait.__version__)}. This page is one file and needs no network.",
+            "footer": f"Written by Plait {escape_html(plait.__version__)}. This page is one file and needs no network.",
         },
     )
 
@@ -142,7 +142,7 @@ def _result_parts(result: Result) -> tuple[str, str, list[Section]]:
     title = f"{', '.join(document['traces'])} on {document['machine']['name']}"
     recorded = document["recorded"]
     lead = (
-        f"{counted(recorded['programs'], 'program')} with {counted(recorded['requests'], 'request')} of "
+        f"{count_text(recorded['programs'], 'program')} with {count_text(recorded['requests'], 'request')} of "
         f"{amount(recorded['bytes'])} in all take {seconds(result.elapsed)}; "
         f"recorded were {seconds(recorded['elapsed'])}."
     )
@@ -263,7 +263,7 @@ def _processes(processes: Sequence[Mapping[str, Any]]) -> str:
     ]
     titles = ["Process", "Elapsed", "Where it went", *(text[0].upper() + text[1:] for text in _PHASES.values())]
     omitted = len(processes) - len(listed)
-    omitted_text = f'<p class="quiet">and {counted(omitted, "more process")}, which took less</p>' if omitted else ""
+    omitted_text = f'<p class="quiet">and {count_text(omitted, "more process")}, which took less</p>' if omitted else ""
     return legend(_PHASES.items()) + table("The longest first", [*titles, "Read", "Written"], rows) + omitted_text
 
 
@@ -273,7 +273,7 @@ def _name(process: Mapping[str, Any]) -> str:
 
 
 def _machine(machine: Mapping[str, Any]) -> str:
-    source = f'<p class="quiet">{escaped(machine["source"])}</p>' if machine["source"] else ""
+    source = f'<p class="quiet">{escape_html(machine["source"])}</p>' if machine["source"] else ""
     rows = [
         (f"{section}.{key}", value if isinstance(value, str) else f"{value:g}")
         for section in ("processors", "cache", "tier", "device")

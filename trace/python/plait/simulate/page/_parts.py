@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from plait.trace.page._words import escaped
+from plait.trace.page._words import escape_html
 
 
 class Section(NamedTuple):
@@ -17,11 +17,11 @@ class Section(NamedTuple):
 
     def html(self) -> str:
         """Return the section as HTML."""
-        return f'<section id="{self.key}"><h2>{escaped(self.title)}</h2>\n{self.body}</section>'
+        return f'<section id="{self.key}"><h2>{escape_html(self.title)}</h2>\n{self.body}</section>'
 
     def entry(self) -> str:
         """Return the entry of the section in the table of contents."""
-        return f'<li><a href="#{self.key}">{escaped(self.title)}</a></li>'
+        return f'<li><a href="#{self.key}">{escape_html(self.title)}</a></li>'
 
 
 class Cell(str):
@@ -46,7 +46,7 @@ def table(
         ' class="text"' if k == 0 else ' class="text said"' if k == sentences else "" for k in range(len(titles))
     ]
     head = "".join(
-        f'<th scope="col"{css_class}>{escaped(title)}</th>'
+        f'<th scope="col"{css_class}>{escape_html(title)}</th>'
         for css_class, title in zip(css_classes, titles, strict=True)
     )
     body = []
@@ -58,21 +58,21 @@ def table(
         row_class = ' class="best"' if index == best else ""
         body.append(f"<tr{row_class}>{''.join(cells)}</tr>")
     return (
-        f'<div class="table scroll"><table><caption><span>{escaped(caption)}</span></caption><thead><tr>{head}</tr>'
+        f'<div class="table scroll"><table><caption><span>{escape_html(caption)}</span></caption><thead><tr>{head}</tr>'
         f"</thead><tbody>{''.join(body)}</tbody></table></div>"
     )
 
 
 def definition_list(pairs: Iterable[tuple[str, str]]) -> str:
     """Return a list of names and values as HTML."""
-    rows = "".join(f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)}</dd></div>" for name, value in pairs)
+    rows = "".join(f"<div><dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd></div>" for name, value in pairs)
     return f'<dl class="facts">{rows}</dl>'
 
 
 def figure_list(pairs: Iterable[tuple[str, str]]) -> str:
     """Return the main figures of the page, in large type."""
     rows = "".join(
-        f'<div><dt>{escaped(name)}</dt><dd class="figure">{escaped(value)}</dd></div>' for name, value in pairs
+        f'<div><dt>{escape_html(name)}</dt><dd class="figure">{escape_html(value)}</dd></div>' for name, value in pairs
     )
     return f'<dl class="numbers">{rows}</dl>'
 
@@ -80,7 +80,7 @@ def figure_list(pairs: Iterable[tuple[str, str]]) -> str:
 def legend(entries: Iterable[tuple[str, str]]) -> str:
     """Return the legend of the colours. Each entry is the CSS classes of a swatch, and its text."""
     items = "".join(
-        f'<span><span class="swatch {css_classes}" aria-hidden="true"></span>{escaped(text)}</span>'
+        f'<span><span class="swatch {css_classes}" aria-hidden="true"></span>{escape_html(text)}</span>'
         for css_classes, text in entries
     )
     return f'<p class="legend">{items}</p>'
@@ -101,9 +101,9 @@ def note_list(lines: Sequence[str]) -> str:
     """Return remarks as a list; empty if there are none."""
     if not lines:
         return ""
-    return f'<ul class="notes">{"".join(f"<li>{escaped(line)}</li>" for line in lines)}</ul>'
+    return f'<ul class="notes">{"".join(f"<li>{escape_html(line)}</li>" for line in lines)}</ul>'
 
 
 def _cell_html(cell: str) -> str:
     """Return the content of a cell as HTML: a Cell as it is, any other text escaped."""
-    return cell if isinstance(cell, Cell) else escaped(cell)
+    return cell if isinstance(cell, Cell) else escape_html(cell)

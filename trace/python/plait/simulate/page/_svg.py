@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from plait.trace.page._words import amount, escaped, number, seconds
+from plait.trace.page._words import amount, escape_html, number, seconds
 
 _WIDTH, _HEIGHT = 960, 220  # pixels of a chart
 _LEFT, _RIGHT, _TOP, _BOTTOM = 78, 12, 28, 30  # its margins
@@ -96,12 +96,12 @@ def lines_chart(title: str, labels: Sequence[str], chart_lines: Sequence[Line]) 
         points = [(f"{x:.1f}", f"{scale.y(value):.1f}") for x, value in zip(x_positions, line.values, strict=False)]
         body.append(f'<path class="line {line.css_classes}" d="M{" L".join(" ".join(point) for point in points)}"/>')
         for (x, y), label, value in zip(points, labels, line.values, strict=False):
-            tooltip = escaped(f"{line.name}, {label}: " if line.name else f"{label}: ") + seconds(value)
+            tooltip = escape_html(f"{line.name}, {label}: " if line.name else f"{label}: ") + seconds(value)
             dot = f'class="dot {line.css_classes.split()[0]}" cx="{x}" cy="{y}" r="3.5"'
             body.append(f"<circle {dot}><title>{tooltip}</title></circle>")
     labels_per_text = math.ceil(len(labels) / 12)
     body += [
-        f'<text x="{x:.1f}" y="{_HEIGHT - 10}" text-anchor="middle">{escaped(label)}</text>'
+        f'<text x="{x:.1f}" y="{_HEIGHT - 10}" text-anchor="middle">{escape_html(label)}</text>'
         for index, (x, label) in enumerate(zip(x_positions, labels, strict=True))
         if index % labels_per_text == 0
     ]
@@ -144,7 +144,7 @@ def _chart(title: str, summary: str, scale: _Scale, marks: list[tuple[float, str
         height = round(scale.y(value), 1)
         kind = "base" if value == 0 else "grid"
         frame.append(f'<line class="{kind}" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{height}" y2="{height}"/>')
-        frame.append(f'<text x="{_LEFT - 8}" y="{height + 4}" text-anchor="end">{escaped(label)}</text>')
+        frame.append(f'<text x="{_LEFT - 8}" y="{height + 4}" text-anchor="end">{escape_html(label)}</text>')
     if scale.until > 0:
         time_marks = [value for value in ticks(scale.until, 8) if value <= scale.until * (1 + 1e-9)]
         unit, name = (1.0, "s") if scale.until >= 1 else (1e3, "ms") if scale.until >= 1e-3 else (1e6, "µs")
@@ -153,7 +153,7 @@ def _chart(title: str, summary: str, scale: _Scale, marks: list[tuple[float, str
             label = f"{number(value * unit)} {name}"
             frame.append(f'<text x="{scale.x(value):.1f}" y="{_HEIGHT - 10}" text-anchor="{anchor}">{label}</text>')
     return (
-        f'<figure class="drawn"><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escaped(summary)}">'
-        f'<text class="title" x="{_LEFT}" y="16">{escaped(title)}</text>'
+        f'<figure class="drawn"><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape_html(summary)}">'
+        f'<text class="title" x="{_LEFT}" y="16">{escape_html(title)}</text>'
         f"{''.join(content)}{''.join(frame)}</svg></figure>"
     )

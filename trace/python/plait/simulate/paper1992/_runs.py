@@ -43,7 +43,7 @@ class Runs:
         """Return a replay with a cache of `cache` MB."""
         base = machine or self.machine
         key = (traces, cache, id(machine) if machine else 0, *sorted(changes.items()))
-        if key not in self._done or machine is not None:
+        if key not in self._results or machine is not None:
             names = traces if isinstance(traces, tuple) else (traces,)
             self._on_progress(f"{', '.join(names)}, {cache} MB")
             joined_names = "\n".join(names)

@@ -1,4 +1,4 @@
-"""Compares the reports of two runs."""
+"""Compares the reports of two runs, called A and B: rows of numbers of both, and conclusions from them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from plait._base import amounts as _amounts
 from plait._calls.guard import entry
 from plait.trace.analysis.document import Document, Report, report
 
-_FILES = 50
-CHANGED = 0.10  # relative change from which a conclusion mentions it
+_MAX_FILES = 50
+MIN_CHANGE = 0.10  # relative change from which a conclusion mentions it
 _TIMES = ("read", "write", "meta")
-_MOVED = ("read_bytes", "write_bytes", "reads", "writes")
+_TRANSFERS = ("read_bytes", "write_bytes", "reads", "writes")
 
 
 class Comparison(Document):
@@ -43,7 +43,7 @@ class Comparison(Document):
 
 @entry
 def compare(a: str | os.PathLike[str] | Report, b: str | os.PathLike[str] | Report, **options: Any) -> Comparison:
-    """Compare two traces, given as paths or as reports made before.
+    """Compare two traces, given as paths or as reports.
 
     options: the options of `plait.trace.report`, for both traces. Raises ArgumentError and StoreError as
     `plait.trace.report` does.
@@ -71,9 +71,9 @@ def _row(section: str, name: str, a: float | str | None, b: float | str | None) 
     return {"section": section, "name": name, "a": a, "b": b, "change": change}
 
 
-def _has_events(each: Document) -> bool:
+def _has_events(document: Document) -> bool:
     """Return True if a report is based on events, and not on counters alone."""
-    return bool(each["trace"]["events"]) or each.get("counters") is None
+    return bool(document["trace"]["events"]) or document.get("counters") is None
 
 
 def _rows(a: Document, b: Document) -> Iterator[Document]:
@@ -120,7 +120,7 @@ def _counter_rows(a: Document, b: Document) -> Iterator[Document]:
         yield _row("counters", "seconds in calls", *spent)
     for name in dict.fromkeys([*modules_a, *modules_b]):
         sides = modules_a.get(name, {}), modules_b.get(name, {})
-        for value in (*_MOVED, *(f"{time}_seconds" for time in _TIMES)):
+        for value in (*_TRANSFERS, *(f"{time}_seconds" for time in _TIMES)):
             if any(side.get(value) for side in sides):
                 yield _row("counters", f"{name} {value}", *(side.get(value) for side in sides))
         for value in dict.fromkeys(call for side in sides for call in side.get("calls", {})):
@@ -144,10 +144,10 @@ def _call_rows(a: Document, b: Document) -> Iterator[Document]:
         yield _row("calls", f"{kind} seconds", sum_a[1], sum_b[1])
 
 
-def _main_cycles(each: Document) -> dict[str, Document]:
+def _main_cycles(document: Document) -> dict[str, Document]:
     """Return the strongest cycle of all requests, of the reads and of the writes."""
     strongest: dict[str, Document] = {}
-    for cycle in each["cycles"]:
+    for cycle in document["cycles"]:
         if cycle["what"] in ("all", "reads", "writes"):
             strongest.setdefault(cycle["what"], cycle)
     return strongest
@@ -157,24 +157,24 @@ def _file_rows(a: Document, b: Document) -> Iterator[Document]:
     """Yield the rows of the files with the most bytes, by name."""
     files_a, files_b = ({file["name"]: file for file in each["files"]} for each in (a, b))
 
-    def weight(name: str) -> int:
+    def max_bytes(name: str) -> int:
         size: int = max(
             file["read_bytes"] + file["write_bytes"] for file in (files_a.get(name), files_b.get(name)) if file
         )
         return size
 
-    complete = [not each["files_left_out"]["files"] for each in (a, b)]
-    for name in sorted({*files_a, *files_b}, key=lambda name: (-weight(name), name))[:_FILES]:
-        for value in _MOVED:
+    lists_all_files = [not each["files_left_out"]["files"] for each in (a, b)]
+    for name in sorted({*files_a, *files_b}, key=lambda name: (-max_bytes(name), name))[:_MAX_FILES]:
+        for value in _TRANSFERS:
             sides = [
-                files[name][value] if name in files else 0 if whole else None
-                for files, whole in zip((files_a, files_b), complete, strict=True)
+                files[name][value] if name in files else 0 if all_listed else None
+                for files, all_listed in zip((files_a, files_b), lists_all_files, strict=True)
             ]
             if any(sides):
                 yield _row("files", f"{name} {value}", sides[0], sides[1])
 
 
-def _change(change: float | None) -> str:
+def _describe_change(change: float | None) -> str:
     if change is None:
         return "some where A has none"
     if change >= 9:
@@ -185,19 +185,21 @@ def _change(change: float | None) -> str:
 def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Document]:
     result: list[Document] = []
 
-    def say(severity: str, title: str, text: str, evidence: str) -> None:
+    def add_conclusion(severity: str, title: str, text: str, evidence: str) -> None:
         result.append({"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": None})
 
-    weak = [letter for letter, each in (("A", a), ("B", b)) if each["trace"]["coverage"]["share"] != 1.0]
-    if weak:
+    incomplete = [letter for letter, each in (("A", a), ("B", b)) if each["trace"]["coverage"]["share"] != 1.0]
+    if incomplete:
         texts = " ".join(
-            f"{letter}: {each['trace']['coverage']['text']}" for letter, each in (("A", a), ("B", b)) if letter in weak
+            f"{letter}: {each['trace']['coverage']['text']}"
+            for letter, each in (("A", a), ("B", b))
+            if letter in incomplete
         )
-        say("high", "Not everything is in the traces", texts, "trace")
+        add_conclusion("high", "Not everything is in the traces", texts, "trace")
     for key, name in (("clock", "clocks"), ("level", "levels")):
         value_a, value_b = a["trace"][key], b["trace"][key]
         if value_a != value_b:
-            say(
+            add_conclusion(
                 "high",
                 f"Different {name}",
                 f"The tables of A are by {value_a}, those of B by {value_b}: do not compare them.",
@@ -205,7 +207,7 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
             )
     if _has_events(a) != _has_events(b):
         letters = ("A", "B") if _has_events(b) else ("B", "A")
-        say(
+        add_conclusion(
             "high",
             "Events against counters",
             f"{letters[0]} holds counters alone, {letters[1]} single calls: only sums can be compared.",
@@ -213,7 +215,7 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
         )
     by_name = {(row["section"], row["name"]): row for row in rows}
 
-    unknown = []
+    unknown_values = []
 
     def add_difference(section: str, name: str, title: str, worse_if_more: bool | None, text: Any) -> None:
         row = by_name.get((section, name))
@@ -221,7 +223,7 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
             return
         if section == "cycles" and None in (row["a"], row["b"]):
             letter, value = ("A", row["a"]) if row["b"] is None else ("B", row["b"])
-            say(
+            add_conclusion(
                 "low",
                 f"Cycles in {letter} alone",
                 f"{letter} repeats every {text(value)}, the other does not.",
@@ -229,15 +231,15 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
             )
             return
         if row["a"] is None or row["b"] is None:
-            unknown.append(name.replace("_", " "))
+            unknown_values.append(name.replace("_", " "))
             return
         change = row["change"]
-        if change is not None and abs(change) < CHANGED:
+        if change is not None and abs(change) < MIN_CHANGE:
             return
         rises = row["b"] > row["a"]
         severity = "low" if worse_if_more is None else "medium" if rises == worse_if_more else "good"
-        text_ = f"B has {_change(change)}: {text(row['a'])} in A, {text(row['b'])} in B."
-        say(severity, title.format(more="More" if rises else "Less"), text_, section)
+        sentence = f"B has {_describe_change(change)}: {text(row['a'])} in A, {text(row['b'])} in B."
+        add_conclusion(severity, title.format(more="More" if rises else "Less"), sentence, section)
 
     add_difference("trace", "wall_seconds", "{more} time in all", True, _amounts.seconds)
     add_difference("overlap", "waiting_seconds", "{more} waiting for I/O", True, _amounts.seconds)
@@ -247,18 +249,18 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
     add_difference("table1", "mean_io_bytes", "{more} data a request", False, _amounts.size)
     for kind in ("read", "write"):
         row = by_name.get(("order", f"{kind} random"))
-        if row is not None and abs(row["b"] - row["a"]) >= CHANGED:
+        if row is not None and abs(row["b"] - row["a"]) >= MIN_CHANGE:
             text = f"{_amounts.share(row['a'])} of the {kind}s go back in A, {_amounts.share(row['b'])} in B."
-            say("medium" if row["b"] > row["a"] else "good", f"The order of {kind}s changed", text, "order")
+            add_conclusion("medium" if row["b"] > row["a"] else "good", f"The order of {kind}s changed", text, "order")
     add_difference("cycles", "all period_seconds", "{more} time a cycle", None, _amounts.seconds)
-    if not result and unknown:
-        say("low", "No difference is known", f"Not known of both: {', '.join(unknown)}.", "table1")
+    if not result and unknown_values:
+        add_conclusion("low", "No difference is known", f"Not known of both: {', '.join(unknown_values)}.", "table1")
     elif not result:
-        say(
+        add_conclusion(
             "good",
             "Much the same",
             f"Time, data{', requests and their order' if _has_events(a) else ' and requests'} differ by less than "
-            f"{_amounts.share(CHANGED)}.",
+            f"{_amounts.share(MIN_CHANGE)}.",
             "table1",
         )
     order = {"high": 0, "medium": 1, "low": 2, "good": 3}

@@ -1,4 +1,4 @@
-"""A comparison in the terminal."""
+"""Prints the comparison of two traces in the terminal."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rich.padding import Padding
 from rich.text import Text
 
 from plait._base import amounts as _amounts
-from plait.trace.analysis.text_parts import conclusion_lines, number, short, table
+from plait.trace.analysis.text_parts import conclusion_lines, number, shorten, table
 
 Document = dict[str, Any]
 
 
-def _value(name: str, value: float | str | None) -> str:
+def _format_value(name: str, value: float | str | None) -> str:
     if value is None or isinstance(value, str):
         return value or "–"
     if "seconds" in name and "per_second" not in name:
@@ -24,7 +24,7 @@ def _value(name: str, value: float | str | None) -> str:
     return number(value)
 
 
-def _change(row: Document) -> str:
+def _format_change(row: Document) -> str:
     if row["change"] is None:
         return "" if row["a"] == row["b"] else "new" if not row["a"] else "gone" if row["b"] is None else ""
     if row["change"] >= 9:
@@ -32,34 +32,34 @@ def _change(row: Document) -> str:
     return "=" if row["change"] == 0 else f"{100 * row['change']:+.3g} %"
 
 
-def rendered_comparison(comparison: Document, width: int, everything: bool) -> RenderableType:
+def render_comparison(comparison: Document, width: int, all_rows: bool) -> RenderableType:
     """Return the comparison for printing by rich: the coverage of both traces, the conclusions, the changed rows."""
     parts: list[RenderableType] = []
     for letter in "ab":
         trace = comparison[letter]
-        whole = trace["coverage"]["share"] == 1.0
+        is_complete = trace["coverage"]["share"] == 1.0
         line = (
             f"{letter.upper()}: {_amounts.shown(trace['path'])}. Coverage: {_amounts.shown(trace['coverage']['text'])}"
         )
-        parts.append(Text(line, style="green" if whole else "bold red"))
+        parts.append(Text(line, style="green" if is_complete else "bold red"))
     parts += [
         Text(""),
         Text("Conclusions", style="bold"),
         Padding(conclusion_lines(comparison["conclusions"]), (0, 0, 0, 2), expand=False),
     ]
-    columns = max(20, width - 44)
+    name_width = max(20, width - 44)
     rows = [
         [
             row["section"],
-            short(row["name"], columns),
-            _value(row["name"], row["a"]),
-            _value(row["name"], row["b"]),
-            _change(row),
+            shorten(row["name"], name_width),
+            _format_value(row["name"], row["a"]),
+            _format_value(row["name"], row["b"]),
+            _format_change(row),
         ]
         for row in comparison["rows"]
-        if everything or row["a"] != row["b"]
+        if all_rows or row["a"] != row["b"]
     ]
-    parts += [Text(""), Text("Changes" if not everything else "All rows", style="bold")]
+    parts += [Text(""), Text("Changes" if not all_rows else "All rows", style="bold")]
     parts.append(
         Padding(table(["section", "what", "A", "B", "change"], rows, 2), (0, 0, 0, 2), expand=False)
         if rows

@@ -15,19 +15,19 @@ from plait.trace.analysis.severity import Conclusion
 Document = dict[str, Any]
 
 # The thresholds; docs/guides/trace-report.md lists them.
-SPENT = 0.20  # of the processes' time
+MUCH_SHARE = 0.20  # of the processes' time
 META_SHARE = 0.30  # of the time in calls
-COUNT = 1000
+MANY = 1000
 SHARE_OF_SMALL = 0.10
 SHARE_OF_BACK = 0.20
-MAX = 0.90  # worth praise
+PRAISE_SHARE = 0.90  # worth praise
 OTHER_CALLS = 0.50  # calls that transfer no data, relative to those that do
-UNALIGNED = 0.10
-SLOWEST = 1.5  # the slowest rank's time, relative to the mean
+UNALIGNED_SHARE = 0.10
+SLOW_RANK = 1.5  # the slowest rank's time, relative to the mean
 REREAD = 2.0  # bytes read from a file, relative to its extent
 MUCH_BYTES = 64 << 20
 MUCH_SECONDS = 1.0  # of a process
-_INSTEAD = {
+_ADVICE_BY_CALL = {
     "opens": "Open files once and keep them open.",
     "seeks": "Use calls that name the offset instead of seeking, or access the file in order.",
     "stats": "Ask once for what is known of a file, on one rank where all want to know it.",
@@ -42,13 +42,21 @@ def counter_conclusions(counters: Document, events: bool) -> list[Conclusion]:
 
     events: True if the trace holds events too.
     """
-    result = list(_what_is_known(counters, events))
+    result = list(_counted_only(counters, events))
     modules = [module for module in counters["modules"] if module["level"] == counters["totals"]["level"]]
     if not events:
-        result += _time(counters)
-    result += _again(counters)
+        result += _time_in_calls(counters)
+    result += _data_read_again(counters)
     for module in modules:
-        for rule in (_metadata, _small, _order, _other_calls, _alone, _unaligned, _slowest):
+        for rule in (
+            _slow_calls_without_data,
+            _small_requests,
+            _order_of_requests,
+            _many_calls_without_data,
+            _no_collective_calls,
+            _unaligned_requests,
+            _slow_rank,
+        ):
             result += rule(counters, module)
     return result
 
@@ -81,39 +89,39 @@ def _data_bytes(row: Document) -> int:
     return (row["read_bytes"] or 0) + (row["write_bytes"] or 0)
 
 
-def _whole(counters: Document) -> float:
+def _process_seconds(counters: Document) -> float:
     """Return the time of all processes in seconds; 0 if it is unknown."""
     return float((counters["run_seconds"] or 0.0) * (counters["processes"] or 0))
 
 
-def _severity(counters: Document, spent: float | None) -> str:
-    """Return the severity: it follows from the share of the processes' time, and from the time of each process."""
-    whole, processes = _whole(counters), counters["processes"] or 1
+def _severity_by_cost(counters: Document, spent: float | None) -> str:
+    """Return the severity of a cost in seconds, from its share of the processes' time and the time of each process."""
+    process_time, processes = _process_seconds(counters), counters["processes"] or 1
     if spent is None or spent / processes < MUCH_SECONDS:
         return "low"
-    if not whole:
+    if not process_time:
         return "medium"
-    return "high" if spent / whole >= 0.5 else "medium" if spent / whole >= SPENT / 4 else "low"
+    return "high" if spent / process_time >= 0.5 else "medium" if spent / process_time >= MUCH_SHARE / 4 else "low"
 
 
-def _of_whole(counters: Document, spent: float) -> str:
+def _describe_share(counters: Document, spent: float) -> str:
     """Return a time as text, with its share of the processes' time if that is known."""
-    whole = _whole(counters)
+    process_time = _process_seconds(counters)
     text = _amounts.seconds(spent)
-    if not whole:
+    if not process_time:
         return text
     processes = _amounts.count(counters["processes"], "process")
-    if spent > whole:  # calls of several threads at once, or calls that began before the counters
-        return f"{text}, more than the {_amounts.seconds(whole)} that {processes} ran"
-    return f"{text}, {_amounts.share(spent / whole)} of the time of {processes}"
+    if spent > process_time:  # calls of several threads at once, or calls that began before the counters
+        return f"{text}, more than the {_amounts.seconds(process_time)} that {processes} ran"
+    return f"{text}, {_amounts.share(spent / process_time)} of the time of {processes}"
 
 
-def _duration_sentence(counters: Document, who: str, spent: float | None) -> str:
+def _duration_sentence(counters: Document, subject: str, spent: float | None) -> str:
     """Return a sentence that says how long calls took, or "" if their time was not counted."""
-    return "" if spent is None else f" {who} take {_of_whole(counters, spent)}."
+    return "" if spent is None else f" {subject} take {_describe_share(counters, spent)}."
 
 
-def _listed(parts: list[str]) -> str:
+def _join_words(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
@@ -122,150 +130,155 @@ def _describe_calls(calls: Document) -> str:
     return ", ".join(_amounts.count(count, name.removesuffix("s")) for name, count in calls.items() if count)
 
 
-def _what_is_known(counters: Document, events: bool) -> Iterator[Conclusion]:
-    counted = [module for module in counters["modules"] if _requests(module)]
-    if not counted:
+def _counted_only(counters: Document, events: bool) -> Iterator[Conclusion]:
+    modules_with_data = [module for module in counters["modules"] if _requests(module)]
+    if not modules_with_data:
         return
     counted_requests = [
         f"{_amounts.count(_requests(module), 'request')} through {_name(module)} ({_amounts.size(_data_bytes(module))})"
-        for module in counted
+        for module in modules_with_data
         if module["level"] == counters["totals"]["level"]
-    ] or [f"the requests through {_name(module)}" for module in counted]
+    ] or [f"the requests through {_name(module)}" for module in modules_with_data]
     remark = " The other conclusions are about the requests that are known one by one." if events else ""
     yield _conclusion(
         "low",
         "Calls were counted, not traced",
-        f"Of {_listed(counted_requests)} there are counters alone: when a call ran, and which ones came together, "
+        f"Of {_join_words(counted_requests)} there are counters alone: when a call ran, and which ones came together, "
         f"is not known.{remark}",
         "To see each call, switch extended tracing on (DXT, for Darshan), or record with plait trace record.",
     )
 
 
-def _time(counters: Document) -> Iterator[Conclusion]:
-    totals, whole = counters["totals"], _whole(counters)
+def _time_in_calls(counters: Document) -> Iterator[Conclusion]:
+    totals, process_time = counters["totals"], _process_seconds(counters)
     spent = _seconds(totals)
-    if not whole or not spent:
+    if not process_time or not spent:
         return
     parts = [
         f"{_amounts.seconds(totals[f'{name}_seconds'])} in {what}"
         for name, what in (("read", "reads"), ("write", "writes"), ("meta", "opens and other calls without data"))
         if totals[f"{name}_seconds"]
     ]
-    share = spent / whole
-    if share >= SPENT and spent / counters["processes"] >= MUCH_SECONDS:
+    share = spent / process_time
+    if share >= MUCH_SHARE and spent / counters["processes"] >= MUCH_SECONDS:
         yield _conclusion(
             "high" if share >= 0.5 else "medium",
             "Much of the time is spent in I/O",
-            f"Calls take {_of_whole(counters, spent)}: {', '.join(parts)}.",
+            f"Calls take {_describe_share(counters, spent)}: {', '.join(parts)}.",
             seconds=spent,
         )
-    elif share < SPENT / 4:
+    elif share < MUCH_SHARE / 4:
         yield _conclusion(
             "good",
             "Little of the time is spent in I/O",
-            f"Calls take {_of_whole(counters, spent)}: {', '.join(parts)}.",
+            f"Calls take {_describe_share(counters, spent)}: {', '.join(parts)}.",
             seconds=spent,
         )
 
 
-def _again(counters: Document) -> Iterator[Conclusion]:
+def _data_read_again(counters: Document) -> Iterator[Conclusion]:
     level = counters["totals"]["level"]
-    heavy = [
+    reread_files = [
         file
         for file in counters["files"]
         if file["level"] == level and file["extent"] and (file["read_bytes"] or 0) >= REREAD * file["extent"]
     ]
-    reread = sum(file["read_bytes"] - file["extent"] for file in heavy)
-    read = counters["totals"]["read_bytes"]
-    if not heavy or reread < max(0.1 * read, MUCH_BYTES):
+    reread_bytes = sum(file["read_bytes"] - file["extent"] for file in reread_files)
+    read_bytes = counters["totals"]["read_bytes"]
+    if not reread_files or reread_bytes < max(0.1 * read_bytes, MUCH_BYTES):
         return
-    spent = sum((file["read_seconds"] or 0.0) * (1 - file["extent"] / file["read_bytes"]) for file in heavy)
-    first = max(heavy, key=lambda file: file["read_bytes"] - file["extent"])
-    ranks = _amounts.count(first["processes"], "process")
+    seconds = sum((file["read_seconds"] or 0.0) * (1 - file["extent"] / file["read_bytes"]) for file in reread_files)
+    worst = max(reread_files, key=lambda file: file["read_bytes"] - file["extent"])
+    ranks = _amounts.count(worst["processes"], "process")
     yield _conclusion(
-        _severity(counters, spent),
+        _severity_by_cost(counters, seconds),
         "The same data are read again",
-        f"{_amounts.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read {REREAD:.0f} times over or "
-        f"more; most of all {_amounts.shown(first['name'] or 'one')}: {_amounts.size(first['read_bytes'])} of at most "
-        f"{_amounts.size(first['extent'])} by {ranks}. Reading again takes some {_of_whole(counters, spent)}.",
+        f"{_amounts.count(len(reread_files), 'file')} {'is' if len(reread_files) == 1 else 'are'} read {REREAD:.0f} "
+        f"times over or more; most of all {_amounts.shown(worst['name'] or 'one')}: "
+        f"{_amounts.size(worst['read_bytes'])} of at most {_amounts.size(worst['extent'])} by "
+        f"{ranks}. Reading again takes some {_describe_share(counters, seconds)}.",
         "Let one rank read and the others receive, or keep the data in memory."
-        if first["processes"] > 1
+        if worst["processes"] > 1
         else "Keep the data in memory.",
-        spent,
+        seconds,
     )
 
 
-def _metadata(counters: Document, module: Document) -> Iterator[Conclusion]:
-    meta, spent = module["meta_seconds"], _seconds(module)
+def _slow_calls_without_data(counters: Document, module: Document) -> Iterator[Conclusion]:
+    call_seconds, all_seconds = module["meta_seconds"], _seconds(module)
     # If reads and writes were traced, the counters do not include their time.
-    if not meta or meta / (counters["processes"] or 1) < 0.01 * MUCH_SECONDS:
+    if not call_seconds or call_seconds / (counters["processes"] or 1) < 0.01 * MUCH_SECONDS:
         return
     calls = _describe_calls({name: count for name, count in module["calls"].items() if name != "collective_opens"})
-    share = f", {_amounts.share(meta / spent)} of the time of all its calls" if module["reads"] is not None else ""
-    if module["reads"] is not None and meta < META_SHARE * spent:
+    share = (
+        f", {_amounts.share(call_seconds / all_seconds)} of the time of all its calls"
+        if module["reads"] is not None
+        else ""
+    )
+    if module["reads"] is not None and call_seconds < META_SHARE * all_seconds:
         return
-    if module["reads"] is None and _severity(counters, meta) == "low":
+    if module["reads"] is None and _severity_by_cost(counters, call_seconds) == "low":
         return
     yield _conclusion(
-        _severity(counters, meta),
+        _severity_by_cost(counters, call_seconds),
         f"Calls of {_name(module)} that move no data take long",
-        f"They take {_of_whole(counters, meta)}{share}{f': {calls}' if calls else ''}." + _max_on(counters, module),
-        _instead(counters, module, meta),
-        meta,
+        f"They take {_describe_share(counters, call_seconds)}{share}{f': {calls}' if calls else ''}."
+        + _describe_slowest_file(counters, module),
+        _advise_on_calls(counters, module, call_seconds),
+        call_seconds,
     )
 
 
-def _longest(counters: Document, module: Document) -> Document | None:
+def _slowest_file(counters: Document, module: Document) -> Document | None:
     """Return the file whose calls without data take longest."""
     kind = module["interface"], module["level"]
     files = [file for file in counters["files"] if (file["interface"], file["level"]) == kind and file["meta_seconds"]]
     return max(files, key=lambda file: float(file["meta_seconds"])) if files else None
 
 
-def _max_on(counters: Document, module: Document) -> str:
-    first = _longest(counters, module)
-    if first is None:
+def _describe_slowest_file(counters: Document, module: Document) -> str:
+    slowest = _slowest_file(counters, module)
+    if slowest is None:
         return ""
-    return (
-        f" Longest is {_amounts.seconds(first['meta_seconds'])}, on {_amounts.shown(first['name'] or 'no named file')}."
-    )
+    name = _amounts.shown(slowest["name"] or "no named file")
+    return f" Longest is {_amounts.seconds(slowest['meta_seconds'])}, on {name}."
 
 
-def _instead(counters: Document, module: Document, spent: float) -> str | None:
-    """Return advice for the most frequent kind of call: the time of each kind was not counted."""
-    whole = _whole(counters)
-    if whole and spent > whole:
+def _advise_on_calls(counters: Document, module: Document, spent: float) -> str | None:
+    """Return advice for the most frequent kind of call, because the time of each kind was not counted."""
+    process_time = _process_seconds(counters)
+    if process_time and spent > process_time:
         return "Look at that file first: opening a pipe, for one, waits for its other end."
-    first = _longest(counters, module)
-    heavy = first if first is not None and first["meta_seconds"] >= spent / 2 else module
-    calls = {name: count for name, count in heavy["calls"].items() if name in _INSTEAD and count}
-    return _INSTEAD[max(calls, key=lambda name: int(calls[name]))] if calls else None
+    slowest = _slowest_file(counters, module)
+    main_source = slowest if slowest is not None and slowest["meta_seconds"] >= spent / 2 else module
+    calls = {name: count for name, count in main_source["calls"].items() if name in _ADVICE_BY_CALL and count}
+    return _ADVICE_BY_CALL[max(calls, key=lambda name: int(calls[name]))] if calls else None
 
 
-def _small(counters: Document, module: Document) -> Iterator[Conclusion]:
+def _small_requests(counters: Document, module: Document) -> Iterator[Conclusion]:
     small = module["small"]
     if small is None:
         return
     count, minimum, maximum = small["count"], small["least"], small["most"]
     mean = f"The mean is {_amounts.size(_data_bytes(module) / count)}."
-    if minimum >= COUNT and minimum >= SHARE_OF_SMALL * count:
+    if minimum >= MANY and minimum >= SHARE_OF_SMALL * count:
         exact = "" if minimum == maximum else "at least "
         advice = (
             "Ask for more at once: larger records, or collective access."
             if module["interface"] != "stdio"
             else "Read and write larger records; the buffer of stdio joins small ones where they follow each other."
         )
-        spent = _known_seconds(module, "read", "write")
-        severity = _severity(counters, spent)
+        seconds = _known_seconds(module, "read", "write")
+        severity = _severity_by_cost(counters, seconds)
         yield _conclusion(
             severity if minimum >= 0.5 * count or severity == "low" else "medium",
             f"Small requests through {_name(module)}",
             f"{exact}{minimum:,} of {count:,} requests ({_amounts.share(minimum / count)}) are under 1 MiB. {mean}"
-            + _duration_sentence(counters, "All together", spent),
+            + _duration_sentence(counters, "All together", seconds),
             advice,
-            spent,
+            seconds,
         )
-    elif count - maximum >= MAX * count:
+    elif count - maximum >= PRAISE_SHARE * count:
         exact = "" if minimum == maximum else "at least "
         yield _conclusion(
             "good",
@@ -275,24 +288,25 @@ def _small(counters: Document, module: Document) -> Iterator[Conclusion]:
         )
 
 
-def _order(counters: Document, module: Document) -> Iterator[Conclusion]:
+def _order_of_requests(counters: Document, module: Document) -> Iterator[Conclusion]:
     for kind, order in (module["order"] or {}).items():
         count, back = order["count"], order["back"]
         if not count:
             continue
-        if back["least"] >= COUNT and back["least"] >= SHARE_OF_BACK * count:
+        if back["least"] >= MANY and back["least"] >= SHARE_OF_BACK * count:
             exact = "" if back["least"] == back["most"] else "at least "
-            spent = _known_seconds(module, kind)
+            seconds = _known_seconds(module, kind)
             yield _conclusion(
-                _severity(counters, spent),
+                _severity_by_cost(counters, seconds),
                 f"{kind.capitalize()}s through {_name(module)} go back in the file",
-                f"{exact}{back['least']:,} of {count:,} {kind}s ({_amounts.share(back['least'] / count)}) begin before "
-                f"the offset where the {kind} before them ended; {_amounts.share(order['consecutive'] / count)} begin "
-                "there." + _duration_sentence(counters, f"All {kind}s", spent),
+                f"{exact}{back['least']:,} of {count:,} {kind}s ({_amounts.share(back['least'] / count)}) begin "
+                f"before the offset where the {kind} before them ended; "
+                f"{_amounts.share(order['consecutive'] / count)} begin "
+                "there." + _duration_sentence(counters, f"All {kind}s", seconds),
                 "Sort the accesses by their offsets, or access larger parts and choose in memory.",
-                spent,
+                seconds,
             )
-        elif order["consecutive"] >= MAX * count:
+        elif order["consecutive"] >= PRAISE_SHARE * count:
             yield _conclusion(
                 "good",
                 f"{kind.capitalize()}s through {_name(module)} are in order",
@@ -301,40 +315,44 @@ def _order(counters: Document, module: Document) -> Iterator[Conclusion]:
             )
 
 
-def _other_calls(counters: Document, module: Document) -> Iterator[Conclusion]:
+def _many_calls_without_data(counters: Document, module: Document) -> Iterator[Conclusion]:
     calls = {name: module["calls"].get(name, 0) for name in ("opens", "seeks", "stats", "syncs")}
-    rest, requests = sum(calls.values()), _requests(module)
-    if module["reads"] is None or rest < COUNT or rest <= OTHER_CALLS * requests:
+    other_count, requests = sum(calls.values()), _requests(module)
+    if module["reads"] is None or other_count < MANY or other_count <= OTHER_CALLS * requests:
         return
     yield _conclusion(
-        _severity(counters, module["meta_seconds"]),
+        _severity_by_cost(counters, module["meta_seconds"]),
         f"Many calls of {_name(module)} move no data",
-        f"{rest:,} calls ({_describe_calls(calls)}) beside {_amounts.count(requests, 'request')}."
+        f"{other_count:,} calls ({_describe_calls(calls)}) beside {_amounts.count(requests, 'request')}."
         + _duration_sentence(counters, "All calls without data", module["meta_seconds"]),
-        _INSTEAD[max(calls, key=lambda name: int(calls[name]))],
+        _ADVICE_BY_CALL[max(calls, key=lambda name: int(calls[name]))],
         module["meta_seconds"],
     )
 
 
-def _alone(counters: Document, module: Document) -> Iterator[Conclusion]:
+def _no_collective_calls(counters: Document, module: Document) -> Iterator[Conclusion]:
     modes = module["how"]
     if modes is None or (counters["processes"] or 1) < 2:
         return
-    alone, together = modes["independent"] + modes["nonblocking"], modes["collective"] + modes["split"]
-    spent = _known_seconds(module, "read", "write")
-    if alone >= COUNT and not together:
+    single, collective = modes["independent"] + modes["nonblocking"], modes["collective"] + modes["split"]
+    seconds = _known_seconds(module, "read", "write")
+    if single >= MANY and not collective:
         yield _conclusion(
-            _severity(counters, spent),
+            _severity_by_cost(counters, seconds),
             "MPI-IO is used without collective calls",
-            f"All {alone:,} requests are of single ranks." + _duration_sentence(counters, "They", spent),
+            f"All {single:,} requests are of single ranks." + _duration_sentence(counters, "They", seconds),
             "Where the ranks access one file at a time, collective calls join their requests to larger ones.",
-            spent,
+            seconds,
         )
 
 
-def _unaligned(counters: Document, module: Document) -> Iterator[Conclusion]:
+def _unaligned_requests(counters: Document, module: Document) -> Iterator[Conclusion]:
     alignment = module["alignment"]
-    if alignment is None or alignment["unaligned"] < COUNT or alignment["unaligned"] < UNALIGNED * alignment["count"]:
+    if (
+        alignment is None
+        or alignment["unaligned"] < MANY
+        or alignment["unaligned"] < UNALIGNED_SHARE * alignment["count"]
+    ):
         return
     yield _conclusion(
         "low",
@@ -346,19 +364,19 @@ def _unaligned(counters: Document, module: Document) -> Iterator[Conclusion]:
     )
 
 
-def _slowest(counters: Document, module: Document) -> Iterator[Conclusion]:
+def _slow_rank(counters: Document, module: Document) -> Iterator[Conclusion]:
     slowest = module["slowest"]
-    if slowest is None or slowest["seconds"] < MUCH_SECONDS or slowest["seconds"] < SLOWEST * slowest["mean_seconds"]:
+    if slowest is None or slowest["seconds"] < MUCH_SECONDS or slowest["seconds"] < SLOW_RANK * slowest["mean_seconds"]:
         return
-    run = counters["run_seconds"]
-    share = slowest["seconds"] / run if run else SPENT / 4
-    if share < SPENT / 4:
+    run_seconds = counters["run_seconds"]
+    share = slowest["seconds"] / run_seconds if run_seconds else MUCH_SHARE / 4
+    if share < MUCH_SHARE / 4:
         return
-    file = f" on {_amounts.shown(slowest['file'])}" if slowest["file"] else " in calls on files of its own"
+    location = f" on {_amounts.shown(slowest['file'])}" if slowest["file"] else " in calls on files of its own"
     yield _conclusion(
-        "medium" if share >= SPENT else "low",
+        "medium" if share >= MUCH_SHARE else "low",
         f"One rank is much slower through {_name(module)}",
-        f"Rank {slowest['rank']} spent {_amounts.seconds(slowest['seconds'])}{file}, "
+        f"Rank {slowest['rank']} spent {_amounts.seconds(slowest['seconds'])}{location}, "
         f"{_amounts.times(slowest['seconds'] / slowest['mean_seconds'])} the mean of "
         f"{_amounts.count(slowest['processes'], 'process')} ({_amounts.seconds(slowest['mean_seconds'])}).",
         "Compare what it moves with the others, then look at its node and disks.",

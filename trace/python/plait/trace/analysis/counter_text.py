@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from plait._base import amounts as _amounts
-from plait.trace.analysis.text_parts import short, table
+from plait.trace.analysis.text_parts import shorten, table
 
 Document = dict[str, Any]
 
@@ -19,14 +19,14 @@ def counter_sections(counters: Document, width: int, top: int) -> Iterator[tuple
     yield "Counters: calls that were counted, not traced", _modules(counters["modules"])
     for module in counters["modules"]:
         if module["sizes"] is not None:
-            yield f"Sizes of the requests that were counted, {_through(module)}", _sizes(module["sizes"])
+            yield f"Sizes of the requests that were counted, {_interface_name(module)}", _sizes(module["sizes"])
     ordered = [module for module in counters["modules"] if module["order"] is not None]
     if ordered:
         yield "Order of the requests that were counted, from the end of the one before of its kind", _order(ordered)
     yield "Files of the calls that were counted", _files(counters, width, top)
 
 
-def _through(module: Document) -> str:
+def _interface_name(module: Document) -> str:
     return f"{module['interface']} ({module['level']})"
 
 
@@ -45,7 +45,7 @@ def _seconds(value: float | None) -> str:
 def _modules(modules: list[Document]) -> RenderableType:
     rows = [
         [
-            _through(module),
+            _interface_name(module),
             _count(module["reads"]),
             _count(module["writes"]),
             _bytes(module["read_bytes"]),
@@ -62,15 +62,15 @@ def _modules(modules: list[Document]) -> RenderableType:
     for module in modules:
         calls = [f"{count:,} {name.replace('_', ' ')}" for name, count in module["calls"].items() if count]
         if calls:
-            lines.append(Text(f"Other calls of {_through(module)}: {', '.join(calls)}."))
+            lines.append(Text(f"Other calls of {_interface_name(module)}: {', '.join(calls)}."))
     return Group(rows_of_modules, *lines)
 
 
 def _sizes(sizes: Document) -> RenderableType:
     bins: dict[int, list[Any]] = {}
-    for at, kind in enumerate(("read", "write")):
+    for column, kind in enumerate(("read", "write")):
         for bin in sizes[kind]:
-            bins.setdefault(bin["from"], [bin["to"], 0, 0])[at + 1] = bin["count"]
+            bins.setdefault(bin["from"], [bin["to"], 0, 0])[column + 1] = bin["count"]
     rows = [
         [
             f"over {_amounts.size(begin - 1)}" if to is None else f"up to {_amounts.size(to - 1)}",
@@ -93,7 +93,7 @@ def _order(modules: list[Document]) -> RenderableType:
             back = [f"{order['back'][side]:,}" for side in ("least", "most")]
             rows.append(
                 [
-                    f"{kind}s through {_through(module)}",
+                    f"{kind}s through {_interface_name(module)}",
                     f"{order['consecutive']:,}",
                     f"{order['sequential']:,}",
                     back[0] if back[0] == back[1] else f"{back[0]} to {back[1]}",
@@ -107,8 +107,8 @@ def _files(counters: Document, width: int, top: int) -> RenderableType:
     columns = max(16, width - 90)
     rows = [
         [
-            short(file["name"] or "–", columns),
-            _through(file),
+            shorten(file["name"] or "–", columns),
+            _interface_name(file),
             _bytes(file["read_bytes"]),
             _bytes(file["write_bytes"]),
             _count(file["reads"]),
@@ -118,5 +118,7 @@ def _files(counters: Document, width: int, top: int) -> RenderableType:
         for file in counters["files"][:top]
     ]
     file_table = table(["file", "through", "read", "written", "reads", "writes", "in calls"], rows, 2)
-    left = len(counters["files"]) - len(rows) + counters["files_left_out"]
-    return Group(file_table, Text(f"and {_amounts.count(left, 'more file')}", style="dim")) if left else file_table
+    omitted = len(counters["files"]) - len(rows) + counters["files_left_out"]
+    return (
+        Group(file_table, Text(f"and {_amounts.count(omitted, 'more file')}", style="dim")) if omitted else file_table
+    )

@@ -12,16 +12,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 Document = dict[str, Any]
-_MAX_FILES = 1000
-_SMALL = 1 << 20
+_MAX_FILES = 1000  # in a report
+_SMALL_BYTES = 1 << 20
+# Names of values: `reads_of_100_to_1024` (a bin of sizes), `calls_of_4096` (a frequent size).
 _BIN = re.compile(r"(read|write)s_of_(\d+)_(?:to_(\d+)|up)")
-_COMMON = re.compile(r"calls_of_(\d+)")
-_LARGEST = ("read_extent", "write_extent", "read_end_ns", "write_end_ns")
+_COMMON_SIZE = re.compile(r"calls_of_(\d+)")
+# How the values of several records are combined: by maximum, by minimum; all others are added.
+_MAXIMA = ("read_extent", "write_extent", "read_end_ns", "write_end_ns")
 _TIMES = ("read_ns", "write_ns", "meta_ns")
-_MIN = ("read_begin_ns", "write_begin_ns")
-_OTHER = ("opens", "collective_opens", "seeks", "stats", "syncs", "maps", "views")
-_HOW = ("independent", "collective", "split", "nonblocking")
-_COMMON_MAX = 8
+_MINIMA = ("read_begin_ns", "write_begin_ns")
+_CALLS_WITHOUT_DATA = ("opens", "collective_opens", "seeks", "stats", "syncs", "maps", "views")
+_MPI_MODES = ("independent", "collective", "split", "nonblocking")
+_MAX_COMMON = 8
 
 
 class _RecordSums:
@@ -38,13 +40,14 @@ class _RecordSums:
         self.ranks: dict[int, list[int]] = {}  # time in calls in ns and bytes, for each rank with its own records
 
     def add(self, row: Document) -> None:
+        """Add the values of one record."""
         values = row["values"]
         self.records += 1
         self.files.add(row["file"])
         for name, value in values.items():
-            if name in _LARGEST:
+            if name in _MAXIMA:
                 self.values[name] = max(value, self.values.get(name, value))
-            elif name in _MIN:
+            elif name in _MINIMA:
                 self.values[name] = min(value, self.values.get(name, value))
             elif name == "alignment":
                 self.blocks.add(value)
@@ -60,9 +63,10 @@ class _RecordSums:
             totals[0] += sum(values.get(name, 0) for name in _TIMES)
             totals[1] += values.get("read_bytes", 0) + values.get("write_bytes", 0)
         if "slowest_ns" in values and values.get("ranks", 0) > 1:
-            self._compare(row, values)
+            self._update_slowest(row, values)
 
-    def _compare(self, row: Document, values: dict[str, int]) -> None:
+    def _update_slowest(self, row: Document, values: dict[str, int]) -> None:
+        """Use the slowest rank of a record of all ranks if that is slower than those of the records before."""
         slowest = values["slowest_ns"] * 1e-9
         if self.slowest is None or slowest > self.slowest["seconds"]:
             spent = sum(values.get(name, 0) for name in _TIMES) * 1e-9
@@ -77,10 +81,10 @@ class _RecordSums:
 
     def slowest_rank(self) -> Document | None:
         """Return the slowest rank: on a file of all ranks, or on all files of a rank that has its own records."""
-        busy = {rank: sums for rank, sums in self.ranks.items() if sums[0]}
-        if len(busy) < 2:
+        active_ranks = {rank: sums for rank, sums in self.ranks.items() if sums[0]}
+        if len(active_ranks) < 2:
             return self.slowest
-        rank, (spent, transferred) = max(busy.items(), key=lambda entry: (entry[1][0], -entry[0]))
+        rank, (spent, transferred) = max(active_ranks.items(), key=lambda entry: (entry[1][0], -entry[0]))
         if self.slowest is not None and self.slowest["seconds"] >= spent * 1e-9:
             return self.slowest
         return {
@@ -88,11 +92,12 @@ class _RecordSums:
             "rank": rank,
             "seconds": spent * 1e-9,
             "bytes": transferred,
-            "mean_seconds": sum(each[0] for each in busy.values()) * 1e-9 / len(busy),
-            "processes": len(busy),
+            "mean_seconds": sum(rank_sums[0] for rank_sums in active_ranks.values()) * 1e-9 / len(active_ranks),
+            "processes": len(active_ranks),
         }
 
     def seconds(self, name: str) -> float | None:
+        """Return a time, which the record has in ns, in seconds; None: not measured."""
         return self.values[name] * 1e-9 if name in self.values else None
 
     def traffic(self) -> Document:
@@ -104,59 +109,62 @@ class _RecordSums:
 
     def calls(self) -> dict[str, int]:
         """Return the numbers of calls that transfer no data, by name."""
-        return {name: self.values[name] for name in _OTHER if name in self.values}
+        return {name: self.values[name] for name in _CALLS_WITHOUT_DATA if name in self.values}
 
     def extent(self) -> int | None:
+        """Return the end of the last access in the file; None: unknown."""
         extents = [self.values[name] for name in ("read_extent", "write_extent") if name in self.values]
         return max(extents) if extents else None
 
 
-def _sizes(sums: _RecordSums) -> Document | None:
+def _request_sizes(sums: _RecordSums) -> Document | None:
     """Return the requests by size, in the bins of the source; None: some requests are in no bin."""
     bins: dict[str, list[Document]] = {"read": [], "write": []}
     common = []
     for name, value in sums.values.items():
         if match := _BIN.fullmatch(name):
-            to = None if match[3] is None else int(match[3]) + 1
-            bins[match[1]].append({"from": int(match[2]), "to": to, "count": value})
-        elif match := _COMMON.fullmatch(name):
+            end = None if match[3] is None else int(match[3]) + 1
+            bins[match[1]].append({"from": int(match[2]), "to": end, "count": value})
+        elif match := _COMMON_SIZE.fullmatch(name):
             common.append({"bytes": int(match[1]), "count": value})
     for kind, rows in bins.items():
         if sum(row["count"] for row in rows) != sums.values.get(f"{kind}s", 0):
             return None
         rows.sort(key=lambda row: row["from"])
     common.sort(key=lambda row: (-row["count"], row["bytes"]))
-    return {**bins, "common": common[:_COMMON_MAX]} if bins["read"] or bins["write"] else None
+    return {**bins, "common": common[:_MAX_COMMON]} if bins["read"] or bins["write"] else None
 
 
-def _small(sums: _RecordSums, sizes: Document | None) -> Document | None:
+def _bound_small_requests(sums: _RecordSums, sizes: Document | None) -> Document | None:
     """Return lower and upper bounds of the requests below 1 MiB: sizes are known only as bins and means."""
     count = sums.values.get("reads", 0) + sums.values.get("writes", 0)
     transferred = sums.values.get("read_bytes", 0) + sums.values.get("write_bytes", 0)
     if not count:
         return None
     # At most transferred // 1 MiB requests can have 1 MiB or more.
-    minimum, maximum = max(count - transferred // _SMALL, 0), count
+    minimum, maximum = max(count - transferred // _SMALL_BYTES, 0), count
     if sizes is not None:
         rows = [*sizes["read"], *sizes["write"]]
-        below = sum(row["count"] for row in rows if row["to"] is not None and row["to"] <= _SMALL)
-        across = [row for row in rows if row["from"] < _SMALL and (row["to"] is None or row["to"] > _SMALL)]
+        small_in_bins = sum(row["count"] for row in rows if row["to"] is not None and row["to"] <= _SMALL_BYTES)
+        straddling_bins = [
+            row for row in rows if row["from"] < _SMALL_BYTES and (row["to"] is None or row["to"] > _SMALL_BYTES)
+        ]
         common = {"small": 0, "large": 0}  # of the requests in bins that extend across 1 MiB
         for name, value in sums.values.items():
-            size = int(match[1]) if (match := _COMMON.fullmatch(name)) else -1
-            if any(row["from"] <= size and (row["to"] is None or size < row["to"]) for row in across):
-                common["small" if size < _SMALL else "large"] += value
-        minimum = max(minimum, below + common["small"])
-        maximum = below + sum(row["count"] for row in across) - common["large"]
+            size = int(match[1]) if (match := _COMMON_SIZE.fullmatch(name)) else -1
+            if any(row["from"] <= size and (row["to"] is None or size < row["to"]) for row in straddling_bins):
+                common["small" if size < _SMALL_BYTES else "large"] += value
+        minimum = max(minimum, small_in_bins + common["small"])
+        maximum = small_in_bins + sum(row["count"] for row in straddling_bins) - common["large"]
     return {"least": min(minimum, maximum), "most": maximum, "count": count}
 
 
-def _order(sums: _RecordSums) -> Document | None:
+def _order_of_requests(sums: _RecordSums) -> Document | None:
     """Return the numbers of requests by their start relative to the end of the previous one of the same direction,
     file and rank.
     """
     result: Document = {}
-    for kind, (count, first) in sums.ordered.items():
+    for kind, (count, first_requests) in sums.ordered.items():
         consecutive = sums.values.get(f"consecutive_{kind}s", 0)
         sequential = sums.values.get(f"sequential_{kind}s", 0)
         back = max(count - consecutive - sequential, 0)
@@ -164,19 +172,19 @@ def _order(sums: _RecordSums) -> Document | None:
             "count": count,
             "consecutive": consecutive,
             "sequential": sequential,
-            "back": {"least": max(back - first, 0), "most": back},
+            "back": {"least": max(back - first_requests, 0), "most": back},
         }
     return result if any(counts["count"] for counts in result.values()) else None
 
 
 def _module(interface: str, level: str, sums: _RecordSums) -> Document:
-    sizes = _sizes(sums)
+    sizes = _request_sizes(sums)
     values = sums.values
     alignment = None
     if "unaligned" in values and len(sums.blocks) == 1:
         count = values.get("reads", 0) + values.get("writes", 0)
         alignment = {"block": next(iter(sums.blocks)), "unaligned": values["unaligned"], "count": count}
-    modes = {name: values.get(f"{name}_reads", 0) + values.get(f"{name}_writes", 0) for name in _HOW}
+    modes = {name: values.get(f"{name}_reads", 0) + values.get(f"{name}_writes", 0) for name in _MPI_MODES}
     return {
         "interface": interface,
         "level": level,
@@ -185,8 +193,8 @@ def _module(interface: str, level: str, sums: _RecordSums) -> Document:
         **sums.traffic(),
         "calls": sums.calls(),
         "sizes": sizes,
-        "small": _small(sums, sizes),
-        "order": _order(sums),
+        "small": _bound_small_requests(sums, sizes),
+        "order": _order_of_requests(sums),
         "alignment": alignment,
         "how": modes if any(modes.values()) else None,
         "slowest": sums.slowest_rank(),
@@ -195,7 +203,7 @@ def _module(interface: str, level: str, sums: _RecordSums) -> Document:
 
 def _file(name: str | None, interface: str, level: str, sums: _RecordSums) -> Document:
     row = {"name": name, "interface": interface, "level": level, "processes": sums.values.get("ranks", 1)}
-    begins = [sums.seconds(each) for each in _MIN]
+    begins = [sums.seconds(each) for each in _MINIMA]
     ends = [sums.seconds(each) for each in ("read_end_ns", "write_end_ns")]
     return {
         **row,
@@ -207,7 +215,8 @@ def _file(name: str | None, interface: str, level: str, sums: _RecordSums) -> Do
     }
 
 
-def _weight(row: Document) -> tuple[float, float, str]:
+def _sort_key(row: Document) -> tuple[float, float, str]:
+    """Return the key that sorts files by bytes, then by time, both descending, then by name."""
     spent = sum(row[f"{name}_seconds"] or 0.0 for name in ("read", "write", "meta"))
     return -((row["read_bytes"] or 0) + (row["write_bytes"] or 0)), -spent, row["name"] or ""
 
@@ -237,13 +246,13 @@ class Selection(NamedTuple):
     exclude: Sequence[str]
     all: bool
 
-    def has(self, row: Document) -> bool:
+    def includes(self, row: Document) -> bool:
         """Return True if a record is of the selected process and file."""
         if self.process is not None and row["process"] != self.process:
             return False
         return not self.file or (row["file"] is not None and fnmatch.fnmatchcase(row["file"], self.file))
 
-    def leaves_out(self, row: Document) -> bool:
+    def excludes_file(self, row: Document) -> bool:
         """Return True if a record is of a file that is excluded, or that does not hold data of the program."""
         name = row["file"]
         if name is None:
@@ -255,23 +264,24 @@ class Selection(NamedTuple):
         return not any(fnmatch.fnmatchcase(name, pattern) for pattern in self.include)
 
 
-def sum_counters(rows: Iterable[Document], selection: Selection, level: str, chosen: bool) -> Document | None:
+def sum_counters(rows: Iterable[Document], selection: Selection, level: str, is_level_chosen: bool) -> Document | None:
     """Return the sums of the records of counters; None if there are none.
 
-    level, chosen: the level of the requests that the report counts, and whether the caller or the events chose that
-    level. Otherwise the sums are those of the level that has reads or writes.
+    level             the level of the requests that the report counts: logical or physical
+    is_level_chosen   True if the caller or the events determine that level; otherwise the sums are those of the level
+                      that has reads or writes
     """
-    whole: dict[str, int] = {}
+    run_values: dict[str, int] = {}
     modules: dict[tuple[str, str], _RecordSums] = {}
     files: dict[tuple[str | None, str, str], _RecordSums] = {}
     left_out: set[str] = set()
     for row in rows:
         if row["process"] == 0 and row["interface"] == "unknown":
-            whole = row["values"]
+            run_values = row["values"]
             continue
-        if not selection.has(row):
+        if not selection.includes(row):
             continue
-        if selection.leaves_out(row):
+        if selection.excludes_file(row):
             left_out.add(row["file"])
             continue
         key = row["interface"], row["level"]
@@ -280,18 +290,18 @@ def sum_counters(rows: Iterable[Document], selection: Selection, level: str, cho
     if not modules:
         return None
     # A record of a single rank contains the time of one process.
-    one_rank = selection.process is not None and any(sums.ranks for sums in modules.values())
-    described = [_module(*key, sums) for key, sums in sorted(modules.items(), key=lambda entry: entry[0])]
-    listed = sorted((_file(*key, sums) for key, sums in files.items()), key=_weight)
-    with_data = {module["level"] for module in described if module["reads"] or module["writes"]}
-    if not chosen and with_data == {"physical"}:
+    is_one_rank = selection.process is not None and any(sums.ranks for sums in modules.values())
+    module_rows = [_module(*key, sums) for key, sums in sorted(modules.items(), key=lambda entry: entry[0])]
+    file_rows = sorted((_file(*key, sums) for key, sums in files.items()), key=_sort_key)
+    levels_with_data = {module["level"] for module in module_rows if module["reads"] or module["writes"]}
+    if not is_level_chosen and levels_with_data == {"physical"}:
         level = "physical"
     return {
-        "run_seconds": whole["run_ns"] * 1e-9 if "run_ns" in whole else None,
-        "processes": 1 if one_rank else whole.get("processes"),
-        "totals": _totals(level, described, listed),
-        "modules": described,
-        "files": listed[:_MAX_FILES],
-        "files_left_out": max(len(listed) - _MAX_FILES, 0),
+        "run_seconds": run_values["run_ns"] * 1e-9 if "run_ns" in run_values else None,
+        "processes": 1 if is_one_rank else run_values.get("processes"),
+        "totals": _totals(level, module_rows, file_rows),
+        "modules": module_rows,
+        "files": file_rows[:_MAX_FILES],
+        "files_left_out": max(len(file_rows) - _MAX_FILES, 0),
         "files_not_counted": len(left_out),
     }

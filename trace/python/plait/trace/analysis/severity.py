@@ -24,24 +24,25 @@ class Conclusion:
     """The conclusion of one rule."""
 
     severity: str
+    """high, medium, low, or good for praise."""
     title: str
     text: str
     evidence: str
-    """The part of the report from which it follows."""
+    """The key of the report's section from which the conclusion follows."""
     advice: str | None = None
     seconds: float | None = None
     """The cost in seconds; None if it is unknown."""
 
     @property
-    def trifling(self) -> bool:
+    def is_trifling(self) -> bool:
         """True if the cost is too small to mention."""
         return self.seconds is not None and self.seconds < TRIFLING_SECONDS
 
-    def document(self, whole: float) -> Document:
-        """Return the conclusion in the form of reports, with its cost as text. `whole`: the time of all processes."""
+    def document(self, all_seconds: float) -> Document:
+        """Return the conclusion as reports have it, with its cost as text. `all_seconds`: the time of all processes."""
         text = self.text[:1].upper() + self.text[1:]
         if self.seconds is not None and self.evidence not in ("overlap", "counters"):
-            text += f" {cost(self.seconds, whole)}"
+            text += f" {describe_cost(self.seconds, all_seconds)}"
         return asdict(replace(self, text=text))
 
 
@@ -51,22 +52,22 @@ def process_seconds(report: Document) -> float:
     return total
 
 
-def cost(seconds: float, whole: float) -> str:
+def describe_cost(seconds: float, all_seconds: float) -> str:
     """Return the seconds as text, with their share of the time of all processes."""
-    share = f", {_amounts.share(min(seconds / whole, 1.0))} of the processes' time" if whole else ""
+    share = f", {_amounts.share(min(seconds / all_seconds, 1.0))} of the processes' time" if all_seconds else ""
     return f"In all {_amounts.seconds(seconds)}{share}."
 
 
-def by_cost(report: Document, totals: Document, seconds: float, otherwise: str) -> str:
-    """Return the severity of a cost in seconds; `otherwise` if the trace does not have the times of requests."""
-    whole = process_seconds(report)
-    if not totals["data_seconds"] or not whole:
-        return otherwise
-    if seconds < MUCH_SECONDS or seconds < MEDIUM_COST * whole:
+def severity_by_cost(report: Document, totals: Document, seconds: float, default: str) -> str:
+    """Return the severity of a cost in seconds; `default` if the trace does not have the times of requests."""
+    all_seconds = process_seconds(report)
+    if not totals["data_seconds"] or not all_seconds:
+        return default
+    if seconds < MUCH_SECONDS or seconds < MEDIUM_COST * all_seconds:
         return "low"
-    return "high" if seconds >= HIGH_COST * whole else "medium"
+    return "high" if seconds >= HIGH_COST * all_seconds else "medium"
 
 
-def if_timed(seconds: float, totals: Document) -> float | None:
+def cost_if_timed(seconds: float, totals: Document) -> float | None:
     """Return the seconds, or None if the trace does not have the times of requests."""
     return seconds if totals["data_seconds"] else None

@@ -1,4 +1,4 @@
-"""A report in the terminal."""
+"""Prints a report in the terminal."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from plait._base import amounts as _amounts
 from plait._base.amounts import MIB
 from plait.trace.analysis.conclusions import FOOTNOTE
 from plait.trace.analysis.counter_text import counter_sections
-from plait.trace.analysis.text_parts import conclusion_lines, number, short, table
+from plait.trace.analysis.text_parts import conclusion_lines, number, shorten, table
 
 Document = dict[str, Any]
-_STEPS = " ▁▂▃▄▅▆▇█"
-_HEIGHT = 3  # rows of a chart over time
+_BAR_CHARACTERS = " ▁▂▃▄▅▆▇█"
+_CHART_ROWS = 3  # rows of a chart over time
 
 
 def as_text(report: Document, width: int = 100, top: int = 10) -> str:
     """Return the report as plain text."""
     out = io.StringIO()
     Console(file=out, width=width, no_color=True, highlight=False, force_terminal=False).print(
-        rendered(report, width, top)
+        render_report(report, width, top)
     )
     return out.getvalue()
 
 
-def rendered(report: Document, width: int, top: int = 10) -> RenderableType:
+def render_report(report: Document, width: int, top: int = 10) -> RenderableType:
     """Return the report for printing by rich: the coverage, the conclusions, then the sections."""
     parts: list[RenderableType] = [_headline(report)]
     for title, content in _sections(report, width, top):
@@ -44,15 +44,18 @@ def rendered(report: Document, width: int, top: int = 10) -> RenderableType:
 def _sections(report: Document, width: int, top: int) -> Iterator[tuple[str, RenderableType]]:
     if report["conclusions"]:
         gains = report.get("gains")
-        said = conclusion_lines(report["conclusions"])
-        yield "Conclusions", Group(said, Text(_amounts.shown(gains["text"]), style="dim")) if gains else said
-    counted = []
+        conclusions = conclusion_lines(report["conclusions"])
+        yield (
+            "Conclusions",
+            Group(conclusions, Text(_amounts.shown(gains["text"]), style="dim")) if gains else conclusions,
+        )
+    counter_parts = []
     if report.get("counters") is not None:
-        counted = list(counter_sections(report["counters"], width, top))
+        counter_parts = list(counter_sections(report["counters"], width, top))
     if not report["trace"]["events"]:
-        if counted:
+        if counter_parts:
             yield "Totals of the counters, by seconds of wall time (MB = 2^20 bytes, KB = 2^10)", _tables(report)
-        yield from counted
+        yield from counter_parts
         return
     clock = "CPU" if report["trace"]["clock"] == "cpu" else "wall"
     yield f"Totals, by seconds of {clock} time (MB = 2^20 bytes, KB = 2^10)", _tables(report)
@@ -71,30 +74,30 @@ def _sections(report: Document, width: int, top: int) -> Iterator[tuple[str, Ren
         )
     yield "Processes", _processes(report, top)
     yield "Overlap and balance", _overlap(report)
-    yield from counted
+    yield from counter_parts
 
 
 def _headline(report: Document) -> RenderableType:
     trace = report["trace"]
     share = trace["coverage"]["share"]
-    missing = "bold red" if share is None or share < FOOTNOTE else "yellow"
+    style_if_incomplete = "bold red" if share is None or share < FOOTNOTE else "yellow"
     coverage = Text(
-        f"Coverage: {_amounts.shown(trace['coverage']['text'])}", style="green" if share == 1.0 else missing
+        f"Coverage: {_amounts.shown(trace['coverage']['text'])}", style="green" if share == 1.0 else style_if_incomplete
     )
     lines = [coverage]
     title = " and ".join(_amounts.shown(name) for name in trace["programs"][:3])
-    more = len(trace["programs"]) - 3
-    title += f" and {_amounts.count(more, 'other program')}" if more > 0 else ""
+    other_programs = len(trace["programs"]) - 3
+    title += f" and {_amounts.count(other_programs, 'other program')}" if other_programs > 0 else ""
     path = _amounts.shown(trace["path"])
-    about = f"{title} ({path})" if title else path
-    about += f": {_amounts.count(trace['events'], 'event')}"
-    about += f" in {_amounts.seconds(trace['wall_seconds'])}"
+    summary = f"{title} ({path})" if title else path
+    summary += f": {_amounts.count(trace['events'], 'event')}"
+    summary += f" in {_amounts.seconds(trace['wall_seconds'])}"
     if trace["cpu_seconds"] is not None:
-        about += f" ({_amounts.seconds(trace['cpu_seconds'])} of CPU time)"
-    about += f", format {_amounts.shown(trace['format'])}, {trace['level']} requests"
+        summary += f" ({_amounts.seconds(trace['cpu_seconds'])} of CPU time)"
+    summary += f", format {_amounts.shown(trace['format'])}, {trace['level']} requests"
     if trace["zero"]:
-        about += f", begun {trace['zero']}"
-    lines.append(Text(about))
+        summary += f", begun {trace['zero']}"
+    lines.append(Text(summary))
     if report["left_out"]["calls"]:
         lines.append(Text(report["left_out"]["text"]))
     lines += [Text(f"Note: {_amounts.shown(note)}", style="dim") for note in trace["notes"][:8]]
@@ -142,16 +145,16 @@ def _tables(report: Document) -> RenderableType:
     return Group(first, Text(""), second)
 
 
-def resampled(values: Sequence[float], columns: int) -> list[float]:
+def average_neighbours(values: Sequence[float], columns: int) -> list[float]:
     """Return at most ``columns`` means of neighbouring values."""
     count = len(values)
     if count <= columns:
         return list(values)
-    edges = [at * count // columns for at in range(columns + 1)]
-    return [sum(values[a:b]) / (b - a) for a, b in itertools.pairwise(edges)]
+    edges = [index * count // columns for index in range(columns + 1)]
+    return [sum(values[begin:end]) / (end - begin) for begin, end in itertools.pairwise(edges)]
 
 
-def bars(values: Sequence[float], height: int = _HEIGHT) -> list[str]:
+def bar_rows(values: Sequence[float], height: int = _CHART_ROWS) -> list[str]:
     """Return the rows of a bar chart, the highest first; a value above 0 gets at least one line."""
     highest = max(values, default=0.0)
     levels = (
@@ -159,36 +162,39 @@ def bars(values: Sequence[float], height: int = _HEIGHT) -> list[str]:
         if highest
         else [0] * len(values)
     )
-    return ["".join(_STEPS[min(8, max(0, level - 8 * row))] for level in levels) for row in range(height - 1, -1, -1)]
+    return [
+        "".join(_BAR_CHARACTERS[min(8, max(0, level - 8 * row))] for level in levels)
+        for row in range(height - 1, -1, -1)
+    ]
 
 
-def _over_time_title(line: Document) -> str:
-    return f"Data rate over {'CPU' if line['clock'] == 'cpu' else 'wall'} time"
+def _over_time_title(timeline: Document) -> str:
+    return f"Data rate over {'CPU' if timeline['clock'] == 'cpu' else 'wall'} time"
 
 
-def _over_time(line: Document, width: int) -> RenderableType:
+def _over_time(timeline: Document, width: int) -> RenderableType:
     columns = max(10, min(width - 24, 120))
     lines = []
-    whole = line["width"] * len(line["reads"])
+    all_seconds = timeline["width"] * len(timeline["reads"])
     for kind, style in (("read", "blue"), ("write", "magenta")):
-        values = line[f"{kind}_bytes"]
+        values = timeline[f"{kind}_bytes"]
         if not any(values):
             continue
-        rates = [value / line["width"] for value in resampled(values, columns)]
-        for at, row in enumerate(bars(rates)):
-            label = {0: f"{kind}s", 1: f"peak {_amounts.size(max(rates))}/s"}.get(at, "")
+        rates = [value / timeline["width"] for value in average_neighbours(values, columns)]
+        for index, row in enumerate(bar_rows(rates)):
+            label = {0: f"{kind}s", 1: f"peak {_amounts.size(max(rates))}/s"}.get(index, "")
             lines.append(Text.assemble(f"{label:<22}", (row, style)))
-    drawn = min(columns, len(line["reads"]))
-    end = _amounts.seconds(whole)
-    lines.append(Text(" " * 22 + "0" + " " * max(drawn - 1 - len(end), 1) + end, style="dim"))
+    chart_width = min(columns, len(timeline["reads"]))
+    end = _amounts.seconds(all_seconds)
+    lines.append(Text(" " * 22 + "0" + " " * max(chart_width - 1 - len(end), 1) + end, style="dim"))
     return Group(*lines)
 
 
 def _sizes(sizes: Document, width: int) -> RenderableType:
     bins: dict[int, list[int]] = {}
-    for at, kind in enumerate(("read", "write")):
+    for column, kind in enumerate(("read", "write")):
         for bin in sizes[kind]:
-            bins.setdefault(bin["from"], [0, 0])[at] = bin["count"]
+            bins.setdefault(bin["from"], [0, 0])[column] = bin["count"]
     highest = max(sum(counts) for counts in bins.values())
     columns = max(8, min(width - 60, 40))
     rows = []
@@ -217,7 +223,7 @@ def _order(order: Document) -> RenderableType:
 
 
 def _calls(calls: list[Document], top: int) -> RenderableType:
-    shown = sorted(calls, key=lambda call: (-call["seconds"], -call["count"]))
+    ordered = sorted(calls, key=lambda call: (-call["seconds"], -call["count"]))
     rows = [
         [
             f"{call['kind']} ({call['interface']})",
@@ -226,24 +232,25 @@ def _calls(calls: list[Document], top: int) -> RenderableType:
             _amounts.seconds(call["seconds"]),
             _amounts.size(call["bytes"]) if call["bytes"] else "–",
         ]
-        for call in shown[:top]
+        for call in ordered[:top]
     ]
-    return _with_rest(
+    return _with_omitted(
         table(["call", "count", "failed", "time", "bytes"], rows), len(calls) - top, "kind of call", "kinds of calls"
     )
 
 
-def _with_rest(table_: Table, left: int, singular: str, plural: str) -> RenderableType:
-    if left <= 0:
+def _with_omitted(table_: Table, omitted: int, singular: str, plural: str) -> RenderableType:
+    """Return the table, followed by the number of omitted rows if there are any."""
+    if omitted <= 0:
         return table_
-    return Group(table_, Text(f"and {left:,} more {singular if left == 1 else plural}", style="dim"))
+    return Group(table_, Text(f"and {omitted:,} more {singular if omitted == 1 else plural}", style="dim"))
 
 
 def _files(report: Document, width: int, top: int) -> RenderableType:
     columns = max(16, width - 66)
     rows = [
         [
-            short(file["name"], columns),
+            shorten(file["name"], columns),
             _amounts.size(file["read_bytes"]),
             _amounts.size(file["write_bytes"]),
             f"{file['reads']:,}",
@@ -253,9 +260,9 @@ def _files(report: Document, width: int, top: int) -> RenderableType:
         ]
         for file in report["files"][:top]
     ]
-    left = len(report["files"]) - top + report["files_left_out"]["files"]
+    omitted = len(report["files"]) - top + report["files_left_out"]["files"]
     file_table = table(["file", "read", "written", "reads", "writes", "extent", "class"], rows)
-    return _with_rest(file_table, left, "file", "files")
+    return _with_omitted(file_table, omitted, "file", "files")
 
 
 def _classes(classes: Document) -> RenderableType:
@@ -275,7 +282,7 @@ def _classes(classes: Document) -> RenderableType:
 def _cycles(report: Document, top: int) -> RenderableType:
     rows = [
         [
-            short(cycle["what"], 30),
+            shorten(cycle["what"], 30),
             number(cycle["period_seconds"]),
             f"{cycle['count']:,}",
             f"{cycle['strength']:.2f}",
@@ -285,7 +292,7 @@ def _cycles(report: Document, top: int) -> RenderableType:
         for cycle in report["cycles"][:top]
     ]
     cycle_table = table(["of", "period (s)", "cycles", "strength", "regularity", "bytes a cycle"], rows)
-    return _with_rest(cycle_table, len(report["cycles"]) - top, "cycle", "cycles")
+    return _with_omitted(cycle_table, len(report["cycles"]) - top, "cycle", "cycles")
 
 
 def _processes(report: Document, top: int) -> RenderableType:
@@ -298,14 +305,14 @@ def _processes(report: Document, top: int) -> RenderableType:
             _amounts.seconds(process["io_seconds"]),
             "–" if process["cpu_seconds"] is None else _amounts.seconds(process["cpu_seconds"]),
             f"{process['opens']:,}",
-            short(process["command"], 24),
+            shorten(process["command"], 24),
         ]
         for process in processes
     ]
-    left = len(report["processes"]) - top + report["processes_left_out"]["processes"]
+    omitted = len(report["processes"]) - top + report["processes_left_out"]["processes"]
     process_table = table(["process", "read", "written", "in I/O", "CPU", "opens", "command"], rows)
     process_table.columns[-1].justify = "left"
-    return _with_rest(process_table, left, "process", "processes")
+    return _with_omitted(process_table, omitted, "process", "processes")
 
 
 def _overlap(report: Document) -> RenderableType:

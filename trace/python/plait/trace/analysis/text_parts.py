@@ -1,4 +1,4 @@
-"""The parts of reports in the terminal."""
+"""Conclusions, tables and numbers for the terminal, which several reports use."""
 
 from __future__ import annotations
 
@@ -34,11 +34,13 @@ def conclusion_lines(conclusions: list[dict[str, Any]]) -> RenderableType:
     return Group(*lines)
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
-    """Return a table whose first columns hold texts and whose others hold numbers."""
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int = 1) -> Table:
+    """Return a table whose first ``text_columns`` columns hold texts, and whose others hold numbers."""
     table_ = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
-    for at, column in enumerate(columns):
-        table_.add_column(column, justify="left" if at < left else "right", overflow="fold" if at == 0 else "ellipsis")
+    for index, column in enumerate(columns):
+        table_.add_column(
+            column, justify="left" if index < text_columns else "right", overflow="fold" if index == 0 else "ellipsis"
+        )
     for row in rows:
         table_.add_row(*[Text(cell) for cell in row])
     return table_
@@ -53,7 +55,7 @@ def number(value: float | None) -> str:
     return f"{value:.3g}"
 
 
-def short(name: str, columns: int) -> str:
+def shorten(name: str, columns: int) -> str:
     """Return the end of a long name, which identifies it better than its beginning."""
     name = _amounts.shown(name)
     return name if len(name) <= columns else "…" + name[1 - columns :]

@@ -72,7 +72,7 @@ def foreign_names() -> list[str]:
     return python + [name for name, _, read, written in _trace.trace_formats() if read and not written]
 
 
-def written_as(path: str) -> Format | None:
+def find_by_ending(path: str) -> Format | None:
     """Return the format with the ending of the target's name, if Python writes it."""
     return next((format for format in FORMATS if format.endings and path.endswith(format.endings)), None)
 
@@ -83,17 +83,17 @@ def target_format(path: str, name: str | None) -> Format | None:
     Raises:
         plait.ArgumentError: there is no format of that name, it is only read, or the ending is not that of any format.
     """
-    format = find(name) if name else written_as(path)
+    format = find(name) if name else find_by_ending(path)
     if format is not None and not format.endings:
         raise ArgumentError(f"traces in the format {format.name} are read, not written")
-    if not name and not any(path.endswith(ending) for _, ending in endings()):
+    if not name and not any(path.endswith(ending) for _, ending in name_endings()):
         raise ArgumentError(
             f"the name {path} does not tell the trace's format; name one of: {', '.join(written_names())}"
         )
     return format
 
 
-def endings() -> list[tuple[str, str]]:
+def name_endings() -> list[tuple[str, str]]:
     """Return the names of the formats that are written, each with its ending of file names."""
     library = [(name, ending) for name, ending, _, written in _trace.trace_formats() if written and ending]
     return library + [(format.name, ending) for format in FORMATS for ending in format.endings]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 PREFIX = {"POSIX": "POSIX", "MPI-IO": "MPIIO", "STDIO": "STDIO"}
-_HOW = {"INDEP": "independent", "COLL": "collective", "SPLIT": "split", "NB": "nonblocking"}  # of MPI-IO
+_MPI_MODES = {"INDEP": "independent", "COLL": "collective", "SPLIT": "split", "NB": "nonblocking"}  # of MPI-IO
 # The largest size in each of Darshan's bins, except the last bin.
-_EDGES = {
+_BIN_ENDS = {
     "0_100": 100,
     "100_1K": 1 << 10,
     "1K_10K": 10 << 10,
@@ -18,7 +18,7 @@ _EDGES = {
     "10M_100M": 100 << 20,
     "100M_1G": 1 << 30,
 }
-_OTHER_CALLS = {
+_CALLS_WITHOUT_DATA = {
     "opens": ("OPENS", "FDOPENS", "INDEP_OPENS", "COLL_OPENS"),
     "collective_opens": ("COLL_OPENS",),
     "seeks": ("SEEKS",),
@@ -56,25 +56,25 @@ def calls_and_bytes(module: str, record: dict[str, Any]) -> list[tuple[int, int]
     counters = _Record(module, record)
     result = []
     for calls, bytes_name in (("READS", "BYTES_READ"), ("WRITES", "BYTES_WRITTEN")):
-        names = [f"{mode}_{calls}" for mode in _HOW] if module == "MPI-IO" else [calls]
+        names = [f"{mode}_{calls}" for mode in _MPI_MODES] if module == "MPI-IO" else [calls]
         result.append((counters.count(*names) or 0, counters.count(bytes_name) or 0))
     return result
 
 
-def read_values(module: str, record: dict[str, Any], processes: int, data: bool) -> Values:
+def read_values(module: str, record: dict[str, Any], processes: int, with_data: bool) -> Values:
     """Return the values of a record.
 
     processes: number of processes of the job, over which a record without a rank was summed.
-    data: True to include reads and writes, False for other calls only.
+    with_data: True to include reads and writes, False for other calls only.
     """
     counters = _Record(module, record)
-    values: dict[str, int | None] = {name: counters.count(*sources) for name, sources in _OTHER_CALLS.items()}
+    values: dict[str, int | None] = {name: counters.count(*sources) for name, sources in _CALLS_WITHOUT_DATA.items()}
     values["meta_ns"] = counters.time("META_TIME")
     shared = int(record["rank"]) < 0
     values["ranks"] = processes if shared else 1
-    if data:
-        values |= _data(module, record, counters)
-    if data and shared:
+    if with_data:
+        values |= _data_values(module, record, counters)
+    if with_data and shared:
         values["slowest_rank"] = counters.count("SLOWEST_RANK")
         values["slowest_ns"] = counters.time("SLOWEST_RANK_TIME")
         values["fastest_ns"] = counters.time("FASTEST_RANK_TIME")
@@ -82,9 +82,9 @@ def read_values(module: str, record: dict[str, Any], processes: int, data: bool)
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _data(module: str, record: dict[str, Any], counters: _Record) -> dict[str, int | None]:
+def _data_values(module: str, record: dict[str, Any], counters: _Record) -> dict[str, int | None]:
     values: dict[str, int | None] = {}
-    for (calls, byte_count), (word, kind, past) in zip(
+    for (calls, byte_count), (word, kind, bytes_word) in zip(
         calls_and_bytes(module, record), (("READ", "read", "READ"), ("WRITE", "write", "WRITTEN")), strict=True
     ):
         values[f"{kind}s"] = calls
@@ -92,36 +92,36 @@ def _data(module: str, record: dict[str, Any], counters: _Record) -> dict[str, i
         values[f"{kind}_ns"] = counters.time(f"{word}_TIME")
         if not calls:
             continue
-        for mode, name in _HOW.items():
+        for mode, name in _MPI_MODES.items():
             values[f"{name}_{kind}s"] = counters.count(f"{mode}_{word}S")
         begin, end = counters.time(f"{word}_START_TIMESTAMP"), counters.time(f"{word}_END_TIMESTAMP")
         if begin is not None and end is not None and 0 <= begin <= end and end > 0:
             values[f"{kind}_begin_ns"], values[f"{kind}_end_ns"] = begin, end
-        highest = counters.count(f"MAX_BYTE_{past}")
+        highest = counters.count(f"MAX_BYTE_{bytes_word}")
         values[f"{kind}_extent"] = None if highest is None else highest + 1
-        consecutive, onward = counters.count(f"CONSEC_{word}S"), counters.count(f"SEQ_{word}S")
-        if consecutive is not None and onward is not None:
+        consecutive, sequential = counters.count(f"CONSEC_{word}S"), counters.count(f"SEQ_{word}S")
+        if consecutive is not None and sequential is not None:
             # Darshan counts a consecutive access as a sequential one too, so it is subtracted there.
             values[f"consecutive_{kind}s"] = consecutive
-            values[f"sequential_{kind}s"] = max(onward - consecutive, 0)
-        values |= _sizes(counters, word, kind)
+            values[f"sequential_{kind}s"] = max(sequential - consecutive, 0)
+        values |= _size_values(counters, word, kind)
     values["switches"] = counters.count("RW_SWITCHES")
-    unaligned, block = counters.count("FILE_NOT_ALIGNED"), counters.count("FILE_ALIGNMENT")
-    if unaligned is not None and block:
-        values["unaligned"], values["alignment"] = unaligned, block
-    for at in range(1, 5):
-        size, count = counters.count(f"ACCESS{at}_ACCESS"), counters.count(f"ACCESS{at}_COUNT")
+    unaligned, alignment = counters.count("FILE_NOT_ALIGNED"), counters.count("FILE_ALIGNMENT")
+    if unaligned is not None and alignment:
+        values["unaligned"], values["alignment"] = unaligned, alignment
+    for index in range(1, 5):
+        size, count = counters.count(f"ACCESS{index}_ACCESS"), counters.count(f"ACCESS{index}_COUNT")
         if size is not None and count:
             values[f"calls_of_{size}"] = count
     return values
 
 
-def _sizes(counters: _Record, word: str, kind: str) -> dict[str, int | None]:
+def _size_values(counters: _Record, word: str, kind: str) -> dict[str, int | None]:
     """Return the number of calls in each range of sizes, under the names of the counters in traces."""
     infix = "AGG_" if counters.prefix == "MPIIO" else ""
     result: dict[str, int | None] = {}
     lower = 0
-    for name, upper in _EDGES.items():
+    for name, upper in _BIN_ENDS.items():
         result[f"{kind}s_of_{lower}_to_{upper}"] = counters.count(f"SIZE_{word}_{infix}{name}") or None
         lower = upper + 1
     result[f"{kind}s_of_{lower}_up"] = counters.count(f"SIZE_{word}_{infix}1G_PLUS") or None

@@ -22,10 +22,10 @@ _MAGIC = 6567223
 _MAGIC_OFFSET = 8
 _COMPRESSION_OFFSET = 16
 # Offset of the table of regions in the header, for versions with flags of 32 and of 64 bits.
-_TABLES = (24, 32)
-_PIECE = 1 << 16
-_REGIONS = 65  # maximum: the names, then a region for each kind of module
-_UNPACKERS: dict[int, Callable[[], Any]] = {0: zlib.decompressobj, 1: bz2.BZ2Decompressor}
+_TABLE_OFFSETS = (24, 32)
+_CHUNK = 1 << 16  # bytes of a read
+_MAX_REGIONS = 65  # maximum: the names, then a region for each kind of module
+_DECOMPRESSORS: dict[int, Callable[[], Any]] = {0: zlib.decompressobj, 1: bz2.BZ2Decompressor}
 
 
 class Region(NamedTuple):
@@ -63,12 +63,12 @@ def parse_regions(head: bytes) -> list[Region]:
     An empty region has the size 0.  The other regions follow one after the other.
     """
     order = _byte_order(head)
-    for start in _TABLES:
+    for table_offset in _TABLE_OFFSETS:
         regions: list[Region] = []
         end = 0
-        while order and len(regions) < _REGIONS and start + 16 * (len(regions) + 1) <= len(head):
-            region = Region(*struct.unpack_from(f"{order}QQ", head, start + 16 * len(regions)))
-            if region.size and (region.begin != end if end else region.begin < start + 16):
+        while order and len(regions) < _MAX_REGIONS and table_offset + 16 * (len(regions) + 1) <= len(head):
+            region = Region(*struct.unpack_from(f"{order}QQ", head, table_offset + 16 * len(regions)))
+            if region.size and (region.begin != end if end else region.begin < table_offset + 16):
                 break
             if not region.size and region.begin:
                 break
@@ -79,7 +79,7 @@ def parse_regions(head: bytes) -> list[Region]:
     return []
 
 
-def _backend() -> Any:
+def _import_backend() -> Any:
     try:
         from darshan.backend import cffi_backend
     except ImportError as error:
@@ -88,19 +88,19 @@ def _backend() -> Any:
     return cffi_backend
 
 
-def _unpacks(file: BinaryIO, region: Region, make: Callable[[], Any]) -> bool:
+def _can_decompress(file: BinaryIO, region: Region, make_decompressor: Callable[[], Any]) -> bool:
     """Return True if the part of a region that the file contains, a sequence of compressed streams, decompresses."""
     file.seek(region.begin)
-    left, data, unpacker = region.size, b"", make()
+    remaining, data, decompressor = region.size, b"", make_decompressor()
     try:
-        while left or data:
+        while remaining or data:
             if not data:
-                data = file.read(min(left, _PIECE))
-                left = left - len(data) if data else 0
-            unpacker.decompress(data)
-            data = unpacker.unused_data
-            if unpacker.eof:
-                unpacker = make()
+                data = file.read(min(remaining, _CHUNK))
+                remaining = remaining - len(data) if data else 0
+            decompressor.decompress(data)
+            data = decompressor.unused_data
+            if decompressor.eof:
+                decompressor = make_decompressor()
     except (zlib.error, OSError, EOFError):
         return False
     return True
@@ -113,14 +113,16 @@ class Log:
         """Open a log.  Raises ArgumentError if it is too damaged to read anything."""
         self.path = path
         self.bytes = os.path.getsize(path)
-        self.promised = 0
+        self.stated_bytes = 0
         """Bytes of the log as stated by the header; if the file has fewer, the log is cut off."""
         self.damaged: list[str] = []
         """Modules whose records could not all be read."""
-        self._sound: list[tuple[int, bool]] = []  # for each module, by number: its bytes, and whether they decompress
+        self._checked_modules: list[
+            tuple[int, bool]
+        ] = []  # for each module, by number: its bytes, and whether they decompress
         self._check()
-        self.backend = _backend()
-        with self.opened() as log:
+        self.backend = _import_backend()
+        with self.open_log() as log:
             self.job = self.backend.log_get_job(log)
             self.command = self.backend.log_get_exe(log).strip()
             self.modules = self.backend.log_get_modules(log)
@@ -129,40 +131,44 @@ class Log:
             self.names = self.backend.log_get_name_records(log)
         # Numbers of modules differ between versions of the format; their order does not.
         ordered = sorted(self.modules, key=lambda name: int(self.modules[name]["idx"]))
-        if [self.modules[name]["len"] for name in ordered] == [size for size, _ in self._sound]:
-            self.damaged += [name for name, (_, sound) in zip(ordered, self._sound, strict=True) if not sound]
+        if [self.modules[name]["len"] for name in ordered] == [size for size, _ in self._checked_modules]:
+            self.damaged += [
+                name for name, (_, can_be_read) in zip(ordered, self._checked_modules, strict=True) if not can_be_read
+            ]
 
     def _check(self) -> None:
         """Raise if the table of names is incomplete, and record the modules that cannot be decompressed."""
         with open(self.path, "rb") as file:
-            head = file.read(_TABLES[-1] + 16 * _REGIONS)
+            head = file.read(_TABLE_OFFSETS[-1] + 16 * _MAX_REGIONS)
             self._regions = parse_regions(head)
             if not self._regions:
                 return
-            self.promised = max(region.end for region in self._regions)
-            names = self._regions[0]
-            if names.end > self.bytes:
+            self.stated_bytes = max(region.end for region in self._regions)
+            name_region = self._regions[0]
+            if name_region.end > self.bytes:
                 raise ArgumentError(
-                    f"{self.path} is cut off: it has {self.bytes:,} of {self.promised:,} bytes and lacks the names of "
-                    "the files, without which nothing of it can be read; copy the log again"
+                    f"{self.path} is cut off: it has {self.bytes:,} of {self.stated_bytes:,} bytes and lacks the "
+                    "names of the files, without which nothing of it can be read; copy the log again"
                 )
-            make = _UNPACKERS.get(head[_COMPRESSION_OFFSET])
-            if make is None:
+            make_decompressor = _DECOMPRESSORS.get(head[_COMPRESSION_OFFSET])
+            if make_decompressor is None:
                 return
-            if not _unpacks(file, names, make):
+            if not _can_decompress(file, name_region, make_decompressor):
                 raise ArgumentError(
                     f"{self.path} is a damaged log of Darshan: the names of the files cannot be unpacked; copy it again"
                 )
-            present = [region for region in self._regions[1:] if region.size]
-            self._sound = [(region.size, _unpacks(file, region, make)) for region in present]
+            module_regions = [region for region in self._regions[1:] if region.size]
+            self._checked_modules = [
+                (region.size, _can_decompress(file, region, make_decompressor)) for region in module_regions
+            ]
 
     @property
     def cut_off(self) -> bool:
         """True if the file ends before the log does."""
-        return self.promised > self.bytes
+        return self.stated_bytes > self.bytes
 
     @contextlib.contextmanager
-    def opened(self) -> Iterator[Any]:
+    def open_log(self) -> Iterator[Any]:
         """Open the log with the package of the Darshan project."""
         log = self.backend.log_open(self.path)
         if not log["handle"]:
@@ -177,16 +183,16 @@ class Log:
         if module not in self.modules or module in self.damaged:
             return
         read = self.backend.log_get_dxt_record if module in TRACED else self.backend.log_get_record
-        with self.opened() as log:
+        with self.open_log() as log:
             while True:
                 record = read(log, module, dtype="dict")
                 if record is None:
                     break
                 yield record
-            if self._failed(log, module) and module not in self.damaged:
+            if self._ended_with_error(log, module) and module not in self.damaged:
                 self.damaged.append(module)
 
-    def _failed(self, log: Any, module: str) -> bool:
+    def _ended_with_error(self, log: Any, module: str) -> bool:
         """Return True if a module's records ended with an error, which the package reports only to a further call."""
         backend = self.backend
         record = backend.ffi.new("void **")

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from plait.trace._event import Counters, MissedCalls, Process, TracedFile
     from plait.trace._reader import Trace
 
-Step = Callable[[str], None]
+ReportWork = Callable[[str], None]
+"""Is called with a description of the current work."""
 Progress = Callable[[int, int], None]
+"""Is called with the bytes read and the total bytes; 0: unknown."""
 
 
 class Events(Protocol):
@@ -67,8 +69,8 @@ class Functions(NamedTuple):
 
     recognize: Callable[[str, bytes], bool]
     """Returns True if a file is of the format; takes its path and its decompressed beginning."""
-    read: Callable[[Sequence[str], Step], ImportedTrace]
-    """Reads the files at the paths as one trace; calls the step function with a description of the current work."""
+    read: Callable[[Sequence[str], ReportWork], ImportedTrace]
+    """Reads the files at the paths as one trace; calls the second argument with a description of the current work."""
     write: Callable[[Trace, str, Progress | None], tuple[int, int]] | None = None
     """Writes the remaining events of a trace to a path; returns their number, and the bytes of the file."""
 

@@ -17,16 +17,16 @@ from plait._base.errors import ArgumentError, StoreError, store_error
 from plait._trace import INTERFACE_NAMES, KIND_NAMES
 from plait.trace._event import EVENT, UNKNOWN, Counters, MissedCalls, Process, TracedFile
 from plait.trace._reader import Description, Trace
-from plait.trace.formats.format import Functions, ImportedTrace, Progress, Step
+from plait.trace.formats.format import Functions, ImportedTrace, Progress, ReportWork
 
 _ROWS = 1 << 18  # rows of a row group
-_KEY = b"plait.trace"
+_METADATA_KEY = b"plait.trace"
 _MAGIC = b"PAR1"
 _MAY_BE_UNKNOWN = ("duration", "cpu", "offset")
-_WORDS = ["kind", "interface", "name"]
+_DICTIONARY_COLUMNS = ["kind", "interface", "name"]
 
 
-def _pyarrow() -> tuple[ModuleType, ModuleType]:
+def _import_pyarrow() -> tuple[ModuleType, ModuleType]:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -57,12 +57,12 @@ def _table(pa: Any, schema: Any, events: npt.NDArray[np.void], names: dict[int, 
             columns.append(pa.DictionaryArray.from_arrays(pa.array(values.astype("i1")), pa.array(INTERFACE_NAMES)))
         else:
             columns.append(pa.array(values, mask=values == UNKNOWN if name in _MAY_BE_UNKNOWN else None))
-    key = (events["process"].astype(np.uint64) << np.uint64(32)) | events["file"]
-    files, index = np.unique(key, return_inverse=True)
-    labels = [names.get(int(file)) for file in files]
-    texts = pa.array([word or "" for word in labels], pa.string())
-    has_label = np.array([word is not None for word in labels], bool)
-    indices = pa.array(index.astype(np.int32), mask=~has_label[index] if len(files) else None)
+    file_keys = (events["process"].astype(np.uint64) << np.uint64(32)) | events["file"]
+    distinct_files, file_indices = np.unique(file_keys, return_inverse=True)
+    file_names = [names.get(int(file)) for file in distinct_files]
+    texts = pa.array([text or "" for text in file_names], pa.string())
+    has_name = np.array([text is not None for text in file_names], bool)
+    indices = pa.array(file_indices.astype(np.int32), mask=~has_name[file_indices] if len(distinct_files) else None)
     columns.append(pa.DictionaryArray.from_arrays(indices, texts))
     return pa.Table.from_arrays(columns, schema=schema)
 
@@ -72,7 +72,7 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _metadata(description: Description) -> str:
+def _encode_metadata(description: Description) -> str:
     metadata = description._asdict()
     del metadata["format"]
     return json.dumps({"version": 1, **metadata})  # lone surrogates, which represent bytes, are escaped
@@ -82,29 +82,29 @@ def write(trace: Trace, target: str, progress: Progress | None = None) -> tuple[
     """Write the remaining events of a trace; return their number, and the bytes of the file."""
     if target == "-":
         raise ArgumentError("Parquet is not written to the standard output; name a file")
-    pa, parquet = _pyarrow()
+    pa, parquet = _import_pyarrow()
     schema = _schema(pa)
     names: dict[int, str] = {}
-    described = events_written = 0
+    described_files = events_written = 0
     folder, base = os.path.split(os.path.abspath(target))
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{base}.", dir=folder)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{base}.", dir=folder)
     except OSError as error:
         raise store_error(f"cannot write the trace {target}: {error.strerror}", error.errno) from error
-    os.close(handle)
+    os.close(descriptor)
     try:
-        with parquet.ParquetWriter(temporary, schema, compression="zstd", use_dictionary=_WORDS) as out:
+        with parquet.ParquetWriter(temporary, schema, compression="zstd", use_dictionary=_DICTIONARY_COLUMNS) as out:
             while len(events := trace.read(_ROWS)):
-                _, files = trace.described_after(0, described)
+                _, files = trace.described_after(0, described_files)
                 for file in files:
                     names[file.process << 32 | file.number] = _printable(file.name)
-                described += len(files)
+                described_files += len(files)
                 out.write_table(_table(pa, schema, events, names))
                 events_written += len(events)
                 if progress:
                     progress(*trace.progress)
             trace.close()
-            out.add_key_value_metadata({_KEY.decode(): _metadata(trace.description)})
+            out.add_key_value_metadata({_METADATA_KEY.decode(): _encode_metadata(trace.description)})
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
@@ -121,7 +121,7 @@ class _ParquetTrace:
 
     def __init__(self, path: str) -> None:
         """Open the file.  Raises plait.ArgumentError if its columns are not those of a trace."""
-        self._pa, parquet = _pyarrow()
+        self._pa, parquet = _import_pyarrow()
         try:
             self._file = parquet.ParquetFile(path)
         except (OSError, self._pa.ArrowException) as error:
@@ -132,9 +132,9 @@ class _ParquetTrace:
         if missing:
             raise ArgumentError(f"{path} is a Parquet file, but not a trace: it lacks the columns {', '.join(missing)}")
         self._columns = [name for name in EVENT.names or () if name in columns]
-        raw = (self._file.metadata.metadata or {}).get(_KEY)
+        encoded = (self._file.metadata.metadata or {}).get(_METADATA_KEY)
         try:
-            metadata: dict[str, Any] = json.loads(raw) if raw else {}
+            metadata: dict[str, Any] = json.loads(encoded) if encoded else {}
         except ValueError as error:
             raise ArgumentError(f"what {path} says of its trace is not JSON: {error}") from error
         if metadata.get("version", 1) != 1:
@@ -177,14 +177,16 @@ class _ParquetTrace:
     def _values(self, name: str, column: Any) -> npt.NDArray[Any]:
         if name in ("kind", "interface"):
             labels = KIND_NAMES if name == "kind" else INTERFACE_NAMES
-            coded = column if self._pa.types.is_dictionary(column.type) else column.dictionary_encode()
+            dictionary_column = column if self._pa.types.is_dictionary(column.type) else column.dictionary_encode()
             try:
-                indices_of_labels = [labels.index(str(word).lower()) for word in coded.dictionary.to_pylist()]
+                values_of_codes = [labels.index(str(text).lower()) for text in dictionary_column.dictionary.to_pylist()]
             except ValueError as error:
                 expected = ", ".join(labels)
                 raise ArgumentError(f"{self._path}: the column {name} holds other words than {expected}") from error
-            indices: npt.NDArray[np.int64] = np.asarray(coded.indices.fill_null(0).to_numpy(zero_copy_only=False))
-            return np.take(np.asarray(indices_of_labels or [0], np.uint8), indices)
+            codes: npt.NDArray[np.int64] = np.asarray(
+                dictionary_column.indices.fill_null(0).to_numpy(zero_copy_only=False)
+            )
+            return np.take(np.asarray(values_of_codes or [0], np.uint8), codes)
         missing = UNKNOWN if name in _MAY_BE_UNKNOWN else 0
         try:
             type_ = self._pa.from_numpy_dtype(EVENT[name])
@@ -193,8 +195,8 @@ class _ParquetTrace:
             raise ArgumentError(f"{self._path}: the column {name} cannot be read: {error}") from error
 
 
-def _read(paths: Sequence[str], step: Step) -> ImportedTrace:
-    step(paths[0])
+def _read(paths: Sequence[str], report_work: ReportWork) -> ImportedTrace:
+    report_work(paths[0])
     trace = _ParquetTrace(paths[0])
     description = trace.description._asdict()
     return ImportedTrace(spool=trace, **description)

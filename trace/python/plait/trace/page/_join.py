@@ -28,15 +28,16 @@ def style() -> str:
 def script(entry: str) -> str:
     """Return a module and all its imports as one strict script, each file once and after the files that it imports."""
     order: list[str] = []
-    _visit(entry, order, set())
+    _append_with_imports(entry, order, set())
     body = "\n".join(_EXPORT.sub("", _IMPORT.sub("", read(name))) for name in order)
     return f'"use strict";\n(() => {{\n{body}}})();\n'
 
 
-def _visit(name: str, order: list[str], visited: set[str]) -> None:
+def _append_with_imports(name: str, order: list[str], visited: set[str]) -> None:
+    """Append the files that a file imports, then the file itself, unless they were visited before."""
     if name in visited:
         return
     visited.add(name)
     for other in _IMPORT.findall(read(name)):
-        _visit(normpath(join(dirname(name), other)), order, visited)
+        _append_with_imports(normpath(join(dirname(name), other)), order, visited)
     order.append(name)

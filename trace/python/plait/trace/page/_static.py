@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from plait.trace.page._words import amount, counted, escaped, plain, seconds, share
-from plait.trace.recording.program import programs
+from plait.trace.page._words import amount, count_text, escape_html, escape_invisible, seconds, share
+from plait.trace.recording.program import list_programs
 
 Report = Mapping[str, Any]
 
@@ -30,7 +30,7 @@ SECTIONS = {
     "tables": "Tables 1 and 2",
     "trace": "The trace",
 }
-_ALSO = {
+_SECTION_ALIASES = {
     "table1": "tables",
     "table2": "tables",
     "coverage": "trace",
@@ -44,7 +44,7 @@ _ALSO = {
     "rank": "ranks",
 }
 # The sections of a comparison; evidence without a section is shown in the first.
-_COMPARED = {"rows": "What changed", "timeline": "Rate over time", "trace": "The traces"}
+_COMPARISON_SECTIONS = {"rows": "What changed", "timeline": "Rate over time", "trace": "The traces"}
 _SEVERITIES = {"high": ("▲", "High"), "medium": ("◆", "Medium"), "low": ("●", "Low"), "good": ("✓", "Good")}
 
 
@@ -56,39 +56,39 @@ def find_section(evidence: object) -> str | None:
             return key
     words = text.replace(".", " ").replace("[", " ").replace("_", " ").split()
     for word in words:
-        if word in SECTIONS or word in _ALSO:
-            return _ALSO.get(word, word)
+        if word in SECTIONS or word in _SECTION_ALIASES:
+            return _SECTION_ALIASES.get(word, word)
     return None
 
 
 def program_name(report: Report) -> str:
     """Return the name of the script or the program, without its folder."""
-    names = (report.get("trace") or {}).get("programs") or programs(report.get("processes") or [])
+    names = (report.get("trace") or {}).get("programs") or list_programs(report.get("processes") or [])
     if names:
-        more = len(names) - 1
-        return plain(names[0]) + (f" and {counted(more, 'other program')}" if more else "")
+        other_count = len(names) - 1
+        return escape_invisible(names[0]) + (f" and {count_text(other_count, 'other program')}" if other_count else "")
     path = str(report.get("trace", {}).get("path") or "")
-    return plain(PurePosixPath(path).name) or "A program"
+    return escape_invisible(PurePosixPath(path).name) or "A program"
 
 
 def report_parts(report: Report) -> dict[str, str]:
     """Return the header and the conclusions of a report's page as HTML."""
     trace = report.get("trace") or {}
     header = [
-        f"<h1>{escaped(program_name(report))}</h1>",
-        f'<p class="lead">{_lead(report)}</p>',
-        _source(report, trace),
+        f"<h1>{escape_html(program_name(report))}</h1>",
+        f'<p class="lead">{_summary(report)}</p>',
+        _trace_line(report, trace),
     ]
-    header.append(_coverage(trace))
+    header.append(_coverage_paragraph(trace))
     left_out = report.get("left_out") or {}
     if left_out.get("calls"):
-        header.append(f'<p class="left-out">{escaped(left_out["text"])}</p>')
+        header.append(f'<p class="left-out">{escape_html(left_out["text"])}</p>')
     gains = report.get("gains")
-    said = f'\n<p class="quiet">{escaped(gains["text"])}</p>' if gains else ""
-    return {"header": "\n".join(header), "main": _conclusions(report.get("conclusions") or []) + said}
+    gains_text = f'\n<p class="quiet">{escape_html(gains["text"])}</p>' if gains else ""
+    return {"header": "\n".join(header), "main": _conclusion_list(report.get("conclusions") or []) + gains_text}
 
 
-def _lead(report: Report) -> str:
+def _summary(report: Report) -> str:
     """Return one or two sentences about what the program did."""
     trace, table1, overlap = (report.get(key) or {} for key in ("trace", "table1", "overlap"))
     wall = trace.get("wall_seconds")
@@ -96,113 +96,116 @@ def _lead(report: Report) -> str:
     processes += (report.get("processes_left_out") or {}).get("processes", 0)
     files += (report.get("files_left_out") or {}).get("files", 0)
     if not table1.get("ios"):
-        return escaped(f"No reads or writes in {seconds(wall)}." if wall else "No reads or writes were recorded.")
+        return escape_html(f"No reads or writes in {seconds(wall)}." if wall else "No reads or writes were recorded.")
     counters = report.get("counters") or {}
-    alone = bool(counters) and not trace.get("events")
-    if alone:
+    only_counters = bool(counters) and not trace.get("events")
+    if only_counters:
         read, written = (counters["totals"][key] for key in ("read_bytes", "write_bytes"))
         processes = counters["processes"] or processes
         files = len({row["name"] for row in counters["files"]}) + counters["files_left_out"]
     else:
         timeline = report.get("timeline") or {}
         read, written = (sum(timeline.get(key) or [0]) for key in ("read_bytes", "write_bytes"))
-    moved = [
+    transfers = [
         text for text in (f"read {amount(read)}" if read else "", f"wrote {amount(written)}" if written else "") if text
     ]
-    subject = counted(processes, "process") if processes else "The program"
-    took = f" in {seconds(wall)}" if wall else ""
+    subject = count_text(processes, "process") if processes else "The program"
+    duration = f" in {seconds(wall)}" if wall else ""
     text = (
-        f"{subject} {' and '.join(moved) or 'moved nothing'}{took}, with {counted(table1['ios'], 'request')} "
-        f"of {amount(table1.get('mean_io_bytes'))} on average, in {counted(files, 'file')}."
+        f"{subject} {' and '.join(transfers) or 'moved nothing'}{duration}, with "
+        f"{count_text(table1['ios'], 'request')} of {amount(table1.get('mean_io_bytes'))} on average, "
+        f"in {count_text(files, 'file')}."
     )
-    if alone:
-        return escaped(text + " This is from counters: no single call was traced.")
-    whole = (overlap.get("io_seconds") or 0) + (overlap.get("compute_seconds") or 0)
-    if whole and overlap.get("waiting_seconds") is not None:
-        text += f" It waited for I/O in {share(min(1.0, overlap['waiting_seconds'] / whole))} of its time."
-    return escaped(text)
+    if only_counters:
+        return escape_html(text + " This is from counters: no single call was traced.")
+    process_time = (overlap.get("io_seconds") or 0) + (overlap.get("compute_seconds") or 0)
+    if process_time and overlap.get("waiting_seconds") is not None:
+        text += f" It waited for I/O in {share(min(1.0, overlap['waiting_seconds'] / process_time))} of its time."
+    return escape_html(text)
 
 
-def _source(report: Report, trace: Report) -> str:
+def _trace_line(report: Report, trace: Report) -> str:
     hosts = {process.get("host") for process in report.get("processes") or [] if process.get("host")}
     parts = [
-        f'<bdi class="name">{escaped(trace.get("path") or "")}</bdi>',
-        f"{escaped(trace.get('format') or '')} trace",
+        f'<bdi class="name">{escape_html(trace.get("path") or "")}</bdi>',
+        f"{escape_html(trace.get('format') or '')} trace",
     ]
     if trace.get("zero"):
-        parts.append(f"begun {escaped(trace['zero'])}")
+        parts.append(f"begun {escape_html(trace['zero'])}")
     if hosts:
-        name = hosts.pop() if len(hosts) == 1 else counted(len(hosts), "host")
-        parts.append(f"on {escaped(name)}")
+        name = hosts.pop() if len(hosts) == 1 else count_text(len(hosts), "host")
+        parts.append(f"on {escape_html(name)}")
     return f'<p class="source">{", ".join(parts)}</p>'
 
 
-def _coverage(trace: Report) -> str:
+def _coverage_paragraph(trace: Report) -> str:
     """Return the coverage of the trace, the first paragraph of the page."""
     coverage = trace.get("coverage") or {}
-    part = coverage.get("share")
-    whole = part is not None and part >= 1 and trace.get("complete", True)
-    mark, name = ("✓", "complete") if whole else ("?", "unknown") if part is None else ("!", "partial")
+    covered_share = coverage.get("share")
+    is_complete = covered_share is not None and covered_share >= 1 and trace.get("complete", True)
+    mark, name = ("✓", "complete") if is_complete else ("?", "unknown") if covered_share is None else ("!", "partial")
     text = coverage.get("text") or (
-        f"The trace covers {share(part)} of the bytes." if part is not None else "Coverage is not known."
+        f"The trace covers {share(covered_share)} of the bytes."
+        if covered_share is not None
+        else "Coverage is not known."
     )
     return (
         f'<p class="coverage {name}"><span class="mark" aria-hidden="true">{mark}</span> '
-        f'{escaped(text)} <a href="#trace">The trace</a></p>'
+        f'{escape_html(text)} <a href="#trace">The trace</a></p>'
     )
 
 
-def _conclusions(conclusions: Sequence[Report], sections: Mapping[str, str] = SECTIONS) -> str:
+def _conclusion_list(conclusions: Sequence[Report], sections: Mapping[str, str] = SECTIONS) -> str:
     begin = '<section id="conclusions" aria-labelledby="conclusions-title" tabindex="-1">'
     if not conclusions:
         return f'{begin}<h2 id="conclusions-title">Conclusions</h2><p>Nothing stands out in this trace.</p></section>'
-    items = "\n".join(_conclusion(conclusion, sections) for conclusion in conclusions)
+    items = "\n".join(_conclusion_item(conclusion, sections) for conclusion in conclusions)
     return f'{begin}<h2 id="conclusions-title">Conclusions</h2>\n<ol class="conclusions">\n{items}\n</ol></section>'
 
 
-def _conclusion(conclusion: Report, sections: Mapping[str, str]) -> str:
+def _conclusion_item(conclusion: Report, sections: Mapping[str, str]) -> str:
     severity = str(conclusion.get("severity") or "low")
     mark, word = _SEVERITIES.get(severity, _SEVERITIES["low"])
-    kind = severity if severity in _SEVERITIES else "low"
+    css_class = severity if severity in _SEVERITIES else "low"
     arrow = '<span aria-hidden="true">→</span><span class="unseen">Advice: </span>'
-    advice = f'<p class="advice">{arrow}{escaped(conclusion["advice"])}</p>' if conclusion.get("advice") else ""
+    advice = f'<p class="advice">{arrow}{escape_html(conclusion["advice"])}</p>' if conclusion.get("advice") else ""
     gain = conclusion.get("gain")
     if gain:
-        advice += f'<p class="gain">{escaped(gain["text"])}</p>'
+        advice += f'<p class="gain">{escape_html(gain["text"])}</p>'
     section = find_section(conclusion.get("evidence"))
     if section is not None and section not in sections:
         section = next(iter(sections))
-    proof = (
-        f'<p class="evidence" data-evidence="{section}"><a href="#{section}">{escaped(sections[section])}</a></p>'
+    evidence_link = (
+        f'<p class="evidence" data-evidence="{section}"><a href="#{section}">{escape_html(sections[section])}</a></p>'
         if section
         else ""
     )
     return (
-        f'<li class="conclusion {kind}"><div class="claim"><h3><span class="severity"><span aria-hidden="true">{mark}'
-        f"</span> {word}</span> {escaped(conclusion.get('title') or '')}</h3>"
-        f"<p>{escaped(_sentence(conclusion.get('text')))}</p>{advice}</div>{proof}</li>"
+        f'<li class="conclusion {css_class}"><div class="claim"><h3><span class="severity"><span aria-hidden="true">'
+        f"{mark}</span> {word}</span> {escape_html(conclusion.get('title') or '')}</h3>"
+        f"<p>{escape_html(_capitalize(conclusion.get('text')))}</p>{advice}</div>{evidence_link}</li>"
     )
 
 
-def _sentence(text: object) -> str:
-    said = str(text or "")
-    return said[:1].upper() + said[1:]
+def _capitalize(text: object) -> str:
+    sentence = str(text or "")
+    return sentence[:1].upper() + sentence[1:]
 
 
 def comparison_parts(comparison: Report) -> dict[str, str]:
     """Return the header and the conclusions of a comparison's page as HTML."""
     sides = [comparison.get(side) or {} for side in "ab"]
-    named = "".join(
-        f'<div><dt>{letter}</dt><dd><bdi class="name">{escaped(side.get("path") or "")}</bdi>, '
+    side_names = "".join(
+        f'<div><dt>{letter}</dt><dd><bdi class="name">{escape_html(side.get("path") or "")}</bdi>, '
         f"{seconds(side.get('wall_seconds'))}{_short_coverage(side)}</dd></div>"
         for letter, side in zip("AB", sides, strict=True)
     )
     return {
-        "header": f'<h1>Two traces compared</h1>\n<dl class="sides">{named}</dl>',
-        "main": _conclusions(comparison.get("conclusions") or [], _COMPARED),
+        "header": f'<h1>Two traces compared</h1>\n<dl class="sides">{side_names}</dl>',
+        "main": _conclusion_list(comparison.get("conclusions") or [], _COMPARISON_SECTIONS),
     }
 
 
 def _short_coverage(side: Report) -> str:
     coverage = side.get("coverage") or {}
-    return f". {escaped(coverage['text'])}" if coverage.get("text") else ""
+    return f". {escape_html(coverage['text'])}" if coverage.get("text") else ""

@@ -9,19 +9,19 @@ import re
 NOTHING = "–"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 # Control characters, and characters that change the direction of text, which a file's name may contain to deceive.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+_INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 def number(value: float) -> str:
     """Return a number with about three digits, two below 1, and whole from 100 on; whole numbers exactly."""
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
-    size = abs(value)
-    if size >= 99.95:
+    magnitude = abs(value)
+    if magnitude >= 99.95:
         return f"{value:,.0f}"
-    if size >= 9.995:
+    if magnitude >= 9.995:
         return f"{value:.1f}"
-    if size >= 0.0995:
+    if magnitude >= 0.0995:
         return f"{value:.2f}"
     return f"{value:.2g}"
 
@@ -30,28 +30,28 @@ def amount(count: float | None) -> str:
     """Return a number of bytes in binary units."""
     if count is None or not math.isfinite(count):
         return NOTHING
-    step = 0
-    while abs(count) >= 999.5 and step < len(_UNITS) - 1:
+    unit = 0
+    while abs(count) >= 999.5 and unit < len(_UNITS) - 1:
         count /= 1024
-        step += 1
-    return f"{number(count)}\u00a0{_UNITS[step]}"
+        unit += 1
+    return f"{number(count)}\u00a0{_UNITS[unit]}"
 
 
 def seconds(value: float | None) -> str:
-    """Return a time."""
+    """Return a time in seconds as text with a fitting unit, such as `1.5 ms`."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    length = abs(value)
-    if length >= 7200:
-        minutes = round(length / 60)
+    magnitude = abs(value)
+    if magnitude >= 7200:
+        minutes = round(magnitude / 60)
         return f"{minutes // 60:,}\u00a0h\u00a0{minutes % 60}\u00a0min"
-    if length >= 600:
-        whole = round(length)
-        return f"{whole // 60}\u00a0min\u00a0{whole % 60}\u00a0s"
-    if length >= 1 or length == 0:
+    if magnitude >= 600:
+        total_seconds = round(magnitude)
+        return f"{total_seconds // 60}\u00a0min\u00a0{total_seconds % 60}\u00a0s"
+    if magnitude >= 1 or magnitude == 0:
         return f"{number(value)}\u00a0s"
     for factor, unit in ((1e3, "ms"), (1e6, "µs")):
-        if length * factor >= 0.9995:
+        if magnitude * factor >= 0.9995:
             return f"{number(value * factor)}\u00a0{unit}"
     return f"{number(value * 1e9)}\u00a0ns"
 
@@ -68,18 +68,18 @@ def share(value: float | None) -> str:
     return f"{percent:.0f}\u00a0%" if abs(percent - round(percent)) < 1e-6 else f"{percent:.1f}\u00a0%"
 
 
-def counted(value: int, noun: str) -> str:
+def count_text(value: int, noun: str) -> str:
     """Return ``1 file`` or ``2 files``."""
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + ("es" if noun.endswith("s") else "s")
     return f"{value:,} {noun if value == 1 else plural}"
 
 
-def plain(text: object) -> str:
+def escape_invisible(text: object) -> str:
     """Return a text that UTF-8 can encode, with invisible characters escaped."""
-    whole = str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return _UNSEEN.sub(lambda match: f"\\u{ord(match.group()):04x}", whole)
+    encodable = str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return _INVISIBLE.sub(lambda match: f"\\u{ord(match.group()):04x}", encodable)
 
 
-def escaped(text: object) -> str:
+def escape_html(text: object) -> str:
     """Return a text as HTML."""
-    return html.escape(plain(text), quote=True)
+    return html.escape(escape_invisible(text), quote=True)

@@ -31,51 +31,51 @@ _INTERPRETERS = {
 }
 
 
-def _words(command: str) -> list[str]:
+def _split_command(command: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError:
         return command.split()
 
 
-def _script(arguments: Sequence[str], valued: Sequence[str], code: str) -> str | None:
+def _find_script(arguments: Sequence[str], options_with_value: Sequence[str], code_option: str) -> str | None:
     """Return the script or module among the arguments of an interpreter, or None if the code is on the command line."""
-    skip = False
-    for at, word in enumerate(arguments):
-        if skip:
-            skip = False
-        elif word == "-m" and at + 1 < len(arguments):
-            return arguments[at + 1]
-        elif word in (code, "-"):
+    is_option_value = False
+    for index, word in enumerate(arguments):
+        if is_option_value:
+            is_option_value = False
+        elif word == "-m" and index + 1 < len(arguments):
+            return arguments[index + 1]
+        elif word in (code_option, "-"):
             return None
-        elif word in valued:
-            skip = True
+        elif word in options_with_value:
+            is_option_value = True
         elif not word.startswith("-"):
             return PurePosixPath(word).name or None
     return None
 
 
-def ran(command: str) -> str:
+def name_program(command: str) -> str:
     """Return the name of the program that a command ran: the script of an interpreter, else the executable. An empty
     command gives an empty name.
     """
-    words = _words(command)
+    words = _split_command(command)
     name = PurePosixPath(words[0]).name if words else ""
-    for pattern, (valued, code) in _INTERPRETERS.items():
+    for pattern, (options_with_value, code_option) in _INTERPRETERS.items():
         if re.fullmatch(pattern, name):
-            return _script(words[1:], valued, code) or name
+            return _find_script(words[1:], options_with_value, code_option) or name
     if name == "java" and "-jar" in words[:-1]:
         return PurePosixPath(words[words.index("-jar") + 1]).name
     return name
 
 
-def starts_others(command: str) -> bool:
+def is_launcher(command: str) -> bool:
     """Return True if the program of a command is a launcher."""
-    words = _words(command)
+    words = _split_command(command)
     return bool(words) and _LAUNCHERS.fullmatch(PurePosixPath(words[0]).name) is not None
 
 
-def programs(processes: Sequence[Mapping[str, Any]]) -> list[str]:
+def list_programs(processes: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the names of the programs of a trace, without duplicates: first those of ranks, then the others, each by
     start time.
 
@@ -84,6 +84,6 @@ def programs(processes: Sequence[Mapping[str, Any]]) -> list[str]:
     """
     ordered = sorted(processes, key=lambda process: ((process.get("rank") or 0) < 0, process.get("begin") or 0))
     commands = [str(process.get("command") or "").strip() for process in ordered]
-    programs_ = [command for command in commands if not starts_others(command)]
-    names = [ran(command) for command in (programs_ if any(programs_) else commands)]
+    started_programs = [command for command in commands if not is_launcher(command)]
+    names = [name_program(command) for command in (started_programs if any(started_programs) else commands)]
     return list(dict.fromkeys(name for name in names if name))

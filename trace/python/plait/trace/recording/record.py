@@ -17,8 +17,8 @@ from types import FrameType
 
 from plait._arguments.words import kind, shown
 from plait._base.errors import ArgumentError, ArgumentTypeError, StoreError
-from plait.trace.recording.choice import Choice, keep
-from plait.trace.recording.obstacles import LIBRARY, why_not
+from plait.trace.recording.choice import Choice, write_choice
+from plait.trace.recording.obstacles import LIBRARY, find_obstacle
 
 _MAGIC = b"\x89PLAIT\r\n"
 _RANKS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
@@ -52,19 +52,19 @@ def record(
 
     A process may run one call at a time: signals are passed on to the command while it runs.
     """
-    command = _checked(command)
+    command = _require_command(command)
     choice = Choice(list(include), list(exclude), all)
-    choice.written()
+    choice.encode()
     program = find_program(command[0])
     environment = recording_environment(path)
-    _make_space(Path(path), append)
+    _remove_older_trace(Path(path), append)
     status = _run_recorded(program, command, environment)
     if os.path.exists(path) and not choice.is_default():
-        keep(path, choice)
+        write_choice(path, choice)
     return status
 
 
-def _checked(command: Sequence[str]) -> list[str]:
+def _require_command(command: Sequence[str]) -> list[str]:
     """Return the command as a list, after checking that it consists of texts."""
     expected = 'expected a list of the program and its arguments, such as ["python", "analyse.py"]'
     if isinstance(command, (str, bytes)):
@@ -82,16 +82,19 @@ def _checked(command: Sequence[str]) -> list[str]:
 
 
 def _run_recorded(program: str, command: list[str], environment: dict[str, str]) -> int:
-    if why_not(program):
+    """Run the command with the recording library preloaded, and return its exit status."""
+    if find_obstacle(program):
         # env, which is recorded, runs the program, so that the trace states that the program was not recorded.
         name = program if "=" in command[0] else command[0]
-        return _run("/usr/bin/env", ["env", "--", name, *command[1:]], environment)
+        return _run_and_wait("/usr/bin/env", ["env", "--", name, *command[1:]], environment)
     try:
-        return _run(program, list(command), environment)
+        return _run_and_wait(program, list(command), environment)
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
-        return _run("/bin/sh", ["sh", program, *command[1:]], environment)  # a script without #!, as shells run it
+        return _run_and_wait(
+            "/bin/sh", ["sh", program, *command[1:]], environment
+        )  # a script without #!, as shells run it
 
 
 def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -122,12 +125,12 @@ def find_program(name: str) -> str:
     """
     path = shutil.which(name)
     if path is None:
-        missing = errno.EACCES if os.path.exists(name) else errno.ENOENT
-        raise OSError(missing, os.strerror(missing), name)
+        code = errno.EACCES if os.path.exists(name) else errno.ENOENT
+        raise OSError(code, os.strerror(code), name)
     return os.path.abspath(path) if os.sep in path else path
 
 
-def _make_space(path: Path, append: bool) -> None:
+def _remove_older_trace(path: Path, append: bool) -> None:
     """Remove an older trace. Later ranks of a job do not remove the trace that its first rank has made."""
     try:
         file = open(path, "rb")  # noqa: SIM115 - closed by the with below
@@ -143,10 +146,10 @@ def _make_space(path: Path, append: bool) -> None:
             return
         fcntl.flock(file, fcntl.LOCK_EX)
         try:
-            still = os.stat(path)
+            current = os.stat(path)
         except FileNotFoundError:
             return
-        if (still.st_dev, still.st_ino) != (os.fstat(file.fileno()).st_dev, os.fstat(file.fileno()).st_ino):
+        if (current.st_dev, current.st_ino) != (os.fstat(file.fileno()).st_dev, os.fstat(file.fileno()).st_ino):
             return  # another rank was faster
         if head and any(name in os.environ for name in _RANKS) and _made_in_this_job(head):
             return
@@ -167,29 +170,34 @@ def _is_mapped(path: Path) -> bool:
 
 def _made_in_this_job(head: bytes) -> bool:
     """Return True if a trace was begun after the launcher of this rank had started."""
-    (monotonic,) = struct.unpack_from("<q", head, 32)
+    (begin_ns,) = struct.unpack_from("<q", head, 32)
     with open(f"/proc/{os.getppid()}/stat", encoding="ascii", errors="replace") as file:
-        ticks = int(file.read().rsplit(")", 1)[1].split()[19])
+        start_ticks = int(file.read().rsplit(")", 1)[1].split()[19])
     with open("/proc/uptime", encoding="ascii") as file:
-        up = float(file.read().split()[0])
-    launcher_age = up - ticks / os.sysconf("SC_CLK_TCK")
-    trace_age = time.monotonic() - monotonic / 1e9
-    return bool(trace_age <= launcher_age + 0.02)
+        uptime = float(file.read().split()[0])
+    launcher_age = uptime - start_ticks / os.sysconf("SC_CLK_TCK")
+    trace_age = time.monotonic() - begin_ns / 1e9
+    return bool(trace_age <= launcher_age + 0.02)  # seconds; the start of a process is known in ticks of 0.01 s
 
 
-def _run(program: str, arguments: list[str], environment: dict[str, str]) -> int:
+def _run_and_wait(program: str, arguments: list[str], environment: dict[str, str]) -> int:
+    """Run a program, forward signals to it, and return its exit status, or 128 plus the number of its signal."""
     # Launchers pass open descriptors to the ranks, so these are not closed.
     with subprocess.Popen(arguments, executable=program, env=environment, close_fds=False) as process:
 
-        def pass_on(number: int, frame: FrameType | None) -> None:
+        def forward_signal(number: int, frame: FrameType | None) -> None:
             process.send_signal(number)
 
-        before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
+        previous_handlers = {
+            number: signal.signal(number, forward_signal) for number in (signal.SIGTERM, signal.SIGHUP)
+        }
         # The terminal sends these signals to the command as well, which handles them itself.
-        before |= {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
+        previous_handlers |= {
+            number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)
+        }
         try:
             status = process.wait()
         finally:
-            for number, handler in before.items():
+            for number, handler in previous_handlers.items():
                 signal.signal(number, handler)
     return status if status >= 0 else 128 - status

@@ -13,7 +13,7 @@ from plait import trace
 from plait._base import amounts as _amounts
 from plait.cli import main
 from plait.trace.analysis.coverage import coverage
-from plait.trace.analysis.processes import shown_processes, stragglers
+from plait.trace.analysis.processes import compare_processes, select_processes
 from plait.trace.page import page_text
 
 
@@ -29,11 +29,11 @@ def test_all_processes_are_compared() -> None:
     rows += [
         process_counts(3.0, number=7000 + i) for i in range(2000)
     ]  # these processes open files and transfer nothing
-    shown = shown_processes(rows)
+    shown = select_processes(rows)
     assert len(shown["processes"]) == 1000
     assert shown["processes_left_out"]["processes"] == 6001
     assert 6000 in [each["number"] for each in shown["processes"]]
-    known = stragglers(rows)
+    known = compare_processes(rows)
     assert known["processes"] == 5001
     assert known["median_seconds"] == pytest.approx(1.75, abs=1e-3)
     assert known["heaviest"] == {"process": 6000, "rank": -1, "bytes": 1 << 30}

@@ -13,12 +13,12 @@ from plait import ArgumentError, trace
 from plait.cli import main
 from plait.trace import formats
 from plait.trace._spool import Spool
-from plait.trace.formats.format import Format, Functions, ImportedTrace, Step
+from plait.trace.formats.format import Format, Functions, ImportedTrace, ReportWork
 
 NS = 1_000_000_000
 
 
-def read_tally(paths: Sequence[str], step: Step) -> ImportedTrace:
+def read_tally(paths: Sequence[str], step: ReportWork) -> ImportedTrace:
     """Read an invented format: the line `tally 1`, then a line for each write, `seconds bytes`, into one file."""
     step(paths[0])
     spool = Spool()

@@ -38,7 +38,7 @@ def bin_text(report: reports.Document, i: int) -> str:
     line = report["timeline"]
 
     def side(name: str, field: str, requests: str) -> str:
-        count = _words.counted(line[requests][i], "request")
+        count = _words.count_text(line[requests][i], "request")
         return f"{name} {amount(line[field][i] / line['width'])}/s ({amount(line[field][i])} in {count})"
 
     sides = [side("read", "read_bytes", "reads"), side("wrote", "write_bytes", "writes")]
@@ -248,7 +248,7 @@ def test_table_sorts_and_filters(open_page: OpenPage) -> None:
     shown.get_by_label("Find files").fill("PART-0001 swapping")
     expected = [row["name"] for row in report["files"] if "part-0001" in row["name"]]
     assert sorted(texts(shown, names)) == sorted(expected)
-    assert text(shown, "#files .status") == f"{len(expected)} of {_words.counted(1000, 'file')}"
+    assert text(shown, "#files .status") == f"{len(expected)} of {_words.count_text(1000, 'file')}"
     shown.get_by_label("Find files").fill("no such file")
     assert rows.count() == 0
     shown.get_by_label("Find files").fill("")
