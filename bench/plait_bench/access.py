@@ -20,8 +20,8 @@ from plait_bench.pattern import pattern, same_bytes
 from plait_bench.plain_reads import read_past_cache, read_plainly
 from plait_bench.primitives import PrimitivesFile
 
-_POISON = 0xA5
-_CHECKED = 1 << 24  # bytes of the file compared at a time
+_POISON = 0xA5  # the byte that fills arrays before reads
+_CHECK_BYTES = 1 << 24  # bytes of the file compared at a time
 
 
 class Access:
@@ -178,13 +178,13 @@ class Access:
         if self._comm.rank == 0:
             extent = self._case.extent
             rows = np.arange(extent, dtype=np.int64)
-            block = max(1, _CHECKED // max(1, extent * self._dtype.itemsize))
+            block = max(1, _CHECK_BYTES // max(1, extent * self._dtype.itemsize))
             with self._path.open("rb") as file:
-                for first in range(0, extent, block):
-                    columns = np.arange(first, min(first + block, extent), dtype=np.int64)
+                for first_column in range(0, extent, block):
+                    columns = np.arange(first_column, min(first_column + block, extent), dtype=np.int64)
                     expected = pattern(rows, columns, extent, self._dtype, self._round).T
-                    found = np.fromfile(file, self._dtype, expected.size)
-                    correct = correct and same_bytes(found, expected.ravel())
+                    actual = np.fromfile(file, self._dtype, expected.size)
+                    correct = correct and same_bytes(actual, expected.ravel())
                 correct = correct and not file.read(1)
         self._comm.Barrier()
         return correct

@@ -51,8 +51,8 @@ class Alltoallw:
         """Move the elements of `source` to `target`.  Collective."""
         offsets = [0] * self._comm.size
         self._comm.Alltoallw(
-            [_flat(source), _counts(self._sends), offsets, _types(self._sends)],
-            [_flat(target), _counts(self._receives), offsets, _types(self._receives)],
+            [_flatten(source), _type_counts(self._sends), offsets, _types(self._sends)],
+            [_flatten(target), _type_counts(self._receives), offsets, _types(self._receives)],
         )
 
     def free(self) -> None:
@@ -62,11 +62,11 @@ class Alltoallw:
                 datatype.Free()
 
 
-def _flat(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _flatten(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array.ravel(order="K")
 
 
-def _counts(datatypes: list[MPI.Datatype | None]) -> list[int]:
+def _type_counts(datatypes: list[MPI.Datatype | None]) -> list[int]:
     return [int(datatype is not None) for datatype in datatypes]
 
 
@@ -83,32 +83,32 @@ def _pair_type(local: tuple[Indices, ...], remote: tuple[Indices, ...], order: s
     fast           the dimension that the type nests innermost
     """
     positions = [
-        np.nonzero(np.isin(indices, others, assume_unique=True))[0]
-        for indices, others in zip(local, remote, strict=True)
+        np.nonzero(np.isin(indices, peer_indices, assume_unique=True))[0]
+        for indices, peer_indices in zip(local, remote, strict=True)
     ]
     if any(position.size == 0 for position in positions):
         return None
     extents = [indices.size for indices in local]
     strides = (8 * extents[1], 8) if order == "C" else (8, 8 * extents[0])
-    inner = _along(MPI.DOUBLE, positions[fast], strides[fast])
-    outer = _along(inner, positions[1 - fast], strides[1 - fast])
+    inner = _type_along(MPI.DOUBLE, positions[fast], strides[fast])
+    outer = _type_along(inner, positions[1 - fast], strides[1 - fast])
     inner.Free()
     outer.Commit()
     return outer
 
 
-def _along(base: MPI.Datatype, positions: Indices, stride: int) -> MPI.Datatype:
+def _type_along(base: MPI.Datatype, positions: Indices, stride: int) -> MPI.Datatype:
     """Return the type that has `base` at each of the positions along a dimension with a stride of `stride` bytes."""
-    unit = base.Create_resized(0, stride)
-    cuts = np.nonzero(np.diff(positions) != 1)[0] + 1
-    starts = positions[np.concatenate(([0], cuts))]
-    lengths = np.diff(np.concatenate(([0], cuts, [positions.size])))
-    even = starts.size > 1 and (lengths == lengths[0]).all() and (np.diff(starts) == starts[1] - starts[0]).all()
-    if even:
-        blocks = unit.Create_vector(starts.size, int(lengths[0]), int(starts[1] - starts[0]))
+    element = base.Create_resized(0, stride)
+    block_starts = np.nonzero(np.diff(positions) != 1)[0] + 1
+    starts = positions[np.concatenate(([0], block_starts))]
+    lengths = np.diff(np.concatenate(([0], block_starts, [positions.size])))
+    is_regular = starts.size > 1 and (lengths == lengths[0]).all() and (np.diff(starts) == starts[1] - starts[0]).all()
+    if is_regular:
+        blocks = element.Create_vector(starts.size, int(lengths[0]), int(starts[1] - starts[0]))
         datatype = blocks.Create_hindexed([1], [int(starts[0]) * stride])
         blocks.Free()
     else:
-        datatype = unit.Create_indexed(lengths.tolist(), starts.tolist())
-    unit.Free()
+        datatype = element.Create_indexed(lengths.tolist(), starts.tolist())
+    element.Free()
     return datatype

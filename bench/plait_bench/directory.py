@@ -1,4 +1,4 @@
-"""The directory of the records of `plait bench columbus`, which is identical on all ranks after Changes.share()."""
+"""The directory of the records of `plait bench columbus`, which is identical on all ranks after Changes.exchange()."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Directory:
 
 
 class Changes:
-    """The changes that one rank makes to a directory between two calls of share()."""
+    """The changes that one rank makes to a directory between two calls of exchange()."""
 
     def __init__(self, directory: Directory, max_bytes: int, comm: MPI.Intracomm) -> None:
         """`max_bytes` is the maximum size of a record."""
@@ -65,7 +65,7 @@ class Changes:
         self._changed[record] += 1
         return int(directory.offset[record])
 
-    def share(self) -> Numbers:
+    def exchange(self) -> Numbers:
         """Exchange the changes; return how often each record was changed.  Collective."""
         times = np.empty_like(self._changed)
         self._comm.Allreduce(self._changed, times)

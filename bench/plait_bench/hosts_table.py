@@ -25,21 +25,21 @@ def between_hosts(result: CaseResult) -> list[RenderableType]:
         table.add_row(
             cell.name,
             three_digits(cell.min_crossing / 1e6),
-            _crossed(cell, TOTAL),
+            _format_crossing(cell, TOTAL),
             f"{time / fastest:.2f}" if time else NOTHING,
-            _share(result, cell, TOTAL),
-            _crossed(cell, REDISTRIBUTION),
-            _share(result, cell, REDISTRIBUTION),
+            _format_share(result, cell, TOTAL),
+            _format_crossing(cell, REDISTRIBUTION),
+            _format_share(result, cell, REDISTRIBUTION),
         )
     line = f"MPI alone, long messages both ways at once: {rate(result.bare)} MB/s each way."
     return [Text(), table, Text(line)]
 
 
-def _crossed(cell: CellResult, access: str) -> str:
+def _format_crossing(cell: CellResult, access: str) -> str:
     rounds = cell.crossed.get(access)
     return three_digits(statistics.median(rounds) / 1e6) if rounds else NOTHING
 
 
-def _share(result: CaseResult, cell: CellResult, access: str) -> str:
+def _format_share(result: CaseResult, cell: CellResult, access: str) -> str:
     share = result.link_share(cell, access)
     return NOTHING if share is None else f"{share:.0%}"

@@ -41,7 +41,7 @@ class Limits:
         return f"{self.rate / 1e6:g}MB/s,{self.requests}"
 
 
-def missing() -> str | None:
+def find_obstacle() -> str | None:
     """Return why this machine cannot have a limited disk, and what to do about it; None if it can."""
     if os.geteuid() != 0:
         return "only the superuser may make loop devices and limit them; run this as root"
@@ -83,7 +83,7 @@ class LimitedDisk:
 
     def __init__(self, folder: Path, size: int) -> None:
         """``size`` is in bytes; a sparse file in the folder holds the blocks, which are allocated on first use."""
-        reason = missing()
+        reason = find_obstacle()
         if reason is not None:
             raise plait.StoreError(f"there can be no disk of limited rates here: {reason}")
         self.folder = folder / "disk"
@@ -133,7 +133,7 @@ class LimitedDisk:
         self._mount()
         self._limit(limits.rate, limits.requests)
 
-    def lift(self) -> None:
+    def remove_limits(self) -> None:
         """Remove the limits."""
         self._limit(0, 0)
 

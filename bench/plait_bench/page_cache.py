@@ -70,7 +70,7 @@ class Allowance:
         self._prefix, self._limit = prefix, limit
         self._moved = 0
 
-    def moved(self, count: int) -> bool:
+    def count_bytes(self, count: int) -> bool:
         """Count bytes that were read or written; return True if the files were dropped."""
         self._moved += count
         if self._moved < self._limit:

@@ -42,10 +42,11 @@ class Ranks(ABC):
         if self._comm.rank == 0:
             report(event, **fields)
 
-    def _greet(self) -> None:
+    def _report_hello(self) -> None:
+        """Report the MPI library and the number of ranks, on rank 0."""
         self._report("hello", mpi=MPI.Get_library_version().rstrip("\0\n"), ranks=self._comm.size)
 
-    def _span(self, action: Callable[[], None]) -> float:
+    def _measure_span(self, action: Callable[[], None]) -> float:
         """Return the seconds from the first rank's start to the last rank's end.
 
         With more ranks than cores, some ranks start late; their own durations would not include that wait. All ranks
@@ -53,7 +54,7 @@ class Ranks(ABC):
         """
         return measure_span(self._comm, action)
 
-    def _all(self, passed: bool) -> bool:
+    def _is_true_on_all(self, passed: bool) -> bool:
         """Return True on all ranks if `passed` is True on all ranks.  Collective."""
         all_passed = np.empty(1, dtype=np.int32)
         self._comm.Allreduce(np.array([passed], dtype=np.int32), all_passed, op=MPI.MIN)

@@ -16,10 +16,10 @@ import numpy.typing as npt
 Values = npt.NDArray[np.float64]
 
 # record, version, CRC-32 of the values; padded to whole words, so that the values are aligned
-_HEAD = struct.Struct("<qqI4x")
+_HEADER = struct.Struct("<qqI4x")
 _LEVEL = 1  # the fastest level; higher levels do not compress these values better
-_MIN, _MAX = 0.3, 0.7  # bounds of the fraction of a record's values that is not zero
-_SAMPLES = 16
+_MIN_NONZERO, _MAX_NONZERO = 0.3, 0.7  # bounds of the fraction of a record's values that is not zero
+_SAMPLES = 16  # records from which a mean size is estimated
 
 
 class DamagedError(Exception):
@@ -34,7 +34,7 @@ def first_values(record: int, count: int) -> Values:
 def next_values(values: Values, record: int, version: int) -> Values:
     """Return the values of a version, computed from those of the previous version; the number of zeros changes."""
     random = np.random.default_rng((record, version))
-    nonzero = random.random(values.size) < random.uniform(_MIN, _MAX)
+    nonzero = random.random(values.size) < random.uniform(_MIN_NONZERO, _MAX_NONZERO)
     return np.where(nonzero, values + random.standard_normal(values.size), 0.0)
 
 
@@ -49,7 +49,7 @@ def expected_values(record: int, version: int, count: int) -> Values:
 def pack(record: int, version: int, values: Values) -> bytes:
     """Return the bytes of a record."""
     raw = values.tobytes()
-    return zlib.compress(_HEAD.pack(record, version, zlib.crc32(raw)) + raw, _LEVEL)
+    return zlib.compress(_HEADER.pack(record, version, zlib.crc32(raw)) + raw, _LEVEL)
 
 
 def unpack(data: Any, record: int, version: int) -> Values:
@@ -61,8 +61,8 @@ def unpack(data: Any, record: int, version: int) -> Values:
         raw = zlib.decompress(data)
     except zlib.error as error:
         raise DamagedError(f"record {record}: {error}") from error
-    stored_record, stored_version, check = _HEAD.unpack_from(raw)
-    body = memoryview(raw)[_HEAD.size :]
+    stored_record, stored_version, check = _HEADER.unpack_from(raw)
+    body = memoryview(raw)[_HEADER.size :]
     if zlib.crc32(body) != check:
         raise DamagedError(f"record {record}: the checksum is wrong")
     if (stored_record, stored_version) != (record, version):
@@ -81,5 +81,5 @@ def count_for(size: int) -> int:
 
 def max_bytes(count: int) -> int:
     """Return the maximum bytes of a record of `count` values, by the formula of zlib's compressBound()."""
-    raw = _HEAD.size + 8 * count
+    raw = _HEADER.size + 8 * count
     return raw + (raw >> 12) + (raw >> 14) + (raw >> 25) + 13

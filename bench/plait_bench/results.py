@@ -118,7 +118,7 @@ class IoResults:
     settings: dict[str, Any]
     cases: list[CaseResult]
 
-    def wrong(self) -> Iterator[tuple[Case, CellResult, str]]:
+    def find_wrong_data(self) -> Iterator[tuple[Case, CellResult, str]]:
         """Yield each access with wrong data."""
         for result in self.cases:
             for cell in result.cells:

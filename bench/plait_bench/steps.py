@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-PATIENCE = 120.0
+REPORT_TIMEOUT = 120.0
 """Maximum seconds without a report from the ranks, for work that has no other limit: starting, preparing, one round."""
-LATE = 0.5
+REPORT_DELAY = 0.5
 """Maximum seconds that a report takes to arrive."""
 
 Progress = Callable[[str, float], None]
@@ -20,11 +20,11 @@ class Steps:
         """`total` is the number of all steps."""
         self._progress, self._total, self._done = progress, total, 0
 
-    def doing(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Report the current work."""
         self._progress(text, min(1.0, self._done / self._total))
 
-    def done(self, text: str) -> None:
+    def complete(self, text: str) -> None:
         """Count a step and report it."""
         self._done += 1
-        self.doing(text)
+        self.report(text)

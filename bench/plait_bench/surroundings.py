@@ -16,10 +16,10 @@ from typing import Any, cast
 import numpy as np
 from mpi4py import MPI
 
-_TRIPS, _BATCHES = 50, 40
-_PATIENCE = 2.0
+_TRIPS, _BATCHES = 50, 40  # round trips of one timed batch, and number of batches
+_TIMEOUT = 2.0
 """Seconds after which round_trip() gives up a word that does not return."""
-_LINE = 256
+_WORD_DISTANCE = 256
 """Bytes between two words, so that they do not share a cache line."""
 
 
@@ -78,18 +78,18 @@ class Watch:
         cores = self._comm.allgather(own_core())
         if now is None or self._begin is None or now[2] <= self._begin[2]:
             return Round(cores, None, None)
-        busy, stolen, whole = (after - before for after, before in zip(now, self._begin, strict=True))
-        return Round(cores, stolen / whole, max(busy - ranks_busy, 0.0) / whole)
+        busy, stolen, total = (after - before for after, before in zip(now, self._begin, strict=True))
+        return Round(cores, stolen / total, max(busy - ranks_busy, 0.0) / total)
 
 
 @contextmanager
 def _pinned(core: int) -> Iterator[None]:
-    before = os.sched_getaffinity(0)
+    former_cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core})
     try:
         yield
     finally:
-        os.sched_setaffinity(0, before)
+        os.sched_setaffinity(0, former_cores)
 
 
 def round_trip(comm: MPI.Intracomm) -> float | None:
@@ -100,14 +100,16 @@ def round_trip(comm: MPI.Intracomm) -> float | None:
     with one rank, one core, or ranks on several hosts.  Collective.
     """
     cores = sorted(os.sched_getaffinity(0))[:2]
-    together = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    possible = comm.allreduce(together.size == comm.size and len(cores) == 2, op=MPI.LAND) and comm.size > 1
-    if not possible:
-        together.Free()
+    host_comm = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    is_possible = comm.allreduce(host_comm.size == comm.size and len(cores) == 2, op=MPI.LAND) and comm.size > 1
+    if not is_possible:
+        host_comm.Free()
         return None
-    window = MPI.Win.Allocate_shared(2 * _LINE if comm.rank == 0 else 0, 1, comm=cast("MPI.Intracomm", together))
+    window = MPI.Win.Allocate_shared(
+        2 * _WORD_DISTANCE if comm.rank == 0 else 0, 1, comm=cast("MPI.Intracomm", host_comm)
+    )
     shared: Any = window.Shared_query(0)[0]
-    words = np.frombuffer(shared, dtype=np.uint8)[: 2 * _LINE]
+    words = np.frombuffer(shared, dtype=np.uint8)[: 2 * _WORD_DISTANCE]
     if comm.rank == 0:
         words[:] = 0
     comm.Barrier()
@@ -118,15 +120,15 @@ def round_trip(comm: MPI.Intracomm) -> float | None:
     comm.Barrier()
     del words
     window.Free()
-    together.Free()
+    host_comm.Free()
     best = float(comm.bcast(best))
-    return best if best < _PATIENCE else None
+    return best if best < _TIMEOUT else None
 
 
 def _pass_words(words: memoryview, rank: int) -> float:
     """Return the shortest time of a round trip on rank 0: it writes a value, which rank 1 copies to its own word."""
-    own_word, partner_word = rank * _LINE, (1 - rank) * _LINE
-    limit = time.monotonic() + _PATIENCE
+    own_word, partner_word = rank * _WORD_DISTANCE, (1 - rank) * _WORD_DISTANCE
+    limit = time.monotonic() + _TIMEOUT
     best = float("inf")
     value = 0
     for _ in range(_BATCHES):

@@ -13,7 +13,7 @@ from plait_bench.job import DIRECT, DISK, FORTRAN, MPI_IO, OPTIMAL, PLAIN, REDIS
 from plait_bench.results import CaseResult, CellResult, IoResults
 from plait_bench.text import (
     NOTHING,
-    counted,
+    count_text,
     factor,
     machine_line,
     milliseconds,
@@ -41,7 +41,7 @@ def results_table(results: IoResults) -> RenderableType:
     parts: list[RenderableType] = [header(results)]
     for case in results.cases:
         parts += [Text(), _case_table(case, results), *_footers(case), *between_hosts(case), *make_timers_table(case)]
-    parts += [Text(), _notes(results)]
+    parts += [Text(), _make_notes(results)]
     return Group(*parts)
 
 
@@ -61,7 +61,7 @@ def _conditions(settings: dict[str, Any]) -> str:
     if conditions["memory"]:
         parts.append(f"windows of {conditions['memory']} a rank")
     if settings["busy"]:
-        parts.append(counted(settings["busy"], "other busy program"))
+        parts.append(count_text(settings["busy"], "other busy program"))
     return ", ".join(parts)
 
 
@@ -139,7 +139,7 @@ def _footers(result: CaseResult) -> list[Text]:
     return lines
 
 
-def _notes(results: IoResults) -> Text:
+def _make_notes(results: IoResults) -> Text:
     """Return notes that explain the columns, failed accesses and wrong data."""
     lines = [
         "Optimal: by the file's conforming layout.  Redistr.: between that and the requested layout, in memory.",
@@ -159,5 +159,5 @@ def _notes(results: IoResults) -> Text:
             lines += [
                 f"Failed: {result.case.title}, {cell.name}, {access}: {text}" for access, text in cell.failed.items()
             ]
-    wrong = [f"{case.title}, {cell.name}, {access}" for case, cell, access in results.wrong()]
+    wrong = [f"{case.title}, {cell.name}, {access}" for case, cell, access in results.find_wrong_data()]
     return notes(lines, wrong, "Every byte of every access was checked.")

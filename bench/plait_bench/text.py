@@ -66,7 +66,7 @@ def notes(lines: list[str], wrong: list[str], checked: str) -> Text:
 def ranks_header(machine: dict[str, str], ranks: int, where: str = "") -> Text:
     """Return the lines above the results of MPI ranks; `where` is added to their description."""
     mpi = machine.get("MPI", "MPI")
-    return Text(f"{machine_line(machine)}\n{counted(ranks, 'rank')}, {mpi}{where}; {version_line(machine)}")
+    return Text(f"{machine_line(machine)}\n{count_text(ranks, 'rank')}, {mpi}{where}; {version_line(machine)}")
 
 
 def titled_table(title: str) -> Table:
@@ -87,6 +87,6 @@ def short_bytes(count: int) -> str:
     return str(count)
 
 
-def counted(number: int, noun: str) -> str:
+def count_text(number: int, noun: str) -> str:
     """Return ``1 rank`` or ``2 ranks``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

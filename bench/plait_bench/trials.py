@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from plait.launch import Event, LaunchError, StalledError
-from plait_bench.steps import LATE, PATIENCE, Steps
+from plait_bench.steps import REPORT_DELAY, REPORT_TIMEOUT, Steps
 
 Trial = TypeVar("Trial")
 
@@ -52,21 +52,21 @@ class Trials(Generic[Trial]):
         current: Trial | None = None
         while True:
             try:
-                event = ranks.next_event(self.cut + LATE if current is not None else PATIENCE)
+                event = ranks.next_event(self.cut + REPORT_DELAY if current is not None else REPORT_TIMEOUT)
             except StalledError:
                 if current is None:
                     raise
                 self.note(None, current)
                 tried.append(current)
-                steps.done(f"{self.describe(current)}: given up")
+                steps.complete(f"{self.describe(current)}: given up")
                 return
             if event is None:
                 return
             if event["event"] == "start":
                 current = self.named(event)
-                steps.doing(f"trying {self.describe(current)}")
+                steps.report(f"trying {self.describe(current)}")
             elif event["event"] in ("done", "failed"):
                 self.note(event, self.named(event))
                 tried.append(self.named(event))
                 current = None
-                steps.done(f"tried {self.describe(tried[-1])}")
+                steps.complete(f"tried {self.describe(tried[-1])}")

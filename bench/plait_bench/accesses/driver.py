@@ -14,7 +14,7 @@ from plait.launch import RankProgram, require_mpi
 from plait.simulate.plans import here_text
 from plait_bench.accesses.job import CASES, AccessCase, AccessesJob
 from plait_bench.machine import describe_machine, shorten_library
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 
 _MODULE = "plait_bench.accesses.ranks"
 
@@ -64,7 +64,7 @@ class AccessesResults:
     settings: dict[str, Any]
     cases: list[AccessResult] = field(default_factory=list)
 
-    def wrong(self) -> list[AccessCase]:
+    def find_wrong_data(self) -> list[AccessCase]:
         """Return the cases in which some data was wrong."""
         return [result.case for result in self.cases if not result.correct]
 
@@ -78,7 +78,7 @@ class AccessesResults:
         return {"machine": self.machine, "settings": self.settings, "cases": cases}
 
 
-def predicted(case: AccessCase, machine: simulate.Machine) -> float:
+def predict_seconds(case: AccessCase, machine: simulate.Machine) -> float:
     """Return the seconds that the simulation predicts for a file in the page cache, with all ranks on one node."""
     store = f"accesses.bin?shape={case.edge}x{case.edge}"
     return simulate.run_plan(
@@ -101,18 +101,18 @@ def run_accesses(settings: AccessesSettings, progress: Progress = lambda text, s
         for ranks in settings.ranks:
             cases = settings.cases(ranks)
             path = Path(name) / "job.json"
-            AccessesJob(cases, name, settings.rounds, PATIENCE * (len(cases) + 1)).save(path)
+            AccessesJob(cases, name, settings.rounds, REPORT_TIMEOUT * (len(cases) + 1)).save(path)
             measured = 0
             with RankProgram(ranks, _MODULE, [str(path)]) as program:
-                for event in program.events(PATIENCE):
+                for event in program.events(REPORT_TIMEOUT):
                     if event["event"] == "hello":
                         results.machine["MPI"] = shorten_library(event["mpi"])
                     elif event["event"] == "case":
                         case = cases[event["number"]]
-                        time = predicted(case, machine)
+                        time = predict_seconds(case, machine)
                         results.cases.append(AccessResult(case, event["samples"], time, event["correct"]))
                         measured += 1
-                        steps.done(f"{ranks} ranks, {case.operation} {case.dist}, {case.strategy}")
+                        steps.complete(f"{ranks} ranks, {case.operation} {case.dist}, {case.strategy}")
             if measured < len(cases):
                 raise plait.Error(f"the ranks ended before they had measured {cases[measured].layout}")
     return results

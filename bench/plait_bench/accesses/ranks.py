@@ -22,7 +22,7 @@ class _Ranks(Ranks):
 
     def run(self) -> None:
         """Run the whole job."""
-        self._greet()
+        self._report_hello()
         for number, case in enumerate(self._job.cases):
             self._measure(number, case)
 
@@ -45,10 +45,10 @@ class _Ranks(Ranks):
                 else:
                     file.write(local, layout)
 
-            samples = [self._span(access) for _ in range(self._job.rounds + 1)][1:]
+            samples = [self._measure_span(access) for _ in range(self._job.rounds + 1)][1:]
             if case.operation == "write":
                 file.read(layout, out=found)
-        self._report("case", number=number, samples=samples, correct=self._all(same_bytes(found, local)))
+        self._report("case", number=number, samples=samples, correct=self._is_true_on_all(same_bytes(found, local)))
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import plait
 from plait.launch import RankProgram, require_mpi
 from plait_bench.blocks.job import MPI_IO, PLAIT, Blocks, BlocksJob, cases
 from plait_bench.machine import describe_machine, shorten_library
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 
 _MODULE = "plait_bench.blocks.ranks"
 
@@ -56,7 +56,7 @@ class BlocksResults:
     settings: dict[str, Any]
     cases: list[BlocksResult]
 
-    def wrong(self) -> list[str]:
+    def find_wrong_data(self) -> list[str]:
         """Return a description of each access with wrong data."""
         return [f"{result.blocks.name}, {access}" for result in self.cases for access in result.wrong]
 
@@ -90,16 +90,16 @@ def run_blocks(settings: BlocksSettings, progress: Progress = lambda text, share
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
         folder = Path(name)
         results = BlocksResults(describe_machine(folder), asdict(settings), [])
-        limit = PATIENCE * (settings.rounds + 4) * len(arrays) * 2
+        limit = REPORT_TIMEOUT * (settings.rounds + 4) * len(arrays) * 2
         job = BlocksJob(str(folder / "blocks.bin"), [blocks.shape for blocks in arrays], settings.rounds, limit)
         job.save(folder / "job.json")
         steps = Steps(progress, len(arrays) * 2 * (settings.rounds + 1))
         with RankProgram(settings.ranks, _MODULE, [str(folder / "job.json")]) as ranks:
-            for event in ranks.events(PATIENCE):
+            for event in ranks.events(REPORT_TIMEOUT):
                 if event["event"] == "hello":
                     results.machine["MPI"] = shorten_library(event["mpi"])
                 elif event["event"] == "round":
-                    steps.done(f"{arrays[event['case']].name}, round {event['round'] + 1} of {settings.rounds}")
+                    steps.complete(f"{arrays[event['case']].name}, round {event['round'] + 1} of {settings.rounds}")
                 elif event["event"] == "case":
                     result = BlocksResult(arrays[event["case"]], event["gaps"], event["samples"], event["wrong"])
                     results.cases.append(result)

@@ -77,7 +77,7 @@ class _Blocks(Ranks):
 
     def run(self) -> None:
         """Run the whole job."""
-        self._greet()
+        self._report_hello()
         for number, shape in enumerate(self._job.shapes):
             for gaps in (False, True):
                 self._comm.Barrier()
@@ -100,14 +100,14 @@ class _Blocks(Ranks):
                     part.rewind()
                     if operation == "read":
                         part.local[...] = -1.0
-                        seconds = self._span(partial(part.read, way))
+                        seconds = self._measure_span(partial(part.read, way))
                         right = bool(np.array_equal(part.local, part.expected(version)))
                     else:
                         version += 1
                         part.local[...] = part.expected(version)
-                        seconds = self._span(partial(part.write, way))
+                        seconds = self._measure_span(partial(part.write, way))
                         right = self._file_holds(version)
-                    if not self._all(right):
+                    if not self._is_true_on_all(right):
                         wrong.add(f"{operation} {way}")
                     if round_ >= 0:
                         samples[f"{operation} {way}"].append(seconds)

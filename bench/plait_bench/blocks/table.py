@@ -32,7 +32,9 @@ def blocks_table(results: BlocksResults) -> RenderableType:
         "The file is in the page cache.",
     ]
     header = ranks_header(results.machine, ranks, f", file on {results.machine['file system']}")
-    return Group(header, Text(), table, notes(lines, results.wrong(), "Every byte of every access was checked."))
+    return Group(
+        header, Text(), table, notes(lines, results.find_wrong_data(), "Every byte of every access was checked.")
+    )
 
 
 def _cells(result: BlocksResult, operation: str) -> list[Text | str]:

@@ -14,7 +14,7 @@ import plait
 from plait.launch import RankProgram, require_mpi
 from plait_bench.columbus.job import LOCATIONS, ColumbusJob
 from plait_bench.machine import describe_machine, shorten_library
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 
 _MODULE = "plait_bench.columbus.ranks"
 
@@ -97,7 +97,7 @@ def run_columbus(settings: ColumbusSettings, progress: Progress = lambda text, s
         folder = settings.folder or scratch
         job = ColumbusJob(
             scratch, folder, settings.records, settings.size, settings.memory << 20, settings.rounds,
-            PATIENCE * (settings.rounds + 4) * len(LOCATIONS),
+            REPORT_TIMEOUT * (settings.rounds + 4) * len(LOCATIONS),
         )  # fmt: skip
         path = Path(scratch) / "job.json"
         job.save(path)
@@ -106,19 +106,19 @@ def run_columbus(settings: ColumbusSettings, progress: Progress = lambda text, s
             # The folder exists when the ranks have started.
             results = ColumbusResults({}, asdict(settings))
             library = ""
-            for event in ranks.events(PATIENCE):
+            for event in ranks.events(REPORT_TIMEOUT):
                 way = event.pop("way", None)
                 if event["event"] == "hello":
                     library = shorten_library(event["mpi"])
                 elif event["event"] == "filled":
                     results.ways[way] = ColumbusLocation(event["description"], event["bytes"])
-                    steps.done(f"{way}: records written")
+                    steps.complete(f"{way}: records written")
                 elif event["event"] == "round":
                     results.ways[way].rounds.append({name: event[name] for name in event if name != "event"})
-                    steps.done(f"{way}: round {len(results.ways[way].rounds)} of {settings.rounds}")
+                    steps.complete(f"{way}: round {len(results.ways[way].rounds)} of {settings.rounds}")
                 elif event["event"] == "checked":
                     results.ways[way].updates = event["updates"]
-                    steps.done(f"{way}: records checked")
+                    steps.complete(f"{way}: records checked")
         results.machine.update(describe_machine(Path(folder)), MPI=library)
     if not all(way.updates for way in results.ways.values()) or len(results.ways) < len(LOCATIONS):
         raise plait.Error("the ranks ended before they had measured everything")

@@ -55,7 +55,7 @@ class _Columbus(Ranks):
 
     def run(self) -> None:
         """Run the whole job."""
-        self._greet()
+        self._report_hello()
         for way, store in self._stores.items():
             self._directories[way] = self._fill(store)
             self._report("filled", way=way, description=store.description, bytes=int(self._directories[way].size.sum()))
@@ -109,7 +109,7 @@ class _Columbus(Ranks):
             seconds = time.perf_counter() - begin
         counts["from_disk"] += _from_disk()
         counts["moved"] = changes.moved
-        if not (changes.share() == 1).all():
+        if not (changes.exchange() == 1).all():
             raise plait.Error("some records were not updated once in a round")
         numbers = np.array([*counts.values(), *times.values()], np.float64)
         total = np.empty_like(numbers)
@@ -131,7 +131,7 @@ class _Columbus(Ranks):
         begin = time.perf_counter()
         store.write(offset, packed)
         # The write time includes dropping pages, which waits until their data is on the disk.
-        store.moved(len(data) + len(packed))
+        store.count_bytes(len(data) + len(packed))
         times["write_seconds"] += time.perf_counter() - begin
         counts["requests"] += 1
         counts["read_bytes"] += len(data)

@@ -38,9 +38,9 @@ class Store(ABC):
     def close(self) -> None:
         """Remove the file.  Collective."""
 
-    def moved(self, count: int) -> bool:
+    def count_bytes(self, count: int) -> bool:
         """Count bytes that were read or written; return True if the file was therefore dropped from the page cache."""
-        return self._allowance.moved(count)
+        return self._allowance.count_bytes(count)
 
     def drop(self) -> None:
         """Drop the files that this rank has open from the page cache."""

@@ -11,7 +11,7 @@ from rich.text import Text
 from plait.draw.figure import new_figure, open_axis, save
 from plait_bench.columbus.driver import ColumbusLocation, ColumbusResults
 from plait_bench.columbus.job import ORDINARY, SHARED
-from plait_bench.text import NOTHING, counted, factor, ranks_header, rate, three_digits, titled_table
+from plait_bench.text import NOTHING, count_text, factor, ranks_header, rate, three_digits, titled_table
 
 # Table 1 of the paper, one iteration on 128 processors of an IBM SP: name, MB read, I/O seconds, MB/s per processor.
 _PAPER = (
@@ -24,7 +24,7 @@ _KINDS = ("read", "write")
 
 def columbus_table(results: ColumbusResults) -> RenderableType:
     """Return the results as header, table and notes."""
-    return Group(_header(results), Text(), _table(results), _notes(results))
+    return Group(_header(results), Text(), _table(results), _make_notes(results))
 
 
 def _header(results: ColumbusResults) -> Text:
@@ -37,7 +37,7 @@ def _table(results: ColumbusResults) -> Table:
     total = max(way.bytes for way in results.ways.values())
     table = titled_table(
         f"{settings['records']:,} records, {total / 1e6:,.1f} MB, in {settings['memory']} MiB of memory; "
-        f"an iteration, median of {counted(settings['rounds'], 'round')}"
+        f"an iteration, median of {count_text(settings['rounds'], 'round')}"
     )
     table.add_column("", no_wrap=True)
     for title in ("Read, MB", "I/O time, s", "MB/s per CPU", "Written, MB", "I/O time, s", "MB/s per CPU"):
@@ -54,7 +54,7 @@ def _table(results: ColumbusResults) -> Table:
     return table
 
 
-def _notes(results: ColumbusResults) -> Text:
+def _make_notes(results: ColumbusResults) -> Text:
     ways = {title: results.ways[name] for name, title in _TITLES.items()}
     shared, ordinary_file = results.ways[SHARED], results.ways[ORDINARY]
     tasks = shared.updates + ordinary_file.updates
@@ -65,8 +65,8 @@ def _notes(results: ColumbusResults) -> Text:
         "for reading.",
         "I/O time: summed over the ranks, without the time of computing and compressing.",
         "Writing includes the write-back of pages that must leave memory.",
-        f"Each record was checked against its {counted(results.settings['rounds'] + 1, 'update')}; none of {tasks:,} "
-        "tasks was lost or done twice.",
+        f"Each record was checked against its {count_text(results.settings['rounds'] + 1, 'update')}; "
+        f"none of {tasks:,} tasks was lost or done twice.",
     ]
     if results.settings["ranks"] > int(results.machine["cores"]):
         lines.append("There are more ranks than cores: I/O time includes waiting for other ranks' computing.")
@@ -75,7 +75,7 @@ def _notes(results: ColumbusResults) -> Text:
 
 def _describe(title: str, way: ColumbusLocation) -> str:
     disk = f", for each byte {way.from_disk:.2f} from the disk" if way.from_disk else ""
-    moved = counted(round(way.median("moved")), "record")
+    moved = count_text(round(way.median("moved")), "record")
     return f"{title}: {way.description}; {way.request / 1e3:.1f} KB a read{disk}; {moved} moved."
 
 

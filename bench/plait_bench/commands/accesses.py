@@ -47,5 +47,5 @@ def accesses_command(
     settings = AccessesSettings(ranks, edge, rounds, machine, directory)
     results = run_with_bar(lambda progress: run_accesses(settings, progress))
     deliver_table(results, accesses_table, json_)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

@@ -46,5 +46,5 @@ def blocks_command(megabytes: int, ranks: int, rounds: int, folder: str | None, 
     settings = BlocksSettings(megabytes, ranks, rounds, folder)
     results = run_with_bar(lambda progress: run_blocks(settings, progress))
     deliver_table(results, blocks_table, json_)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

@@ -89,5 +89,5 @@ def copy_command(json_: str | None, rows: tuple[str, ...], **options: Any) -> No
     settings = CopySettings(keys=rows, **options)
     results = run_with_bar(lambda progress: run_copy(settings, progress), "starting")
     deliver_table(results, copy_table, json_)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

@@ -108,5 +108,5 @@ def io_command(
     )
     results = run_with_bar(lambda progress: run_io(settings, progress))
     deliver(results, results_table, draw_chart, json_, chart)
-    if any(results.wrong()):
+    if any(results.find_wrong_data()):
         raise SystemExit(1)

@@ -49,5 +49,5 @@ def join_command(json_: str | None, files: int, file_bytes: int, targets: tuple[
     settings = JoinSettings(JoinSize(files, file_bytes, 0), targets, **options)
     results = run_with_bar(lambda progress: run_joins(settings, progress), "starting")
     deliver_table(results, join_table, json_)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

@@ -29,7 +29,7 @@ def _connections(text: str) -> int:
     return parse_count(text)
 
 
-def _piece(text: str) -> int:
+def _parse_piece(text: str) -> int:
     count = parse_bytes(text)
     if not _PIECES[0] <= count <= _PIECES[1] or count % 8:
         raise ValueError(text)
@@ -62,7 +62,7 @@ def _check_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
 )
 @click.option(
     "--pieces",
-    type=Several("a multiple of 8 bytes from 64K to 1G", _piece),
+    type=Several("a multiple of 8 bytes from 64K to 1G", _parse_piece),
     default="256K,1M,4M,16M",
     show_default=True,
     metavar="LIST",

@@ -56,5 +56,5 @@ def orders_command(cases: int, sizes: tuple[float, ...], rounds: int, directory:
     settings = OrdersSettings(cases=cases, sizes=sizes, rounds=rounds, directory=directory)
     results = run_with_bar(lambda progress: run_orders(settings, progress))
     deliver_table(results, orders_table, json_)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

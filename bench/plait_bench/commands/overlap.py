@@ -52,5 +52,5 @@ def overlap_command(
     settings = OverlapSettings(megabytes=megabytes, rounds=rounds, folder=folder, **options)
     results = run_with_bar(lambda progress: run_overlap(settings, progress))
     deliver(results, overlap_table, draw_overlap_chart, json_, chart)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

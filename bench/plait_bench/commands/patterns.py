@@ -120,5 +120,5 @@ def patterns_command(
         raise UserError("sizes must be multiples of 8 bytes, for the files hold numbers of 8 bytes")
     results = run_with_bar(lambda progress: run_patterns(settings, progress))
     deliver(results, patterns_table, draw_patterns_chart, json_, chart)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

@@ -70,5 +70,5 @@ def pipe_command(
     )
     results = run_with_bar(lambda progress: run_pipe(settings, progress))
     deliver(results, pipe_table, draw_pipe_chart, json_, chart)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

@@ -36,5 +36,5 @@ def plan_command(rounds: int, quick: bool, json_: str | None, chart: Path | None
     settings = PlanSettings(rounds=rounds, quick=quick)
     results = run_with_bar(lambda progress: run_plan(settings, progress), "planning")
     deliver(results, plan_table, draw_plan_chart, json_, chart)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

@@ -50,5 +50,5 @@ def rechunk_command(json_: str | None, shape: tuple[int, int, int], **options: A
     settings = JoinSettings(JoinSize(0, 0, 0, shape), RECHUNKS, **options)
     results = run_with_bar(lambda progress: run_joins(settings, progress), "starting")
     deliver_table(results, join_table, json_)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

@@ -51,5 +51,5 @@ def redistribute_command(size: int, ranks: int, rounds: int, cut: float, json_: 
     settings = RedistributeSettings(size=size, ranks=ranks, rounds=rounds, cut=cut)
     results = run_with_bar(lambda progress: run_redistribute(settings, progress))
     deliver(results, redistribute_table, draw_redistribute_chart, json_, chart)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

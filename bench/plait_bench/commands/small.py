@@ -49,5 +49,5 @@ def small_command(
     settings = SmallSettings(ranks, edges, rounds, sampling_seconds, directory)
     results = run_with_bar(lambda progress: run_small(settings, progress))
     deliver_table(results, small_table, json_)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

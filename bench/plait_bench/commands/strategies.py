@@ -80,10 +80,10 @@ def strategies_command(
     if programs:
         whole = run_with_bar(lambda progress: run_programs(settings, progress))
         deliver_table(whole, programs_table, json_)
-        wrong = whole.wrong()
+        wrong = whole.find_wrong_data()
     else:
         results = run_with_bar(lambda progress: run_strategies(settings, progress))
         deliver(results, strategies_table, draw_strategies_chart, json_, chart)
-        wrong = results.wrong()
+        wrong = results.find_wrong_data()
     if wrong:
         raise SystemExit(1)

@@ -80,5 +80,5 @@ def stripe_command(json_: str | None, **options: Any) -> None:
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     results = run_with_bar(lambda progress: run_stripe(settings, progress), "making the disks")
     deliver_table(results, stripe_table, json_)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

@@ -33,5 +33,5 @@ def texts_command(json_: str | None, count: int, **options: Any) -> None:
     settings = JoinSettings(JoinSize(0, 0, count), TEXTS, **options)
     results = run_with_bar(lambda progress: run_joins(settings, progress), "starting")
     deliver_table(results, join_table, json_)
-    if results.wrong():
+    if results.find_wrong_data():
         raise SystemExit(1)

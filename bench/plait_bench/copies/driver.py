@@ -78,7 +78,7 @@ class CopyResults:
     settings: dict[str, Any]
     rows: list[RowResult]
 
-    def wrong(self) -> list[str]:
+    def find_wrong_data(self) -> list[str]:
         """Return the copies with wrong elements."""
         return [
             f"{row_result.row.title}, {name}"
@@ -125,12 +125,12 @@ def run_copy(settings: CopySettings, progress: Progress = lambda text, share: No
 def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Steps) -> None:
     row = result.row
     source, target = folder / f"source{row.source.suffix}", folder / f"target{row.target.suffix}"
-    steps.doing(f"{row.title}: the source")
+    steps.report(f"{row.title}: the source")
     make_source(row, source)
     result.codec = codec_seconds(row)
     plain = folder / "plain"
     fill(row, plain)
-    steps.done(row.title)
+    steps.complete(row.title)
     names = list(result.tools)
     for number in range(settings.rounds):
         if settings.cold:
@@ -147,7 +147,7 @@ def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Ste
             if number == 0 and not tool.failed:
                 tool.wrong = not _same(row, source, target)
             _remove(target)
-            steps.done(f"{row.title}: {name}, round {number + 1} of {settings.rounds}")
+            steps.complete(f"{row.title}: {name}, round {number + 1} of {settings.rounds}")
     _remove(source)
     _remove(plain)
 

@@ -47,7 +47,7 @@ def _new_zarr(row: Row, target: str) -> Any:
     return zarr.create_array(target, shape=row.shape, dtype="f4", **options)
 
 
-def _opened(row: Row, source: str) -> Any:
+def _open_source(row: Row, source: str) -> Any:
     """Return the source as an array that can be indexed."""
     if row.source.suffix == ".zarr":
         import zarr
@@ -59,7 +59,7 @@ def _opened(row: Row, source: str) -> Any:
 
 
 def _by_windows(row: Row, source: str, target: str, memory: int) -> None:
-    array = _opened(row, source)
+    array = _open_source(row, source)
     if row.target.suffix == ".zarr":
         copy = _new_zarr(row, target)
         for region in _windows(row, memory // 2):
@@ -100,7 +100,7 @@ def by_dask(row: Row, source: str, target: str, memory: int) -> None:
 
     arrays: Any = dask.array
     chunks = row.target.shards or row.target.chunks
-    lazy = arrays.from_array(_opened(row, source), chunks=row.source.chunks or _buffer_shape(row, memory // 8))
+    lazy = arrays.from_array(_open_source(row, source), chunks=row.source.chunks or _buffer_shape(row, memory // 8))
     arrays.store(lazy.rechunk(chunks), _new_zarr(row, target), lock=False)
 
 

@@ -50,7 +50,9 @@ def copy_table(results: CopyResults) -> RenderableType:
         "all cores. The longer of the two is a lower bound for a copy that overlaps them.",
         *failed,
     ]
-    return Group(header, Text(), table, notes(lines, results.wrong(), "Every element of the first round was compared."))
+    return Group(
+        header, Text(), table, notes(lines, results.find_wrong_data(), "Every element of the first round was compared.")
+    )
 
 
 def _bound(result: RowResult) -> str:

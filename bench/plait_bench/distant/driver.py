@@ -13,7 +13,7 @@ import plait
 from plait.launch import RankProgram, require_mpi
 from plait_bench.distant.job import LOCAL, NEIGHBOUR, Cell, DistantJob
 from plait_bench.machine import describe_machine, shorten_library
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 
 _MODULE = "plait_bench.distant.ranks"
 
@@ -61,7 +61,7 @@ class DistantResults:
         """Return the median time of a small access."""
         return statistics.median(self.latencies[name])
 
-    def lost(self, how: str) -> float:
+    def slowdown(self, how: str) -> float:
         """Return the relative slowdown of a computation while the disk of its rank is read."""
         return statistics.median(loss[how]["seconds"] / loss["alone"]["seconds"] - 1 for loss in self.losses)
 
@@ -94,28 +94,33 @@ def run_distant(settings: DistantSettings, progress: Progress = lambda text, sha
         disks = list(settings.folders) or [name]
         results = DistantResults(describe_machine(Path(disks[-1])), asdict(settings))
         job = DistantJob(
-            disks, settings.megabytes << 20, list(settings.sizes), list(settings.ahead), settings.rounds, PATIENCE * 20
+            disks,
+            settings.megabytes << 20,
+            list(settings.sizes),
+            list(settings.ahead),
+            settings.rounds,
+            REPORT_TIMEOUT * 20,
         )
         job.save(folder / "job.json")
         steps = Steps(progress, len(job.cells()) + 3)
         with RankProgram(2, _MODULE, [str(folder / "job.json")]) as ranks:
-            for event in ranks.events(PATIENCE):
+            for event in ranks.events(REPORT_TIMEOUT):
                 if event["event"] == "hello":
                     results.machine["MPI"] = shorten_library(event["mpi"])
                 elif event["event"] == "cell":
                     cell = Cell(**event["cell"])
                     if event["samples"]:
                         results.rates[cell] = event["samples"]
-                    steps.done(f"{cell.where} {cell.kind}, {cell.size} bytes, {cell.ahead} ahead")
+                    steps.complete(f"{cell.where} {cell.kind}, {cell.size} bytes, {cell.ahead} ahead")
                 elif event["event"] == "latency":
                     results.latencies = event["samples"]
-                    steps.done("small accesses")
+                    steps.complete("small accesses")
                 elif event["event"] == "idle":
                     results.idle = event["shares"]
-                    steps.done("idle handlers")
+                    steps.complete("idle handlers")
                 elif event["event"] == "loss":
                     results.losses = event["samples"]
-                    steps.done("a computing server")
+                    steps.complete("a computing server")
     if not results.losses:
         raise plait.Error("the ranks ended before they had measured everything")
     return results

@@ -17,10 +17,10 @@ from plait_bench.distant.job import LATENCIES, LOCAL, NEIGHBOUR, READ, REMOTE, S
 from plait_bench.page_cache import drop_files
 from plait_bench.ranks import Ranks, run_job
 
-_CALLS = 500
+_CALLS = 500  # calls of each kind of small access
 _IDLE_SECONDS = 2.0
 _COMPUTE_SECONDS = 1.5
-_BLOB = 1 << 20
+_BLOB = 1 << 20  # bytes that one round of the computation hashes
 
 
 class _Distant(Ranks):
@@ -43,21 +43,23 @@ class _Distant(Ranks):
 
     def run(self) -> None:
         """Run the whole job."""
-        self._greet()
+        self._report_hello()
         for cell in self._job.cells():
-            times = [self._rate(cell) for _ in range(self._job.rounds)] if self._possible(cell.where) else []
+            times = (
+                [self._time_transfer(cell) for _ in range(self._job.rounds)] if self._is_possible(cell.where) else []
+            )
             self._report("cell", cell=vars(cell), samples=times)
-        self._latencies()
-        self._idle()
-        self._loss()
+        self._measure_latencies()
+        self._measure_idle_use()
+        self._measure_slowdown()
         self._near.close()
         self._file.close()
 
-    def _possible(self, where: str) -> bool:
+    def _is_possible(self, where: str) -> bool:
         """Return False for accesses within a node if the ranks are on two hosts."""
         return where != NEIGHBOUR or self._comm.bcast(self._near.direct(1), root=0)
 
-    def _handle(self, where: str) -> distant.DistantFile:
+    def _select_file(self, where: str) -> distant.DistantFile:
         return self._near if where == NEIGHBOUR else self._file
 
     def _wait_asleep(self) -> None:
@@ -66,7 +68,7 @@ class _Distant(Ranks):
         while not request.Test():
             time.sleep(0.0005)
 
-    def _rate(self, cell: Cell) -> float:
+    def _time_transfer(self, cell: Cell) -> float:
         """Return the seconds in which rank 0 reads or writes all bytes sequentially."""
         server = 0 if cell.where == LOCAL else 1
         drop_files(str(self._path))
@@ -75,7 +77,7 @@ class _Distant(Ranks):
         if self._comm.rank == 0:
             read = cell.kind == READ
             values = self._data if server == 0 else self._remote
-            file = self._handle(cell.where)
+            file = self._select_file(cell.where)
             start = file.iread if read else file.iwrite
             array = self._buffer if read else values
             if read:
@@ -95,24 +97,25 @@ class _Distant(Ranks):
         self._wait_asleep()
         return seconds
 
-    def _latencies(self) -> None:
+    def _measure_latencies(self) -> None:
         """Report the seconds of single small accesses by rank 0, alternating between kinds, while rank 1 sleeps."""
-        possible = [name for name in LATENCIES if self._possible(location(name))]
+        possible = [name for name in LATENCIES if self._is_possible(find_location(name))]
         samples: dict[str, list[float]] = {name: [] for name in possible}
         self._wait_asleep()
         if self._comm.rank == 0:
             for _ in range(_CALLS):
                 for name, times in samples.items():
                     begin = time.perf_counter()
-                    self._small(name)
+                    self._access_small(name)
                     times.append(time.perf_counter() - begin)
         self._wait_asleep()
         self._report("latency", samples=samples)
 
-    def _small(self, name: str) -> None:
-        where = location(name)
+    def _access_small(self, name: str) -> None:
+        """Make a small access: a request for the size, a read or a write."""
+        where = find_location(name)
         server = 0 if where == LOCAL else 1
-        file = self._handle(where)
+        file = self._select_file(where)
         if name.endswith("trip"):
             file.size(server)
         elif name.endswith(READ):
@@ -120,7 +123,7 @@ class _Distant(Ranks):
         else:
             file.write(0, self._remote[:SMALL] if server else self._data[:SMALL], server)
 
-    def _idle(self) -> None:
+    def _measure_idle_use(self) -> None:
         """Report the share of a core that a sleeping process with an idle handler uses."""
         self._wait_asleep()
         cpu, begin = time.process_time(), time.perf_counter()
@@ -128,49 +131,51 @@ class _Distant(Ranks):
         share = (time.process_time() - cpu) / (time.perf_counter() - begin)
         self._report("idle", shares=self._comm.gather(share))
 
-    def _loss(self) -> None:
+    def _measure_slowdown(self) -> None:
         """Report the time of a computation on rank 1, first undisturbed and then while rank 0 reads rank 1's disk."""
         blob = os.urandom(_BLOB)
-        amount = 0
+        rounds_of_hashing = 0
         begin = time.perf_counter()
         while time.perf_counter() - begin < _COMPUTE_SECONDS:
             hashlib.sha256(blob).digest()
-            amount += 1
+            rounds_of_hashing += 1
 
         def compute() -> dict[str, float]:
-            cpu, thread, start = time.process_time(), time.thread_time(), time.perf_counter()
-            for _ in range(amount):
+            process_begin, thread_begin, start = time.process_time(), time.thread_time(), time.perf_counter()
+            for _ in range(rounds_of_hashing):
                 hashlib.sha256(blob).digest()
             seconds = time.perf_counter() - start
-            service = (time.process_time() - cpu) - (time.thread_time() - thread)
+            service = (time.process_time() - process_begin) - (time.thread_time() - thread_begin)
             return {"seconds": seconds, "service": service}
 
         samples = []
         for _ in range(self._job.rounds):
-            alone = self._overlapped(compute, lambda: time.sleep(0.01))
-            served = self._overlapped(compute, lambda: self._file.read(0, self._buffer[: 1 << 15], 1))
+            alone = self._compute_while(compute, lambda: time.sleep(0.01))
+            served = self._compute_while(compute, lambda: self._file.read(0, self._buffer[: 1 << 15], 1))
             samples.append({"alone": alone, "served": served})
-            if self._possible(NEIGHBOUR):
-                samples[-1]["near"] = self._overlapped(compute, lambda: self._near.read(0, self._buffer[: 1 << 15], 1))
+            if self._is_possible(NEIGHBOUR):
+                samples[-1]["near"] = self._compute_while(
+                    compute, lambda: self._near.read(0, self._buffer[: 1 << 15], 1)
+                )
         self._report("loss", samples=samples)
 
-    def _overlapped(self, compute: Callable[[], dict[str, float]], other: Callable[[], Any]) -> dict[str, float]:
+    def _compute_while(self, compute: Callable[[], dict[str, float]], action: Callable[[], Any]) -> dict[str, float]:
         """Run `compute` on rank 1 while rank 0 repeats `other`; return the result of `compute` on rank 0."""
         self._wait_asleep()
         if self._comm.rank == 1:
             self._comm.send(compute(), dest=0)
             return {}
         calls = 0
-        arrived = self._comm.irecv(source=1)
+        result_request = self._comm.irecv(source=1)
         while True:
-            done, result = arrived.test()
-            if done and result is not None:
+            is_done, result = result_request.test()
+            if is_done and result is not None:
                 return {**result, "calls": float(calls)}
-            other()
+            action()
             calls += 1
 
 
-def location(name: str) -> str:
+def find_location(name: str) -> str:
     """Return where the file of a small access is."""
     return next((where for where in (LOCAL, NEIGHBOUR) if name.startswith(where)), REMOTE)
 

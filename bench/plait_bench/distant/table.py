@@ -12,14 +12,14 @@ from plait.draw.figure import new_figure, open_axis, save
 from plait.draw.palette import line_style
 from plait_bench.distant.driver import DistantResults
 from plait_bench.distant.job import LATENCIES, LOCAL, NEIGHBOUR, READ, REMOTE, WRITE, Cell
-from plait_bench.text import counted, microseconds, ranks_header, rate, short_bytes, titled_table
+from plait_bench.text import count_text, microseconds, ranks_header, rate, short_bytes, titled_table
 
 
 def distant_table(results: DistantResults) -> RenderableType:
     """Return the results as header, tables and notes."""
     others = (REMOTE, NEIGHBOUR) if results.near else (REMOTE,)
     rates = [_rates(results, where) for where in others]
-    return Group(_header(results), Text(), *rates, _latencies(results), _notes(results))
+    return Group(_header(results), Text(), *rates, _latencies(results), _make_notes(results))
 
 
 def _header(results: DistantResults) -> Text:
@@ -30,7 +30,7 @@ def _header(results: DistantResults) -> Text:
 def _rates(results: DistantResults, other: str) -> Table:
     settings = results.settings
     table = titled_table(
-        f"{settings['megabytes']} MiB from and to a disk, MB/s, median of {counted(settings['rounds'], 'round')}"
+        f"{settings['megabytes']} MiB from and to a disk, MB/s, median of {count_text(settings['rounds'], 'round')}"
     )
     table.add_column("Request", no_wrap=True)
     table.add_column("Ahead", justify="right")
@@ -56,7 +56,7 @@ def _latencies(results: DistantResults) -> Table:
     return table
 
 
-def _notes(results: DistantResults) -> Text:
+def _make_notes(results: DistantResults) -> Text:
     trip = results.latency(LATENCIES[0])
     extra = {
         kind: (results.latency(f"{REMOTE} {kind}") - results.latency(f"{LOCAL} {kind}")) / trip
@@ -66,8 +66,8 @@ def _notes(results: DistantResults) -> Text:
         f"A remote small read takes {extra[READ]:.2f} bare round trips more than a local one, "
         f"a write {extra[WRITE]:.2f}.",
         f"An idle handler takes {100 * max(results.idle):.2f} % of a core.",
-        f"A computing rank whose disk is read, 32 KiB at a time, takes {100 * results.lost('served'):.1f} % longer; "
-        f"the service itself takes {100 * results.service('served'):.1f} % of a core.",
+        f"A computing rank whose disk is read, 32 KiB at a time, takes {100 * results.slowdown('served'):.1f} % "
+        f"longer; the service itself takes {100 * results.service('served'):.1f} % of a core.",
         *_near_notes(results),
         "Reads come from the disk: the files are dropped from the page cache first.  Writes end with a sync.",
         "Bare round trip: a call that moves no file's bytes.  Every byte that was read was checked.",
@@ -79,8 +79,8 @@ def _near_notes(results: DistantResults) -> list[str]:
     if not results.near:
         return []
     return [
-        f"While a rank of the same node reads that disk, it takes {100 * results.lost('near'):.1f} % longer, and the "
-        f"service {100 * results.service('near'):.1f} % of a core."
+        f"While a rank of the same node reads that disk, it takes {100 * results.slowdown('near'):.1f} % longer, "
+        f"and the service {100 * results.service('near'):.1f} % of a core."
     ]
 
 
@@ -97,7 +97,7 @@ def draw_distant_chart(results: DistantResults, path: Path) -> None:
         for number, (kind, where) in enumerate((k, w) for k in (READ, WRITE) for w in (LOCAL, REMOTE)):
             rates = [results.rate(Cell(where, kind, size, ahead)) / 1e6 for size in sizes]
             axis.plot(sizes, rates, label=f"{where} {kind}", linewidth=1.8, markersize=6, **line_style(number))
-        axis.set_title(f"{counted(ahead, 'request')} in flight", fontsize=12, loc="left")
+        axis.set_title(f"{count_text(ahead, 'request')} in flight", fontsize=12, loc="left")
         axis.set_xlabel("request, bytes", fontsize=11)
         axis.set_xscale("log", base=2)
         axis.set_xticks(sizes, [short_bytes(size) for size in sizes])

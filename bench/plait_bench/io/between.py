@@ -38,7 +38,7 @@ class Hosts:
         self.count = len(numbers)
         self._first = self.of_rank.index(self.of_rank[comm.rank]) == comm.rank
 
-    def carried(self) -> npt.NDArray[np.int64]:
+    def count_link_bytes(self) -> npt.NDArray[np.int64]:
         """Return the bytes that this host has received and sent so far; zeros on all but the first rank of a host."""
         total = np.zeros(2, np.int64)
         if not self._first:
@@ -52,7 +52,7 @@ class Hosts:
 
     def max_carried(self, since: npt.NDArray[np.int64]) -> int:
         """Return the bytes that the busiest link has carried in one direction since `since`.  Collective."""
-        grown = self.carried() - since
+        grown = self.count_link_bytes() - since
         self._comm.Allreduce(MPI.IN_PLACE, grown, op=MPI.MAX)
         return int(grown.max())
 

@@ -30,7 +30,7 @@ from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.plain_reads import can_read_past_cache
 from plait_bench.primitives import fortran_library
 from plait_bench.results import CaseResult, CellResult, IoResults
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 from plait_bench.trials import Trials
 
 _MODULE = "plait_bench.io.ranks"
@@ -113,16 +113,17 @@ class _CaseRun:
         self._data = folder / f"{case.dtype}-{case.operation}.bin"
         self._cells = {cell.name: CellResult(cell.name) for cell in CELLS}
         self._hosts, self._bare = 1, None
-        self._steps = Steps(progress, len(CELLS) * (len(self._risky) + settings.rounds))
+        self._steps = Steps(progress, len(CELLS) * (len(self._tried_accesses) + settings.rounds))
 
     @property
-    def _risky(self) -> list[str]:
+    def _tried_accesses(self) -> list[str]:
+        """The accesses that are tried once before the rounds, because they may take very long."""
         return [DIRECT, MPI_IO] if self._settings.mpiio else [DIRECT]
 
     def run(self) -> CaseResult:
         """Return the result; the file is removed afterwards."""
         try:
-            self._trials().run(len(self._cells) * len(self._risky), self._steps)
+            self._trials().run(len(self._cells) * len(self._tried_accesses), self._steps)
             self._measure()
         finally:
             self._data.unlink(missing_ok=True)
@@ -136,9 +137,9 @@ class _CaseRun:
         return RankProgram(self._settings.ranks, _MODULE, [str(path)])
 
     def _trials(self) -> Trials[tuple[str, str]]:
-        limit = PATIENCE + len(self._cells) * len(self._risky) * (self._settings.cut + 1)
+        limit = REPORT_TIMEOUT + len(self._cells) * len(self._tried_accesses) * (self._settings.cut + 1)
         return Trials(
-            start=lambda tried: self._start(True, self._risky, tried, limit),
+            start=lambda tried: self._start(True, self._tried_accesses, tried, limit),
             named=lambda event: (event["cell"], event["access"]),
             describe=", ".join,
             note=self._note_trial,
@@ -163,7 +164,7 @@ class _CaseRun:
             order.insert(-1, MPI_IO)
         if self._settings.conditions.cold:
             order[:0] = [PLAIN, DISK] if can_read_past_cache(self._folder / "job.json") else [PLAIN]
-        patience = PATIENCE + 4 * self._settings.cut
+        patience = REPORT_TIMEOUT + 4 * self._settings.cut
         limit = patience * (len(self._cells) * (self._settings.rounds + 1) + 1)
         with self._start(False, order, skip, limit) as ranks:
             for event in ranks.events(patience):
@@ -172,7 +173,7 @@ class _CaseRun:
                 elif event["event"] == "hosts":
                     self._hosts, self._bare = event["count"], event["bare"]
                 elif event["event"] == "round":
-                    self._steps.done(f"{event['cell']}, round {event['round'] + 1} of {self._settings.rounds}")
+                    self._steps.complete(f"{event['cell']}, round {event['round'] + 1} of {self._settings.rounds}")
                 elif event["event"] == "cell":
                     cell = self._cells[event["cell"]]
                     cell.layout, cell.views = event["layout"], event["views"]

@@ -31,7 +31,7 @@ class _Ranks(Ranks):
 
     def run(self) -> None:
         """Run the whole job."""
-        self._greet()
+        self._report_hello()
         self._make_file()
         if not self._job.trial and self._hosts.count > 1:
             self._report("hosts", count=self._hosts.count, bare=self._hosts.bare_rate())
@@ -105,10 +105,10 @@ class _Ranks(Ranks):
                 watch = Watch(self._comm)
                 for position, access in enumerate(order):
                     files.prepare(1 + (number + 1) * len(accesses) + position)
-                    before = self._hosts.carried()
+                    before = self._hosts.count_link_bytes()
                     seconds, view = self._time(files, access)
                     carried = self._hosts.max_carried(before)
-                    if not self._all(files.correct(access)):
+                    if not self._is_true_on_all(files.correct(access)):
                         wrong.add(access)
                     if number < 0:
                         continue
@@ -143,8 +143,8 @@ class _Ranks(Ranks):
 
     def _time(self, files: Access, access: str) -> tuple[float, float]:
         """Return the seconds of one access and those of setting the view before it."""
-        view = self._span(files.set_view) if access == MPI_IO else 0.0
-        return self._span(lambda: files.run(access)), view
+        view = self._measure_span(files.set_view) if access == MPI_IO else 0.0
+        return self._measure_span(lambda: files.run(access)), view
 
 
 def main() -> None:

@@ -75,7 +75,7 @@ class JoinResults:
     settings: dict[str, Any]
     rows: list[JoinRow]
 
-    def wrong(self) -> list[str]:
+    def find_wrong_data(self) -> list[str]:
         """Return the tasks with wrong results."""
         return [f"{row.title}, {name}" for row in self.rows for name, tool in row.tools.items() if tool.wrong]
 
@@ -108,10 +108,10 @@ def _measure(key: str, case: JoinCase, settings: JoinSettings, folder: Path, ste
     row = JoinRow(key, case.title, case.unit, {name: JoinToolResult() for name in case.tools})
     for name, tool in case.tools.items():
         row.tools[name].failed = f"not installed: {tool.missing}" if tool.missing else ""
-    steps.doing(f"{case.title}: the source")
+    steps.report(f"{case.title}: the source")
     case.prepare(settings.size, work)
     durable(str(folder))  # otherwise the first tool would wait until the source is on the disk
-    steps.done(case.title)
+    steps.complete(case.title)
     names = list(case.tools)
     for number in range(settings.rounds):
         # The order of the tools rotates, so that a drift of the machine's speed favours no tool.
@@ -122,7 +122,7 @@ def _measure(key: str, case: JoinCase, settings: JoinSettings, folder: Path, ste
             if number == 0 and not result.failed and case.target:
                 result.wrong = not case.is_right(settings.size, work.target)
             _remove(work.target)
-            steps.done(f"{case.title}: {name}, round {number + 1} of {settings.rounds}")
+            steps.complete(f"{case.title}: {name}, round {number + 1} of {settings.rounds}")
     return row
 
 

@@ -50,4 +50,6 @@ def join_table(results: JoinResults) -> RenderableType:
         "Plait is: the median over the rounds of the tool's time divided by Plait's time in the same round.",
         *failed,
     ]
-    return Group(header, Text(), table, notes(lines, results.wrong(), "Every element of the first round was compared."))
+    return Group(
+        header, Text(), table, notes(lines, results.find_wrong_data(), "Every element of the first round was compared.")
+    )

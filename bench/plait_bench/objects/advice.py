@@ -25,7 +25,7 @@ class Advice:
     """Bytes of chunks or shards to write; None if no puts were measured."""
 
 
-def cheapest(rates: Rates) -> tuple[int, int] | None:
+def find_smallest_setting(rates: Rates) -> tuple[int, int] | None:
     """Return the (connections, piece) with the fewest bytes in flight that reaches 95 % of the highest rate.
 
     If several choices have equally few bytes in flight, the one with the fewest connections wins. None without rates.
@@ -48,7 +48,7 @@ def memory(connections: int, piece: int) -> int:
 
 def advise(gets: Rates, puts: Rates, usual_get: float | None, usual_put: float | None) -> Advice:
     """Return the advice. `usual_get` and `usual_put` are the rates with Plait's defaults, in bytes a second."""
-    get, put = cheapest(gets), cheapest(puts)
+    get, put = find_smallest_setting(gets), find_smallest_setting(puts)
     chunk = put[1] if put is not None else None
     pairs = ((usual_get, gets), (usual_put, puts))
     if all(not rates or (usual is not None and usual >= SUFFICES * max(rates.values())) for usual, rates in pairs):

@@ -19,10 +19,10 @@ from typing import Any
 import plait
 from plait_bench.machine import describe_machine
 from plait_bench.objects.advice import Advice, advise, memory
-from plait_bench.objects.location import ITEMSIZE, Target, below, content, find_target, is_web, remove_all
+from plait_bench.objects.location import ITEMSIZE, Target, append_to_url, content, find_target, is_web, remove_all
 from plait_bench.objects.tools import PLAIT, TOOLS
 from plait_bench.objects.worker import Amount
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 
 GET, PUT = "get", "put"
 ADVISED = "plait, with these settings"
@@ -148,7 +148,7 @@ def run_objects(settings: ObjectSettings, progress: Progress = lambda text, shar
     tools = 0 if is_web(settings.url) else (len(TOOLS) + 1) * settings.rounds
     steps = Steps(progress, 2 + sum(not result.left_out for result in cells) * settings.rounds + tools)
     results = ObjectResults(describe_machine(Path.cwd()), settings, cells=cells)
-    steps.doing("preparing the object to read")
+    steps.report("preparing the object to read")
     with _location(settings) as location:
         _Measurement(results, location, steps).run()
     return results
@@ -173,7 +173,7 @@ def _location(settings: ObjectSettings) -> Iterator[str | None]:
     if is_web(settings.url):
         yield None
         return
-    location = below(settings.url, f"plait-bench-{uuid.uuid4().hex[:12]}")
+    location = append_to_url(settings.url, f"plait-bench-{uuid.uuid4().hex[:12]}")
     try:
         yield location
     except plait.Error as error:
@@ -210,7 +210,7 @@ def _remove_or_warn(location: str, remove: Callable[[str], object]) -> None:
 
 def _limit(settings: ObjectSettings) -> float:
     """Return the maximum seconds of one task of a worker."""
-    return PATIENCE + settings.samples + _TOO_LONG * settings.seconds + settings.size / _SLOW
+    return REPORT_TIMEOUT + settings.samples + _TOO_LONG * settings.seconds + settings.size / _SLOW
 
 
 class _Measurement:
@@ -236,11 +236,11 @@ class _Measurement:
 
     def run(self) -> None:
         """Measure everything."""
-        self._steps.done("latency")
-        found = self._ask(Cell(GET), task="latency", url=self._target.url, shape=self._target.shape,
+        self._steps.complete("latency")
+        found = self._run_task(Cell(GET), task="latency", url=self._target.url, shape=self._target.shape,
                           put=self._location, count=self._settings.samples)  # fmt: skip
         self._results.latencies = {GET: found["gets"], **({PUT: found["puts"]} if found["puts"] else {})}
-        self._steps.done("throughput")
+        self._steps.complete("throughput")
         for number in range(self._settings.rounds):
             for result in self._results.cells:
                 if not result.left_out:
@@ -258,22 +258,22 @@ class _Measurement:
         elif cell.bytes_in_flight > self._bytes and cell.connections is not None:
             result.left_out = "the object is too small"
         if result.left_out:
-            self._steps.done(_name(cell))
+            self._steps.complete(_name(cell))
             return
         warm = min(max(cell.bytes_in_flight, _WARM), self._bytes)
         amount = Amount(warm, self._bytes, self._settings.seconds)
-        self._steps.doing(f"{_name(cell)}, round {number + 1} of {self._settings.rounds}")
+        self._steps.report(f"{_name(cell)}, round {number + 1} of {self._settings.rounds}")
         if cell.kind == GET:
-            sample = self._ask(cell, task="get", url=self._target.url, shape=self._target.shape,
+            sample = self._run_task(cell, task="get", url=self._target.url, shape=self._target.shape,
                                known=self._location is not None, amount=amount)  # fmt: skip
         else:
             url = f"{self._location}/put.zarr"
             piece = min(cell.piece or _CHUNK, self._bytes)
-            sample = self._ask(cell, task="put", url=url, piece=piece, amount=amount)
+            sample = self._run_task(cell, task="put", url=url, piece=piece, amount=amount)
             remove_all(url)
         result.samples.append(sample)
         self._best[cell.kind] = max(best, sample["bytes"] / sample["seconds"])
-        self._steps.done(_name(cell))
+        self._steps.complete(_name(cell))
 
     def _compare(self, url: str) -> None:
         """Read one Zarr array by each tool that is installed."""
@@ -289,22 +289,22 @@ class _Measurement:
             tools[ADVISED] = CellResult(Cell(GET))
         for number in range(self._settings.rounds):
             for name, result in tools.items():
-                self._steps.doing(f"{name} reads the same objects, round {number + 1} of {self._settings.rounds}")
+                self._steps.report(f"{name} reads the same objects, round {number + 1} of {self._settings.rounds}")
                 more = self._results.advice.settings if name == ADVISED else {}
                 task = {"task": "tool", "name": PLAIT if name == ADVISED else name, "url": url}
                 if not result.left_out:
                     self._run_tool(result, {**task, "elements": elements, "chunk": chunk}, more)
-                self._steps.done(name)
+                self._steps.complete(name)
 
     def _run_tool(self, result: CellResult, task: dict[str, Any], more: dict[str, int]) -> None:
         try:
-            result.samples.append(self._ask(result.cell, more, **task))
+            result.samples.append(self._run_task(result.cell, more, **task))
         except plait.Error as error:  # for example, a tool does not find the credentials or the objects
             if task["name"] == PLAIT or "WRONG DATA" in str(error):
                 raise
             result.left_out, result.samples = str(error), []
 
-    def _ask(self, cell: Cell, more: dict[str, int] | None = None, **task: Any) -> dict[str, Any]:
+    def _run_task(self, cell: Cell, more: dict[str, int] | None = None, **task: Any) -> dict[str, Any]:
         """Run a task in a new process and return its result; the process has ended on return, even after an error."""
         environment = cell.environment() | {name: str(value) for name, value in (more or {}).items()}
         limit = _limit(self._settings)

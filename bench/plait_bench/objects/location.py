@@ -39,7 +39,7 @@ def is_web(url: str) -> bool:
     return url.startswith(("http://", "https://"))
 
 
-def below(url: str, name: str) -> str:
+def append_to_url(url: str, name: str) -> str:
     """Return the location of `name` below an S3 URL; the URL's options move to between the bucket and the key."""
     location, _, query = url.partition("?")
     bucket, _, prefix = location.removeprefix("s3://").partition("/")

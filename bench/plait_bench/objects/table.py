@@ -12,7 +12,7 @@ from plait_bench.objects.driver import ADVISED, GET, PUT, CellResult, ObjectResu
 from plait_bench.objects.tools import PLAIT
 from plait_bench.text import (
     NOTHING,
-    counted,
+    count_text,
     machine_line,
     milliseconds,
     notes,
@@ -38,7 +38,8 @@ def objects_table(results: ObjectResults) -> RenderableType:
         parts.append(_tools(results))
     lines = [
         "Columns: bytes of a request. With n connections n requests are in flight, and PLAIT_MEMORY is 2 n of them.",
-        f"Rates: medians of {counted(settings.rounds, 'sample')} of about {settings.seconds:g} s, without connecting.",
+        f"Rates: medians of {count_text(settings.rounds, 'sample')} of about {settings.seconds:g} s, "
+        "without connecting.",
         *_left_out([*results.cells, *results.tools.values()]),
         "Every element that was read was compared, and the first and the last chunk that was put."
         if results.tools else "What was read was not compared.",

@@ -83,12 +83,12 @@ def get(url: str, shape: int | None, known: bool, amount: Sequence[Any]) -> dict
 
         def read(count: int) -> dict[str, Any]:
             region = np.s_[: max(1, min(file.shape[0], count // row))]
-            found, sample = _timed(lambda: file.read(region=region))
+            found, sample = _time_call(lambda: file.read(region=region))
             if known:
                 _check(found, 0, len(found))
             return {"bytes": found.nbytes, **sample}
 
-        return _repeated(read, Amount(*amount))
+        return _second_sample(read, Amount(*amount))
 
 
 def put(url: str, piece: int, amount: Sequence[Any]) -> dict[str, Any]:
@@ -103,24 +103,24 @@ def put(url: str, piece: int, amount: Sequence[Any]) -> dict[str, Any]:
             nonlocal at
             end = at + max(1, count // piece) * chunk
             data, region = content(at, end), np.s_[at:end]
-            _, sample = _timed(lambda: file.write(data, region=region))
+            _, sample = _time_call(lambda: file.write(data, region=region))
             at = end
             return {"bytes": data.nbytes, **sample}
 
-        result = _repeated(write, size)
+        result = _second_sample(write, size)
     with plait.open(url) as file:
         for begin, end in ((0, chunk), (at - chunk, at)):
             _check(file.read(region=np.s_[begin:end]), begin, end)
     return result
 
 
-def _repeated(work: Callable[[int], dict[str, Any]], size: Amount) -> dict[str, Any]:
+def _second_sample(work: Callable[[int], dict[str, Any]], size: Amount) -> dict[str, Any]:
     """Return the second of two samples. The first one opens the connections, and its rate sets the second's size."""
     first = work(size.warm)
     return work(min(size.max_bytes, max(size.warm, int(first["bytes"] / first["seconds"] * size.seconds))))
 
 
-def _timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
+def _time_call(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
     processor, begin = time.process_time(), time.perf_counter()
     result = work()
     seconds = time.perf_counter() - begin
@@ -135,7 +135,7 @@ def _check(found: Any, begin: int, end: int) -> None:
 def tool(name: str, url: str, elements: int, chunk: int) -> dict[str, Any]:
     """Return the time of reading a Zarr array by one tool."""
     read = TOOLS[name].prepare(url, elements, chunk)
-    found, sample = _timed(read)
+    found, sample = _time_call(read)
     _check(found, 0, elements)
     return {"bytes": elements * ITEMSIZE, **sample}
 

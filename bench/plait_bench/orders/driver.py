@@ -77,7 +77,7 @@ class OrdersResults:
     settings: dict[str, Any]
     cases: list[OrdersResult] = field(default_factory=list)
 
-    def wrong(self) -> list[str]:
+    def find_wrong_data(self) -> list[str]:
         """Return the descriptions of cases with wrong data."""
         return [result.case.title for result in self.cases if not result.right]
 
@@ -118,7 +118,7 @@ def run_orders(settings: OrdersSettings, progress: Progress = lambda text, share
                 results.cases.append(measure_read(case, settings.rounds, folder))
             else:
                 results.cases.append(measure_copy(case, settings.rounds, folder))
-            steps.done(case.title)
+            steps.complete(case.title)
     return results
 
 

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from plait_bench.orders.driver import FAR, SLOW, OrdersResults
-from plait_bench.text import counted, factor, machine_line, milliseconds, notes, titled_table, version_line
+from plait_bench.text import count_text, factor, machine_line, milliseconds, notes, titled_table, version_line
 
 
 def orders_table(results: OrdersResults) -> RenderableType:
@@ -20,20 +20,20 @@ def orders_table(results: OrdersResults) -> RenderableType:
         cells: list[RenderableType] = [
             milliseconds(result.predicted),
             milliseconds(result.seconds),
-            _marked(result.error, FAR),
+            _highlight_if_above(result.error, FAR),
         ]
         if len(result.samples) > 1:
-            cells += [milliseconds(best), _marked(result.loss, SLOW)]
+            cells += [milliseconds(best), _highlight_if_above(result.loss, SLOW)]
         table.add_row(result.case.title, *cells)
     header = Text(
         f"{machine_line(results.machine)}\n"
         f"constants {results.machine['constants']}, files on {results.machine['file system']}; "
         f"{version_line(results.machine)}"
     )
-    return Group(header, Text(), table, notes(_lines(results), results.wrong(), "Every element was checked."))
+    return Group(header, Text(), table, notes(_lines(results), results.find_wrong_data(), "Every element was checked."))
 
 
-def _marked(value: float, limit: float) -> Text:
+def _highlight_if_above(value: float, limit: float) -> Text:
     return Text(factor(value), style="bold red" if value > limit else "")
 
 
@@ -43,6 +43,6 @@ def _lines(results: OrdersResults) -> list[str]:
     slow = sum(result.loss > SLOW for result in forced)
     return [
         "Off by: the factor between prediction and measurement.  Loss: the time over that of the best strategy.",
-        f"Predictions off by more than {factor(FAR)}: {far} of {counted(len(results.cases), 'case')}.",
-        f"Choices slower than {factor(SLOW)} the best strategy: {slow} of {counted(len(forced), 'read')}.",
+        f"Predictions off by more than {factor(FAR)}: {far} of {count_text(len(results.cases), 'case')}.",
+        f"Choices slower than {factor(SLOW)} the best strategy: {slow} of {count_text(len(forced), 'read')}.",
     ]

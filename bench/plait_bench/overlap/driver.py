@@ -13,7 +13,7 @@ import plait
 from plait.launch import RankProgram, require_mpi
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.overlap.job import ACCESSES, BOTH, COMPUTE, IO, OverlapJob
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 
 _MODULE = "plait_bench.overlap.ranks"
 
@@ -59,7 +59,7 @@ class OverlapResults:
     settings: dict[str, Any]
     accesses: list[OverlapResult]
 
-    def wrong(self) -> list[str]:
+    def find_wrong_data(self) -> list[str]:
         """Return the names of accesses with wrong data."""
         return [access.name for access in self.accesses if access.wrong]
 
@@ -85,16 +85,19 @@ def run_overlap(settings: OverlapSettings, progress: Progress = lambda text, sha
         folder = Path(name)
         results = OverlapResults(describe_machine(folder), asdict(settings), [])
         job = OverlapJob(
-            str(folder / "overlap.bin"), settings.megabytes << 20, settings.rounds, PATIENCE * (settings.rounds + 4) * 4
+            str(folder / "overlap.bin"),
+            settings.megabytes << 20,
+            settings.rounds,
+            REPORT_TIMEOUT * (settings.rounds + 4) * 4,
         )
         job.save(folder / "job.json")
         steps = Steps(progress, len(ACCESSES) * settings.rounds)
         with RankProgram(settings.ranks, _MODULE, [str(folder / "job.json")]) as ranks:
-            for event in ranks.events(PATIENCE):
+            for event in ranks.events(REPORT_TIMEOUT):
                 if event["event"] == "hello":
                     results.machine["MPI"] = shorten_library(event["mpi"])
                 elif event["event"] == "round":
-                    steps.done(f"{event['access']}, round {event['round'] + 1} of {settings.rounds}")
+                    steps.complete(f"{event['access']}, round {event['round'] + 1} of {settings.rounds}")
                 elif event["event"] == "access":
                     results.accesses.append(OverlapResult(event["access"], event["samples"], event["wrong"]))
     if len(results.accesses) < len(ACCESSES):

@@ -37,7 +37,7 @@ class _Overlap(Ranks):
 
     def run(self) -> None:
         """Run the whole job."""
-        self._greet()
+        self._report_hello()
         for access in ACCESSES:
             with ExitStack() as cleanup:
                 file = cleanup.enter_context(self._open("r+" if access.write else "r"))
@@ -53,28 +53,34 @@ class _Overlap(Ranks):
             stream.seek(self._comm.rank * self._values.size)
             return stream.iwrite(self._values) if access.write else stream.iread(self._array.size, out=self._array)
 
-        def both(amount: int) -> None:
+        def access_and_compute(amount: int) -> None:
             request = start()
             self._compute(amount)
             request.wait()
 
-        alone = []
+        access_times = []
         for _ in range(3):
             self._prepare_cache(access)
-            alone.append(self._span(lambda: start().wait()))
+            access_times.append(self._measure_span(lambda: start().wait()))
         # The computation is made as long as the access.
-        unit = min(self._span(lambda: self._compute(8)) for _ in range(3)) / 8
-        amount = max(1, round(float(self._comm.bcast(statistics.median(alone))) / self._comm.bcast(unit)))
+        compute_unit = min(self._measure_span(lambda: self._compute(8)) for _ in range(3)) / 8
+        amount = max(
+            1, round(float(self._comm.bcast(statistics.median(access_times))) / self._comm.bcast(compute_unit))
+        )
         samples: dict[str, list[float]] = {way: [] for way in MEASUREMENTS}
-        actions = {IO: lambda: start().wait(), COMPUTE: lambda: self._compute(amount), BOTH: lambda: both(amount)}
+        actions = {
+            IO: lambda: start().wait(),
+            COMPUTE: lambda: self._compute(amount),
+            BOTH: lambda: access_and_compute(amount),
+        }
         wrong = False
         for number in range(self._job.rounds):
             for way in MEASUREMENTS if number % 2 == 0 else MEASUREMENTS[::-1]:
                 self._prepare_cache(access)
                 self._array.fill(-1.0)
-                samples[way].append(self._span(actions[way]))
+                samples[way].append(self._measure_span(actions[way]))
                 if way != COMPUTE and not access.write:
-                    wrong = wrong or not self._all(np.array_equal(self._array, self._values))
+                    wrong = wrong or not self._is_true_on_all(np.array_equal(self._array, self._values))
             self._report("round", access=access.name, round=number)
         self._report("access", access=access.name, samples=samples, wrong=wrong)
 

@@ -27,7 +27,7 @@ def overlap_table(results: OverlapResults) -> RenderableType:
         times = [milliseconds(access.median(way)) for way in (IO, COMPUTE, BOTH)]
         overlap = Text("wrong", style="bold red") if access.wrong else Text(f"{100 * access.overlap:.0f} %")
         table.add_row(access.name, *times, overlap)
-    return Group(_header(results), Text(), table, _notes(results))
+    return Group(_header(results), Text(), table, _make_notes(results))
 
 
 def _header(results: OverlapResults) -> Text:
@@ -35,13 +35,13 @@ def _header(results: OverlapResults) -> Text:
     return ranks_header(machine, results.settings["ranks"], f", file on {machine['file system']}")
 
 
-def _notes(results: OverlapResults) -> Text:
+def _make_notes(results: OverlapResults) -> Text:
     lines = [
         "Reads come from the disk: the file is dropped from the page cache before each.  Writes go to the page cache.",
         "Overlap: the part of the shorter of the two, access and computation, that the other one hides.",
         "Independent: each rank by itself, through a stream of mode 0.",
     ]
-    return notes(lines, results.wrong(), "Every byte that was read was checked.")
+    return notes(lines, results.find_wrong_data(), "Every byte that was read was checked.")
 
 
 def draw_overlap_chart(results: OverlapResults, path: Path) -> None:

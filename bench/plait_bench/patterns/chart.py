@@ -12,7 +12,7 @@ from plait.draw.palette import line_style
 from plait_bench.patterns.driver import PatternsResults
 from plait_bench.patterns.job import BURST, MODE_PATTERNS, Cell
 from plait_bench.patterns.table import Changes, patterns_header
-from plait_bench.text import counted, short_bytes
+from plait_bench.text import count_text, short_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ def _figures(results: PatternsResults) -> Iterator[_Figure]:
     max_ranks, disks = max(settings["ranks"]), max(settings["disks"])
     file = f"{short_bytes(size)} file, {short_bytes(page)} buffer"
     sizes: Changes = [(f"{short_bytes(bytes_)} file", {"size": bytes_}) for bytes_ in settings["sizes"]]
-    numbers: Changes = [(counted(number, "disk"), {"disks": number}) for number in settings["disks"]]
+    numbers: Changes = [(count_text(number, "disk"), {"disks": number}) for number in settings["disks"]]
     modes: Changes = [
         (f"mode {mode} ({MODE_PATTERNS[mode]})", {"mode": mode, "pattern": MODE_PATTERNS[mode]})
         for mode in settings["modes"]
@@ -63,12 +63,12 @@ def _figures(results: PatternsResults) -> Iterator[_Figure]:
     ]
     one_rank = Cell("GSA", 0, 1, disks, size, BURST, "read")
     many = Cell("GSA", 0, max_ranks, disks, size, page, "read")
-    yield _Figure(3, f"One rank, paged read, {counted(disks, 'disk')}", "buffer", one_rank, sizes)
+    yield _Figure(3, f"One rank, paged read, {count_text(disks, 'disk')}", "buffer", one_rank, sizes)
     yield _Figure(4, "One rank, burst read", "disks", one_rank, sizes)
     yield _Figure(5, "One rank, burst write", "disks", replace(one_rank, kind="write"), sizes)
     yield _Figure(6, f"Mode 0 (GSA), read, {file}", "ranks", many, numbers)
-    yield _Figure(7, f"Read, {counted(max_ranks, 'rank')}, {file}", "disks", many, modes)
-    yield _Figure(8, f"Read, {counted(disks, 'disk')}, {file}", "ranks", many, modes)
+    yield _Figure(7, f"Read, {count_text(max_ranks, 'rank')}, {file}", "disks", many, modes)
+    yield _Figure(8, f"Read, {count_text(disks, 'disk')}, {file}", "ranks", many, modes)
     for number, mode in ((9, 3), (10, 2), (11, 1)):
         base = replace(many, mode=mode, pattern=MODE_PATTERNS[mode])
         yield _Figure(number, f"Mode {mode} ({base.pattern}), read, {file}", "ranks", base, numbers)

@@ -73,7 +73,7 @@ def fill(salt: int, access: Access, part: Part) -> None:
     part[...] = content(access.offset, len(part), salt)
 
 
-def written(pattern: Pattern, mode: int, before: Part, after: Part, salt: int) -> bool:
+def has_written_elements(pattern: Pattern, mode: int, before: Part, after: Part, salt: int) -> bool:
     """Return True if a file has the elements that all ranks should have written, and is unchanged elsewhere."""
     requests = (access for rank in range(pattern.ranks) for access in pattern.requests(rank))
     if mode != 1:

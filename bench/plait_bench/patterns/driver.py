@@ -19,8 +19,8 @@ from plait.patterns import PATTERNS, Kind
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.patterns.content import make_file
 from plait_bench.patterns.job import BURST, MODE_PATTERNS, Cell, PatternsJob
-from plait_bench.steps import PATIENCE, Progress, Steps
-from plait_bench.text import counted
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
+from plait_bench.text import count_text
 
 _MODULE = "plait_bench.patterns.ranks"
 
@@ -121,7 +121,7 @@ class PatternsResults:
         found = self.cells.get(cell)
         return found.rate if found else None
 
-    def wrong(self) -> list[Cell]:
+    def find_wrong_data(self) -> list[Cell]:
         """Return the cells in which some byte was wrong."""
         return [cell for cell, result in self.cells.items() if result.wrong]
 
@@ -164,17 +164,17 @@ def run_patterns(settings: PatternsSettings, progress: Progress = lambda text, s
         steps = Steps(progress, len(cells) + len(counts) * settings.rounds)
         for ranks in counts:
             own_cells = [cell for cell in cells if cell.ranks == ranks]
-            limit = PATIENCE + len(own_cells) * 3 * (settings.cut + 1) * settings.rounds
+            limit = REPORT_TIMEOUT + len(own_cells) * 3 * (settings.cut + 1) * settings.rounds
             path = folder / "job.json"
             PatternsJob(own_cells, files, settings.rounds, settings.cut, limit).save(path)
             with RankProgram(ranks, _MODULE, [str(path)]) as program:
-                for event in program.events(PATIENCE + len(own_cells) * settings.cut):
+                for event in program.events(REPORT_TIMEOUT + len(own_cells) * settings.cut):
                     if event["event"] == "hello":
                         machine["MPI"] = shorten_library(event["mpi"])
                     elif event["event"] == "checked":
-                        steps.done(event["cell"])
+                        steps.complete(event["cell"])
                     elif event["event"] == "round":
-                        steps.done(f"{counted(ranks, 'rank')}, round {event['round'] + 1} of {settings.rounds}")
+                        steps.complete(f"{count_text(ranks, 'rank')}, round {event['round'] + 1} of {settings.rounds}")
                     elif event["event"] == "cell":
                         cell = Cell(**event["cell"])
                         results[cell] = CellResult(

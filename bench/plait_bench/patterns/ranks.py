@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 import plait
 from plait.patterns._drive import carry_out, list_accesses
-from plait_bench.patterns.content import DTYPE, ReadCheck, fill, tile, written
+from plait_bench.patterns.content import DTYPE, ReadCheck, fill, has_written_elements, tile
 from plait_bench.patterns.job import ELEMENT, Cell, PatternsJob
 from plait_bench.ranks import Ranks, run_job
 
@@ -56,10 +56,14 @@ class _CellRun:
         """Make the requests once and return True if every byte that this rank checks is correct.  Collective."""
         self.rewind()
         if self.cell.kind == "write":
-            before = self._whole()
+            before = self._read_whole_file()
             self.run(fill=partial(fill, salt))
-            after = self._whole()
-            return after is None or before is None or written(self.pattern, self.cell.mode, before, after, salt)
+            after = self._read_whole_file()
+            return (
+                after is None
+                or before is None
+                or has_written_elements(self.pattern, self.cell.mode, before, after, salt)
+            )
         check = ReadCheck(self.cell.mode == 1)
         self.run(receive=check.receive)
         if self.cell.mode != 1:
@@ -69,7 +73,7 @@ class _CellRun:
             return check.correct
         return check.correct and tile([stretch for each in all_stretches for stretch in each], self.pattern.elements)
 
-    def _whole(self) -> npt.NDArray[Any] | None:
+    def _read_whole_file(self) -> npt.NDArray[Any] | None:
         """Return all elements of the file on rank 0, None on other ranks.  Collective."""
         self._comm.Barrier()
         elements = None
@@ -89,20 +93,20 @@ class _Ranks(Ranks):
 
     def run(self) -> None:
         """Check all cells, then measure them round by round; every other round runs them in reverse."""
-        self._greet()
+        self._report_hello()
         # All cells use one array, so that the caches favour none of them.
         buffer = np.zeros(max(cell.make().largest for cell in self._job.cells), DTYPE)
         with ExitStack() as cleanup:
             files = {name: cleanup.enter_context(self._open(name)) for name in self._names()}
             runs = [_CellRun(self._comm, cell, files[cell.file], buffer) for cell in self._job.cells]
             for salt, run in enumerate(runs):
-                run.wrong = not self._all(run.correct(salt))
+                run.wrong = not self._is_true_on_all(run.correct(salt))
                 self._report("checked", cell=self._describe(run.cell))
             for number in range(self._job.rounds):
                 for run in runs if number % 2 == 0 else runs[::-1]:
                     if sum(run.samples) < self._job.cut:
                         run.rewind()
-                        run.samples.append(self._span(run.run))
+                        run.samples.append(self._measure_span(run.run))
                 self._report("round", round=number)
         for run in runs:
             self._report(

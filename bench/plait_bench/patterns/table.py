@@ -13,7 +13,7 @@ from rich.text import Text
 from plait.patterns import PATTERNS
 from plait_bench.patterns.driver import PatternsResults
 from plait_bench.patterns.job import BURST, MODE_PATTERNS, Cell
-from plait_bench.text import counted, machine_line, notes, rate, short_bytes, titled_table, version_line
+from plait_bench.text import count_text, machine_line, notes, rate, short_bytes, titled_table, version_line
 
 Changes = list[tuple[str, dict[str, Any]]]
 """Pairs of a label and the fields of a cell that the label stands for."""
@@ -36,7 +36,7 @@ def patterns_table(results: PatternsResults) -> RenderableType:
     for table in _tables(results):
         if table.row_count:
             parts += [Text(), table]
-    return Group(*parts, Text(), _notes(results))
+    return Group(*parts, Text(), _make_notes(results))
 
 
 def patterns_header(results: PatternsResults) -> Text:
@@ -55,8 +55,8 @@ def _tables(results: PatternsResults) -> Iterator[Table]:
     file, page = f"file of {short_bytes(size)}", f"by {short_bytes(settings['page'])}"
     sizes: Changes = [(short_bytes(bytes_), {"size": bytes_}) for bytes_ in settings["sizes"]]
     buffers: Changes = [(short_bytes(buffer), {"buffer": buffer}) for buffer in settings["buffers"]]
-    numbers: Changes = [(counted(number, "disk"), {"disks": number}) for number in settings["disks"]]
-    ranks: Changes = [(counted(count, "rank"), {"ranks": count}) for count in settings["ranks"]]
+    numbers: Changes = [(count_text(number, "disk"), {"disks": number}) for number in settings["disks"]]
+    ranks: Changes = [(count_text(count, "rank"), {"ranks": count}) for count in settings["ranks"]]
     modes: Changes = [
         (f"{mode}, {MODE_PATTERNS[mode]}, {number}", {"mode": mode, "pattern": MODE_PATTERNS[mode], "disks": number})
         for mode in settings["modes"]
@@ -67,13 +67,15 @@ def _tables(results: PatternsResults) -> Iterator[Table]:
         (f"{name}, {mode}", {"pattern": name, "mode": mode}) for name in PATTERNS for mode in settings["modes"]
     ]
     one_rank, many = (Cell("GSA", 0, count, disks, size, BURST, "read") for count in (1, max_ranks))
-    yield _grid(results, f"One rank, paged, {counted(disks, 'disk')}", "File, buffer", _Cells(one_rank, sizes, buffers))
+    yield _grid(
+        results, f"One rank, paged, {count_text(disks, 'disk')}", "File, buffer", _Cells(one_rank, sizes, buffers)
+    )
     yield _grid(results, "One rank, burst", "File", _Cells(one_rank, sizes, numbers))
     paged = replace(many, buffer=settings["page"])
     yield _grid(results, f"Modes, paged {page}, {file}", "Mode, pattern, disks", _Cells(paged, modes, ranks))
     yield _grid(results, f"Modes, burst, {file}", "Mode, pattern, disks", _Cells(many, modes, ranks))
     columns: Changes = [(way, {"buffer": buffer}) for way, buffer in ways if way in settings["ways"]]
-    title = f"All patterns, {counted(max_ranks, 'rank')}, {counted(disks, 'disk')}, {file}, paged {page}"
+    title = f"All patterns, {count_text(max_ranks, 'rank')}, {count_text(disks, 'disk')}, {file}, paged {page}"
     yield _grid(results, title, "Pattern, mode", _Cells(many, patterns, columns))
 
 
@@ -103,11 +105,11 @@ def _entry(results: PatternsResults, cell: Cell) -> Text:
     return Text(text, style="dim" if result is None else "")
 
 
-def _notes(results: PatternsResults) -> Text:
+def _make_notes(results: PatternsResults) -> Text:
     lines = [
         "The time is from the first rank's start to the last rank's end; in modes 0 and 4 every rank's copy counts.",
         "Paged: requests of the buffer's size.  Burst: the largest requests that the pattern permits.",
         "GSA, modes 0 and 4: every rank accesses the whole file.  GSSA, mode 1; GSI, modes 2 and 3: a share of it.",
         "–: the mode cannot produce the pattern; mode 3 writes only if all shares are equal.",
     ]
-    return notes(lines, [str(cell) for cell in results.wrong()], "Every byte of every cell was checked once.")
+    return notes(lines, [str(cell) for cell in results.find_wrong_data()], "Every byte of every cell was checked once.")

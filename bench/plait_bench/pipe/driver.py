@@ -22,7 +22,7 @@ from plait.launch import RankProgram, require_mpi
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.pipe.job import BOUND, CELLS, FILE, MPI_IO, PIPE, SIDES, SST, PipeJob, by_name
 from plait_bench.pipe.sst import has_sst
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 
 _MODULE = "plait_bench.pipe.ranks"
 
@@ -112,7 +112,7 @@ class PipeResults:
         """Return the times of opening each pipe between the given numbers of ranks."""
         return [cell.opening for cell in self.cells if (cell.writers, cell.readers) == (writers, readers)]
 
-    def wrong(self) -> list[tuple[str, str]]:
+    def find_wrong_data(self) -> list[tuple[str, str]]:
         """Return each cell and way with wrong data."""
         return [(f"{cell.name}, {cell.writers} to {cell.readers}", way) for cell in self.cells for way in cell.wrong]
 
@@ -160,7 +160,7 @@ def run_pipe(settings: PipeSettings, progress: Progress = lambda text, share: No
         (folder / "meet").mkdir(mode=0o700)
         results = PipeResults(describe_machine(folder), asdict(settings))
         for writers, readers in settings.sides:
-            limit = PATIENCE * len(CELLS)
+            limit = REPORT_TIMEOUT * len(CELLS)
             job = PipeJob(
                 settings.size, settings.dtype, writers, readers, settings.rounds, settings.steps,
                 settings.small, [cell.name for cell in CELLS], ways, str(folder), limit,
@@ -176,11 +176,11 @@ def _measure(job: PipeJob, folder: Path, results: PipeResults, steps: Steps) -> 
     size = job.extent**2 * np.dtype(job.dtype).itemsize
     try:
         with RankProgram(job.writers + job.readers, _MODULE, [str(folder / "job.json")]) as ranks:
-            for event in ranks.events(PATIENCE):
+            for event in ranks.events(REPORT_TIMEOUT):
                 if event["event"] == "hello":
                     results.machine["MPI"] = shorten_library(event["mpi"])
                 elif event["event"] == "round":
-                    steps.done(f"{job.writers} to {job.readers}, {event['cell']}, round {event['round'] + 1}")
+                    steps.complete(f"{job.writers} to {job.readers}, {event['cell']}, round {event['round'] + 1}")
                 elif event["event"] == "small":
                     results.small.append(SmallStepTimes(job.writers, job.readers, event["halves"], event["paused"]))
                 elif event["event"] == "cell":

@@ -155,7 +155,7 @@ class _PipeRanks(Ranks):
 
     def run(self) -> None:
         """Run the whole job."""
-        self._greet()
+        self._report_hello()
         if self._job.small > 0:
             small = SmallSteps(self._comm, self._end, self._job.writers)
             self._report("small", **small.measure(self._job.small))
@@ -173,8 +173,8 @@ class _PipeRanks(Ranks):
                     checked = number < 0 and way != BOUND
                     if checked:
                         run.clear()
-                    seconds = self._span(lambda way=way: run.run(way))  # type: ignore[misc]
-                    if checked and not self._all(run.correct()):
+                    seconds = self._measure_span(lambda way=way: run.run(way))  # type: ignore[misc]
+                    if checked and not self._is_true_on_all(run.correct()):
                         wrong.add(way)
                     if number >= 0:
                         samples[way].append(seconds / (self._job.steps if way in (PIPE, BOUND, SST) else 1))

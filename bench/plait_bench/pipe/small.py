@@ -21,7 +21,7 @@ class SmallSteps:
 
     def __init__(self, world: MPI.Intracomm, end: MPI.Intracomm, writers: int) -> None:
         """`end` has the ranks of this rank's side; the first `writers` ranks of `world` are the writers' side."""
-        self._world, self._end, self._first = world, end, world.rank < writers
+        self._world, self._end, self._is_writer = world, end, world.rank < writers
         readers = world.size - writers
         self._elements = SMALL * max(writers, readers)
 
@@ -29,40 +29,42 @@ class SmallSteps:
         """Return, in seconds, half of each round trip, and the time from one side to the other after a pause."""
         layout = plait.Layout((self._elements,), ["block"], grid=(self._end.size,))
         local = np.zeros(layout.local_shape(self._end.rank))
-        kind: dict[str, Any] = {"comm": self._end, "shape": (self._elements,), "dtype": "f8"}
-        if self._first:
+        options: dict[str, Any] = {"comm": self._end, "shape": (self._elements,), "dtype": "f8"}
+        if self._is_writer:
             with (
-                plait.open("pipe:there", "w", **kind) as there,
+                plait.open("pipe:there", "w", **options) as there,
                 plait.open("pipe:back", comm=self._end) as back,
             ):
-                halves = [self._trip(there, back, layout, local) for _ in range(trips + _WARM)][_WARM:]
+                halves = [self._time_half_trip(there, back, layout, local) for _ in range(trips + _WARM)][_WARM:]
         else:
             with (
                 plait.open("pipe:there", comm=self._end) as there,
-                plait.open("pipe:back", "w", **kind) as back,
+                plait.open("pipe:back", "w", **options) as back,
             ):
                 for _ in range(trips + _WARM):
                     there.read(layout, out=local)
                     back.write(local, layout)
             halves = []
-        return {"halves": halves, "paused": self._paused(layout, local, kind, max(20, trips // 10))}
+        return {"halves": halves, "paused": self._measure_after_pauses(layout, local, options, max(20, trips // 10))}
 
     @staticmethod
-    def _trip(there: plait.File, back: plait.File, layout: plait.Layout, local: npt.NDArray[Any]) -> float:
+    def _time_half_trip(there: plait.File, back: plait.File, layout: plait.Layout, local: npt.NDArray[Any]) -> float:
         begin = time.clock_gettime(time.CLOCK_MONOTONIC)
         there.write(local, layout)
         back.read(layout, out=local)
         return (time.clock_gettime(time.CLOCK_MONOTONIC) - begin) / 2
 
-    def _paused(self, layout: plait.Layout, local: npt.NDArray[Any], kind: dict[str, Any], count: int) -> list[float]:
+    def _measure_after_pauses(
+        self, layout: plait.Layout, local: npt.NDArray[Any], options: dict[str, Any], count: int
+    ) -> list[float]:
         """Return the time from the beginning of each write to the end of its read, with a pause before each write.
 
         A step carries the time at which its write began, so that the readers can compute the difference: all processes
         of a machine read the same monotonic clock. The result is the last rank's, on all ranks.
         """
         latencies = []
-        if self._first:
-            with plait.open("pipe:paused", "w", **kind) as pipe:
+        if self._is_writer:
+            with plait.open("pipe:paused", "w", **options) as pipe:
                 for _ in range(count):
                     time.sleep(_PAUSE)
                     local[:] = time.clock_gettime(time.CLOCK_MONOTONIC)

@@ -50,7 +50,7 @@ def pipe_table(results: PipeResults) -> RenderableType:
             end_section=cell.name == CELLS[-1].name,
         )
     small: list[RenderableType] = [_small_table(results), Text()] if results.small else []
-    return Group(_header(results), Text(), table, *small, _notes(results))
+    return Group(_header(results), Text(), table, *small, _make_notes(results))
 
 
 def _small_table(results: PipeResults) -> Table:
@@ -101,7 +101,7 @@ def _times(cell: PipeCell, way: str) -> Text:
     return Text(NOTHING if not pipe_time or not other_time else factor(other_time / pipe_time))
 
 
-def _notes(results: PipeResults) -> Text:
+def _make_notes(results: PipeResults) -> Text:
     lines = [
         "MB/s: bytes of the array per second, by all ranks together; a rank: by each rank of the larger side.",
         "Over equal: the time divided by the shortest time of equal layouts between as many ranks; each time is "
@@ -115,7 +115,9 @@ def _notes(results: PipeResults) -> Text:
         "millisecond after the last one, to the end of the read.",
     ]
     return notes(
-        lines, [f"{name}, {way}" for name, way in results.wrong()], "Every byte of the first round was checked."
+        lines,
+        [f"{name}, {way}" for name, way in results.find_wrong_data()],
+        "Every byte of the first round was checked.",
     )
 
 

@@ -85,7 +85,7 @@ class PlanResults:
     settings: dict[str, Any]
     results: list[PlanResult]
 
-    def wrong(self) -> list[PlanResult]:
+    def find_wrong_data(self) -> list[PlanResult]:
         """Return the cases whose messages are wrong."""
         return [result for result in self.results if not result.exact]
 
@@ -125,7 +125,7 @@ def plan(case: PlanCase, rounds: int) -> PlanResult:
     samples = _samples(conversion, rank, rounds)
     messages = conversion.sends(rank)
     naive = by_elements(case, rank) if case.naive else None
-    exact = _agrees(conversion, rank, messages)
+    exact = _is_correct(conversion, rank, messages)
     if naive is not None:
         exact = exact and naive[1] == {message.rank: (message.elements, message.runs) for message in messages}
     return PlanResult(
@@ -148,7 +148,7 @@ def _middle_rank(layout: plait.Layout) -> int:
     return int(layout.rank_numbers[layout.size // 2])
 
 
-def _agrees(conversion: plait.Conversion, rank: int, messages: list[plait.Message]) -> bool:
+def _is_correct(conversion: plait.Conversion, rank: int, messages: list[plait.Message]) -> bool:
     """Return True if each element is sent once to each replica, and receivers expect exactly what is sent to them.
 
     If the source has many ranks, only the elements that `rank` sends are counted. Of many receivers, only the first

@@ -21,8 +21,8 @@ def plan_table(results: PlanResults) -> RenderableType:
     for group, title in TITLES.items():
         members = [result for result in results.results if result.case.group == group]
         if members:
-            parts += [Text(), _group_table(group, title, members), *map(Text, _footers(group, members))]
-    return Parts(*parts, Text(), _notes(results))
+            parts += [Text(), _group_table(group, title, members), *map(Text, _growth_lines(group, members))]
+    return Parts(*parts, Text(), _make_notes(results))
 
 
 def plan_header(results: PlanResults) -> Text:
@@ -42,22 +42,22 @@ def by_series(results: list[PlanResult]) -> Iterator[tuple[str, list[PlanResult]
 
 def _group_table(group: Group, title: str, results: list[PlanResult]) -> Table:
     table = titled_table(title)
-    counted = any(result.pieces is not None for result in results)
+    count_text = any(result.pieces is not None for result in results)
     naive = any(result.case.naive for result in results)
     table.add_column("Conversion", no_wrap=True)
-    names = ["P" if group in ("ranks", "pipe") else "N", "Messages", *(["Pieces"] if counted else []), "Runs", "µs"]
-    names += ["µs/message", *(["µs/piece"] if counted else []), "KiB"]
+    names = ["P" if group in ("ranks", "pipe") else "N", "Messages", *(["Pieces"] if count_text else []), "Runs", "µs"]
+    names += ["µs/message", *(["µs/piece"] if count_text else []), "KiB"]
     names += ["By block", "By element"] if naive else []
     for name in names:
         table.add_column(name, justify="right", no_wrap=True, style="bold" if name == "µs" else "")
     for name, members in by_series(results):
         for number, result in enumerate(members):
             row = [name if number == 0 else "", power(result.case.at), f"{result.messages:,}"]
-            if counted:
+            if count_text:
                 row.append(NOTHING if result.pieces is None else f"{result.pieces:,}")
-            row += [power(result.runs), microseconds(result.seconds), _each(result.seconds, result.messages)]
-            if counted:
-                row.append(_each(result.seconds, result.pieces))
+            row += [power(result.runs), microseconds(result.seconds), _time_per_piece(result.seconds, result.messages)]
+            if count_text:
+                row.append(_time_per_piece(result.seconds, result.pieces))
             row.append(kibibytes(result.memory))
             if naive:
                 row += [_relative(result.by_blocks, result.seconds), _relative(result.by_elements, result.seconds)]
@@ -65,7 +65,7 @@ def _group_table(group: Group, title: str, results: list[PlanResult]) -> Table:
     return table
 
 
-def _each(seconds: float, count: int | None) -> str:
+def _time_per_piece(seconds: float, count: int | None) -> str:
     return f"{seconds * 1e6 / count:.2f}" if count else NOTHING
 
 
@@ -73,7 +73,7 @@ def _relative(naive: float | None, seconds: float) -> str:
     return NOTHING if naive is None else f"{microseconds(naive)} ({factor(naive / seconds)})"
 
 
-def _footers(group: Group, results: list[PlanResult]) -> Iterator[str]:
+def _growth_lines(group: Group, results: list[PlanResult]) -> Iterator[str]:
     """Yield lines about the growth of the time along each series."""
     for name, members in by_series(results):
         times = [result.seconds for result in members]
@@ -92,13 +92,13 @@ def _footers(group: Group, results: list[PlanResult]) -> Iterator[str]:
             )
 
 
-def _notes(results: PlanResults) -> Text:
+def _make_notes(results: PlanResults) -> Text:
     lines = [
         "Pieces: stretches of one common period, or of the array if that is shorter.  Runs: stretches of the array.",
         "KiB: peak memory of one call, including the list of messages.  By block, by element: µs of enumerating with "
         "NumPy, and the ratio to Plait's time.",
     ]
-    wrong = results.wrong()
+    wrong = results.find_wrong_data()
     if not wrong:
         lines.append("Each element goes out once, receivers expect what is sent, enumerations agree.")
     lines += [f"WRONG: {result.case.source} to {result.case.target}" for result in wrong]

@@ -14,7 +14,7 @@ import plait
 from plait import simulate
 from plait.launch import find_mpiexec
 from plait.trace import record
-from plait_bench.limited_disk import LimitedDisk, Limits, missing
+from plait_bench.limited_disk import LimitedDisk, Limits, find_obstacle
 from plait_bench.machine import describe_machine
 from plait_bench.predict.programs import MIB, PROGRAMS, RANKS, prepare
 from plait_bench.steps import Progress, Steps
@@ -116,7 +116,7 @@ def run_predict(settings: PredictSettings, progress: Progress = lambda text, sha
             full; plait.launch.LaunchError: there is no mpiexec
     """
     settings.check()
-    reason = missing()
+    reason = find_obstacle()
     if reason is not None:
         raise plait.StoreError(f"there can be no disk of limited rates here: {reason}")
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
@@ -124,7 +124,7 @@ def run_predict(settings: PredictSettings, progress: Progress = lambda text, sha
         results = PredictResults(describe_machine(folder), asdict(settings))
         with LimitedDisk(folder, _DISK) as disk:
             bench = _Bench(settings, folder, disk, Steps(progress, _steps(settings)))
-            bench.steps.doing("making the programs' files")
+            bench.steps.report("making the programs' files")
             prepare(disk.folder)
             bench.calibrate(results)
             results.runs = list(bench.runs(simulate.parse(results.machine_file)))
@@ -146,10 +146,10 @@ class _Bench:
 
     def calibrate(self, results: PredictResults) -> None:
         """Measure the machine with the known disk."""
-        self.steps.doing("calibrating")
+        self.steps.report("calibrating")
         self.disk.begin_cold(Limits.parse(self.settings.known))
         results.machine_file = simulate.calibrate(self.disk.folder, seconds=self.settings.seconds, size=_CALIBRATED)
-        self.steps.done("calibrated")
+        self.steps.complete("calibrated")
 
     def runs(self, machine: simulate.Machine) -> Iterator[Run]:
         """Measure and predict each program on all disks, and yield its runs."""
@@ -168,8 +168,8 @@ class _Bench:
 
     def _measure(self, run: Run) -> simulate.Recording:
         """Run a program on a disk without data in the page cache, and return its trace."""
-        self.steps.doing(f"{run.program} on {run.limits}")
-        self.disk.lift()
+        self.steps.report(f"{run.program} on {run.limits}")
+        self.disk.remove_limits()
         for name in ("written.dat", "result.dat"):
             (self.disk.folder / name).unlink(missing_ok=True)
         self.disk.begin_cold(Limits.parse(run.limits))
@@ -185,5 +185,5 @@ class _Bench:
         recording = simulate.record(trace, file=f"{self.disk.folder}/*")
         run.measured.append(recording.elapsed)
         run.replayed.append(simulate.run(recording, simulate.load("laptop-nvme"), measured=True).elapsed)
-        self.steps.done(f"{run.program} on {run.limits}")
+        self.steps.complete(f"{run.program} on {run.limits}")
         return recording

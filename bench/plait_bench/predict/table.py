@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from plait_bench.predict.driver import GOAL, PredictResults
-from plait_bench.text import counted, machine_line, three_digits, titled_table, version_line
+from plait_bench.text import count_text, machine_line, three_digits, titled_table, version_line
 
 
 def predict_table(results: PredictResults) -> RenderableType:
@@ -31,8 +31,8 @@ def predict_table(results: PredictResults) -> RenderableType:
     header = f"{machine_line(machine)}\ndisk on {machine['file system']}; {version_line(machine)}\n"
     notes = (
         "A disk's limits are bytes and requests a second, for reads and for writes; "
-        f"{counted(settings['rounds'], 'round')}. Replayed: with the times of requests that were measured in the same "
-        f"run. Predicted: from the trace and the calibration on {settings['known']} alone."
+        f"{count_text(settings['rounds'], 'round')}. Replayed: with the times of requests that were measured in "
+        f"the same run. Predicted: from the trace and the calibration on {settings['known']} alone."
     )
     verdict = f"{correct} of {len(others)} predictions for other disks are within {100 * GOAL:.0f} %"
     return Group(

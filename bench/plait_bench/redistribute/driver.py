@@ -17,7 +17,7 @@ import plait
 from plait.launch import Event, RankProgram, require_mpi
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.redistribute.job import ALLTOALLW, CALL, CELLS, PAST, PLAIN, PRIVATE, SHARED, RedistributeJob
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 from plait_bench.trials import Trials
 
 _MODULE = "plait_bench.redistribute.ranks"
@@ -81,7 +81,7 @@ class RedistributeResults:
     settings: dict[str, Any]
     cells: list[RedistributeCell]
 
-    def wrong(self) -> list[tuple[str, str]]:
+    def find_wrong_data(self) -> list[tuple[str, str]]:
         """Return each cell and way with wrong data."""
         return [(cell.name, way) for cell in self.cells for way in cell.wrong]
 
@@ -147,7 +147,7 @@ class _Run:
         self._measure()
 
     def _start(self, trial: bool, skip: list[str]) -> RankProgram:
-        limit = (PATIENCE + self._settings.cut) * (len(CELLS) * (1 if trial else self._settings.rounds + 1) + 1)
+        limit = (REPORT_TIMEOUT + self._settings.cut) * (len(CELLS) * (1 if trial else self._settings.rounds + 1) + 1)
         job = RedistributeJob(self._settings.size, self._settings.rounds, list(self._cells), trial, skip, limit)
         path = self._folder / "job.json"
         job.save(path)
@@ -160,11 +160,11 @@ class _Run:
     def _measure(self) -> None:
         skip = [cell.name for cell in self._cells.values() if cell.over is not None]
         with self._start(False, skip) as ranks:
-            for event in ranks.events(PATIENCE + self._settings.cut):
+            for event in ranks.events(REPORT_TIMEOUT + self._settings.cut):
                 if event["event"] == "hello":
                     self._results.machine["MPI"] = shorten_library(event["mpi"])
                 elif event["event"] == "round":
-                    self._steps.done(f"{event['cell']}, round {event['round'] + 1} of {self._settings.rounds}")
+                    self._steps.complete(f"{event['cell']}, round {event['round'] + 1} of {self._settings.rounds}")
                 elif event["event"] == "cell":
                     cell = self._cells[event["cell"]]
                     cell.layouts, cell.samples, cell.wrong = event["layouts"], event["samples"], event["wrong"]

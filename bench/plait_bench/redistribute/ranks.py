@@ -102,7 +102,7 @@ class _Ranks(Ranks):
 
     def run(self) -> None:
         """Run the whole job."""
-        self._greet()
+        self._report_hello()
         for name in self._job.cells:
             if self._job.trial:
                 self._try_cell(by_name(name))
@@ -115,8 +115,8 @@ class _Ranks(Ranks):
         with _CellRun(self._comm, cell, self._job.extent, [ALLTOALLW]) as ready:
             ready.prepare(ALLTOALLW, True)
             self._report("start", cell=cell.name)
-            seconds = self._span(lambda: ready.run(ALLTOALLW))
-            correct = self._all(ready.correct(ALLTOALLW))
+            seconds = self._measure_span(lambda: ready.run(ALLTOALLW))
+            correct = self._is_true_on_all(ready.correct(ALLTOALLW))
         self._report("done", cell=cell.name, seconds=seconds, correct=correct)
 
     def _measure_cell(self, cell: Cell) -> None:
@@ -131,8 +131,8 @@ class _Ranks(Ranks):
                 for way in ways if number % 2 == 0 else ways[::-1]:
                     checked = number < 0 and way not in (PLAIN, PAST)
                     ready.prepare(way, checked)
-                    seconds = self._span(lambda way=way: ready.run(way))  # type: ignore[misc]
-                    if checked and not self._all(ready.correct(way)):
+                    seconds = self._measure_span(lambda way=way: ready.run(way))  # type: ignore[misc]
+                    if checked and not self._is_true_on_all(ready.correct(way)):
                         wrong.add(way)
                     if number >= 0:
                         samples[way].append(seconds)

@@ -29,12 +29,12 @@ def redistribute_table(results: RedistributeResults) -> RenderableType:
         table.add_row(
             cell.name,
             *(_time(cell, way) for way in (SHARED, PRIVATE, CALL)),
-            _plain(cell.bound),
+            _format_time(cell.bound),
             _share(cell),
             _baseline(cell),
             _speed_up(cell),
         )
-    return Group(_header(results), Text(), table, _notes(results))
+    return Group(_header(results), Text(), table, _make_notes(results))
 
 
 def _header(results: RedistributeResults) -> Text:
@@ -45,14 +45,14 @@ def _header(results: RedistributeResults) -> Text:
     )
 
 
-def _plain(seconds: float | None) -> Text:
+def _format_time(seconds: float | None) -> Text:
     return Text(NOTHING, style="dim") if seconds is None else Text(milliseconds(seconds))
 
 
 def _time(cell: RedistributeCell, way: str) -> Text:
     if way in cell.wrong:
         return Text("wrong", style="bold red")
-    return _plain(cell.median(way))
+    return _format_time(cell.median(way))
 
 
 def _baseline(cell: RedistributeCell) -> Text:
@@ -73,7 +73,7 @@ def _speed_up(cell: RedistributeCell) -> Text:
     return Text(bound + factor(cell.speed_up), style="green" if cell.speed_up >= 1 else "red")
 
 
-def _notes(results: RedistributeResults) -> Text:
+def _make_notes(results: RedistributeResults) -> Text:
     lines = [
         "Shared: a reused plan on arrays in shared memory.  Private: a reused plan on ordinary NumPy arrays.",
         "Call: plait.redistribute() of private arrays, which plans and allocates a new array each time.",
@@ -82,7 +82,9 @@ def _notes(results: RedistributeResults) -> Text:
         "Alltoallw: MPI_Alltoallw with nested indexed types, like those of a darray, built beforehand.",
     ]
     return notes(
-        lines, [f"{name}, {way}" for name, way in results.wrong()], "Every byte of the first round was checked."
+        lines,
+        [f"{name}, {way}" for name, way in results.find_wrong_data()],
+        "Every byte of the first round was checked.",
     )
 
 

@@ -13,7 +13,7 @@ import plait
 from plait.launch import RankProgram, require_mpi
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.shared.job import KINDS, LOCATIONS, SHARED, SharedJob
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 
 _MODULE = "plait_bench.shared.ranks"
 
@@ -100,7 +100,7 @@ def run_shared(settings: SharedSettings, progress: Progress = lambda text, share
             settings.request,
             settings.ahead,
             settings.rounds,
-            PATIENCE * (settings.rounds + 1) * len(LOCATIONS) * 8,
+            REPORT_TIMEOUT * (settings.rounds + 1) * len(LOCATIONS) * 8,
         )
         path = Path(scratch) / "job.json"
         job.save(path)
@@ -108,7 +108,7 @@ def run_shared(settings: SharedSettings, progress: Progress = lambda text, share
         library = ""
         steps = Steps(progress, 1)
         with RankProgram(settings.ranks, _MODULE, [str(path)]) as ranks:
-            for event in ranks.events(PATIENCE):
+            for event in ranks.events(REPORT_TIMEOUT):
                 if event["event"] == "hello":
                     library = shorten_library(event["mpi"])
                 elif event["event"] == "hosts":
@@ -119,7 +119,7 @@ def run_shared(settings: SharedSettings, progress: Progress = lambda text, share
                     cell = results.cells.setdefault((way, hosts), SharedCell(event["bytes"]))
                     for kind in KINDS:
                         cell.seconds[kind].append(event["seconds"][kind])
-                    steps.done(f"{way} on {hosts} hosts")
+                    steps.complete(f"{way} on {hosts} hosts")
         results.machine.update(describe_machine(Path(folder)), MPI=library)
     if len(results.cells) < len(results.hosts) * len(LOCATIONS) or not results.hosts:
         raise plait.Error("the ranks ended before they had measured everything")

@@ -39,8 +39,8 @@ class _SharedRanks(Ranks):
 
     def run(self) -> None:
         """Run the whole job."""
-        self._greet()
-        numbers = sorted(set(self._job.hosts)) or doubled(self._hosts)
+        self._report_hello()
+        numbers = sorted(set(self._job.hosts)) or powers_of_two(self._hosts)
         if numbers[-1] > self._hosts:
             raise plait.Error(
                 f"{numbers[-1]} hosts were asked for, but the {self._comm.size} ranks are on {self._hosts}; start more "
@@ -107,7 +107,7 @@ class _SharedRanks(Ranks):
             time.sleep(0.0005)
 
 
-def doubled(maximum: int) -> list[int]:
+def powers_of_two(maximum: int) -> list[int]:
     """Return the powers of two up to `maximum`, and `maximum` itself."""
     numbers = [1 << power for power in range(maximum.bit_length())]
     return numbers if numbers[-1] == maximum else [*numbers, maximum]

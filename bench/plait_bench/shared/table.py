@@ -12,14 +12,14 @@ from plait.draw.figure import new_figure, open_axis, save
 from plait.draw.palette import line_style
 from plait_bench.shared.driver import SharedResults
 from plait_bench.shared.job import KINDS, SERVED, SHARED
-from plait_bench.text import NOTHING, counted, ranks_header, rate, short_bytes, titled_table
+from plait_bench.text import NOTHING, count_text, ranks_header, rate, short_bytes, titled_table
 
 _TITLES = {SHARED: "Shared Files", SERVED: "one disk for all"}
 
 
 def shared_table(results: SharedResults) -> RenderableType:
     """Return the results as header, table and notes."""
-    return Group(_header(results), Text(), _table(results), _notes(results))
+    return Group(_header(results), Text(), _table(results), _make_notes(results))
 
 
 def _header(results: SharedResults) -> Text:
@@ -30,7 +30,7 @@ def _table(results: SharedResults) -> Table:
     settings = results.settings
     table = titled_table(
         f"{settings['megabytes']} MiB a host in requests of {short_bytes(settings['request'])}, "
-        f"MB/s of all ranks, median of {counted(settings['rounds'], 'round')}"
+        f"MB/s of all ranks, median of {count_text(settings['rounds'], 'round')}"
     )
     table.add_column("Hosts", justify="right", no_wrap=True)
     for kind in KINDS:
@@ -49,7 +49,7 @@ def _table(results: SharedResults) -> Table:
     return table
 
 
-def _notes(results: SharedResults) -> Text:
+def _make_notes(results: SharedResults) -> Text:
     lines = [
         "Shared: Shared Files, striped over the disks of all ranks.  One disk: that of rank 0, which serves all ranks.",
         "Of linear: the rate divided by n times the rate of one host.",

@@ -89,16 +89,16 @@ class SimulateResults:
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
 
-        def plain(measurement: Measurement) -> dict[str, Any]:
+        def to_dictionary(measurement: Measurement) -> dict[str, Any]:
             return asdict(measurement) | {"requests_per_second": measurement.rate}
 
         return {
             "machine": self.machine,
             "settings": self.settings,
-            "policies": [plain(measurement) for measurement in self.policies],
-            "curves": [plain(measurement) for measurement in self.curves],
-            "reading a trace": plain(self.reading),
-            "reading and counting it": plain(self.traced),
+            "policies": [to_dictionary(measurement) for measurement in self.policies],
+            "curves": [to_dictionary(measurement) for measurement in self.curves],
+            "reading a trace": to_dictionary(self.reading),
+            "reading and counting it": to_dictionary(self.traced),
             "share of reading": self.share,
         }
 
@@ -162,11 +162,11 @@ def run_simulate(settings: SimulateSettings, progress: Progress = lambda text, s
         steps = Steps(progress, settings.rounds * (len(names) + len(CURVES) + 2))
 
         def measure(measurement: Measurement, work: Callable[[], float | None]) -> None:
-            steps.doing(measurement.name)
+            steps.report(measurement.name)
             begin = time.process_time()
             measurement.miss_ratio = work()
             measurement.samples.append(time.process_time() - begin)
-            steps.done(measurement.name)
+            steps.complete(measurement.name)
 
         for _ in range(settings.rounds):
             for measurement in results.policies:

@@ -12,7 +12,7 @@ import plait
 from plait.launch import RankProgram, require_mpi
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.small.job import PLAIT, SmallCase, SmallJob, make_cases
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 
 _MODULE = "plait_bench.small.ranks"
 
@@ -55,7 +55,7 @@ class SmallResults:
     settings: dict[str, Any]
     cases: list[SmallResult] = field(default_factory=list)
 
-    def wrong(self) -> list[str]:
+    def find_wrong_data(self) -> list[str]:
         """Return the accesses that brought wrong data."""
         return [f"{way}, {result.case.access} of {result.case.layout}" for result in self.cases for way in result.wrong]
 
@@ -94,7 +94,7 @@ def _run_ranks(
 ) -> None:
     """Measure the cases of one number of ranks."""
     path = Path(folder) / "job.json"
-    patience = PATIENCE + 4 * settings.sampling_seconds
+    patience = REPORT_TIMEOUT + 4 * settings.sampling_seconds
     SmallJob(cases, folder, settings.rounds, settings.sampling_seconds, patience * (len(cases) + 1)).save(path)
     measured = 0
     with RankProgram(cases[0].ranks, _MODULE, [str(path)]) as program:
@@ -105,6 +105,6 @@ def _run_ranks(
                 case = cases[event["number"]]
                 results.cases.append(SmallResult(case, event["samples"], event["wrong"]))
                 measured += 1
-                steps.done(f"{plait.Layout.parse(case.layout)}, {case.access}")
+                steps.complete(f"{plait.Layout.parse(case.layout)}, {case.access}")
     if measured < len(cases):
         raise plait.Error(f"the ranks ended before they had measured {cases[measured].layout}")

@@ -12,7 +12,7 @@ import plait
 from plait_bench.pattern import same_bytes
 from plait_bench.ranks import Ranks, run_job
 from plait_bench.small.job import AGAIN, READ, SLICE, SmallCase, SmallJob
-from plait_bench.small.ways import Array, Way, content, make_files, opened_ways, selected
+from plait_bench.small.ways import Array, Way, make_content, make_files, open_ways, slice_index
 
 _REPEATED = 200
 """Slices of one sample, which is the time of one of them."""
@@ -27,27 +27,27 @@ class _Ranks(Ranks):
 
     def run(self) -> None:
         """Run the whole job."""
-        self._greet()
+        self._report_hello()
         for number, case in enumerate(self._job.cases):
             self._measure(number, case)
 
     def _measure(self, number: int, case: SmallCase) -> None:
         """Measure all ways in each round, in turn; the first round is not counted, and checks what was read."""
         folder = Path(self._job.folder)
-        whole = content(case.edge)
+        whole = make_content(case.edge)
         indices = plait.Layout.parse(case.layout).indices(self._comm.rank)
-        expected = whole[selected(case)] if case.access == SLICE else whole[np.ix_(*indices)]
+        expected = whole[slice_index(case)] if case.access == SLICE else whole[np.ix_(*indices)]
         if self._comm.rank == 0:
             make_files(case, folder)
         self._comm.Barrier()
-        with opened_ways(case, self._comm, folder, whole[np.ix_(*indices)]) as ways:
+        with open_ways(case, self._comm, folder, whole[np.ix_(*indices)]) as ways:
             samples: dict[str, list[float]] = {name: [] for name in ways}
-            correct = {name: self._all(self._is_correct(case, way, expected)) for name, way in ways.items()}
+            correct = {name: self._is_true_on_all(self._is_correct(case, way, expected)) for name, way in ways.items()}
             begin = time.monotonic()
             for _ in range(self._job.rounds):
                 for name, way in ways.items():
                     samples[name].append(self._sample(case, way))
-                if not self._all(time.monotonic() - begin < self._job.sampling_seconds):
+                if not self._is_true_on_all(time.monotonic() - begin < self._job.sampling_seconds):
                     break
         self._report("case", number=number, samples=samples, wrong=[name for name in ways if not correct[name]])
 
@@ -59,15 +59,15 @@ class _Ranks(Ranks):
         """Return the seconds of one access."""
         result: list[Any] = []
 
-        def once() -> None:
+        def access_once() -> None:
             # The result is freed after the measurement, as that of a program is.
             result.append(way())
 
-        def slices() -> None:
+        def read_slices() -> None:
             for _ in range(_REPEATED):
                 way()
 
-        return self._span(slices) / _REPEATED if case.access == SLICE else self._span(once)
+        return self._measure_span(read_slices) / _REPEATED if case.access == SLICE else self._measure_span(access_once)
 
 
 def main() -> None:

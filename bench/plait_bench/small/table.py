@@ -38,7 +38,9 @@ def small_table(results: SmallResults) -> RenderableType:
         "rounds.",
         "NumPy's slices copy from mapped pages, without a system call.",
     ]
-    return Group(Text(header), table, notes(lines, results.wrong(), "Every element that was read was checked."))
+    return Group(
+        Text(header), table, notes(lines, results.find_wrong_data(), "Every element that was read was checked.")
+    )
 
 
 def _ratios(result: SmallResult) -> str:

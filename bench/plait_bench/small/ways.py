@@ -24,14 +24,14 @@ _CHUNKS = 100
 """Rows and columns of compressed chunks, at most."""
 
 
-def content(edge: int) -> Array:
+def make_content(edge: int) -> Array:
     """Return the array that all files hold."""
     return np.arange(edge * edge, dtype=np.float64).reshape(edge, edge)
 
 
 def make_files(case: SmallCase, folder: Path) -> None:
     """Write the file that a case reads, by the library of its format."""
-    array = content(case.edge)
+    array = make_content(case.edge)
     path = file_path(case, folder)
     chunks = (min(case.edge, _CHUNKS),) * 2
     if case.file == "npy":
@@ -40,16 +40,16 @@ def make_files(case: SmallCase, folder: Path) -> None:
         import zarr
         from zarr.codecs import GzipCodec
 
-        made = zarr.create_array(
+        zarr_array = zarr.create_array(
             path, shape=array.shape, chunks=chunks, dtype="f8", compressors=GzipCodec(), overwrite=True
         )
-        made[:] = array
+        zarr_array[:] = array
     else:
         import h5py
 
         with h5py.File(path, "w") as file:
-            about = {"chunks": chunks, "compression": "gzip"} if case.file == "gzip.h5" else {}
-            file.create_dataset("a", data=array, **about)
+            options = {"chunks": chunks, "compression": "gzip"} if case.file == "gzip.h5" else {}
+            file.create_dataset("a", data=array, **options)
 
 
 def file_path(case: SmallCase, folder: Path) -> Path:
@@ -57,13 +57,13 @@ def file_path(case: SmallCase, folder: Path) -> Path:
     return folder / f"small-{case.edge}.{case.file}"
 
 
-def selected(case: SmallCase) -> tuple[int, slice]:
+def slice_index(case: SmallCase) -> tuple[int, slice]:
     """Return the index of the slice: at most 80 elements of a row."""
     return case.edge // 2, slice(case.edge // 8, case.edge // 8 + min(80, case.edge // 2))
 
 
 @contextmanager
-def opened_ways(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array) -> Iterator[dict[str, Way]]:
+def open_ways(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array) -> Iterator[dict[str, Way]]:
     """Open what an access needs, and return its ways; leaving `with` closes it.
 
     local   this rank's part, which writes write
@@ -78,44 +78,44 @@ def opened_ways(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array
 
 def _plait(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
     name = str(file_path(case, folder)) + ("::/a" if case.file.endswith("h5") else "")
-    alone = case.ranks == 1
-    over: dict[str, Any] = {} if alone else {"comm": comm}
-    layout = None if alone else plait.Layout.parse(case.layout)
+    is_one_rank = case.ranks == 1
+    comm_option: dict[str, Any] = {} if is_one_rank else {"comm": comm}
+    layout = None if is_one_rank else plait.Layout.parse(case.layout)
 
     def read() -> Any:
-        with plait.open(name, **over) as file:
+        with plait.open(name, **comm_option) as file:
             return file.read(layout)
 
     def write() -> None:
         durable = case.access == SYNCED
-        about: dict[str, Any] = {"shape": (case.edge, case.edge), "dtype": "f8", "durable": durable, **over}
-        with plait.open(_new(folder, PLAIT), "w", **about) as file:
+        options: dict[str, Any] = {"shape": (case.edge, case.edge), "dtype": "f8", "durable": durable, **comm_option}
+        with plait.open(_new_path(folder, PLAIT), "w", **options) as file:
             file.write(local, layout)
 
     if case.access == READ:
         return read
     if case.access not in (AGAIN, SLICE):
         return write
-    file = files.enter_context(plait.open(name, **over))
-    index = selected(case)
+    file = files.enter_context(plait.open(name, **comm_option))
+    index = slice_index(case)
     return (lambda: file[index]) if case.access == SLICE else (lambda: file.read(layout))
 
 
 def _renamed(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
     """Write a new file by MPI-IO and rename it; with a sync, as after a crash either file must be whole."""
-    elsewhere = folder / "temporary"
-    elsewhere.mkdir(exist_ok=True)
-    name, temporary = _new(folder, RENAMED), _new(elsewhere, MPI_IO)
-    write = _mpiio(case, comm, elsewhere, local, files)
+    temporary_folder = folder / "temporary"
+    temporary_folder.mkdir(exist_ok=True)
+    name, temporary = _new_path(folder, RENAMED), _new_path(temporary_folder, MPI_IO)
+    write = _mpiio(case, comm, temporary_folder, local, files)
 
     def replace() -> None:
         write()
         if comm.rank == 0:
             Path(temporary).rename(name)
             if case.access == SYNCED:
-                opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-                os.fsync(opened)
-                os.close(opened)
+                descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+                os.fsync(descriptor)
+                os.close(descriptor)
         comm.Barrier()
 
     return replace
@@ -125,13 +125,15 @@ def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, fil
     shape = (case.edge, case.edge)
     layout = plait.Layout.parse(case.layout)
     starts = [int(indices[0]) if len(indices) else 0 for indices in layout.indices(comm.rank)]
-    empty = local.size == 0
-    part = MPI.DOUBLE.Create_contiguous(0) if empty else MPI.DOUBLE.Create_subarray(shape, local.shape, starts)
-    files.callback(part.Commit().Free)
+    has_no_elements = local.size == 0
+    filetype = (
+        MPI.DOUBLE.Create_contiguous(0) if has_no_elements else MPI.DOUBLE.Create_subarray(shape, local.shape, starts)
+    )
+    files.callback(filetype.Commit().Free)
 
     def open_file(path: Path | str, mode: int) -> MPI.File:
         file = MPI.File.Open(comm, str(path), mode)
-        file.Set_view(_HEADER, MPI.DOUBLE, part)
+        file.Set_view(_HEADER, MPI.DOUBLE, filetype)
         return file
 
     def read_all(file: MPI.File) -> Array:
@@ -146,7 +148,7 @@ def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, fil
         return found
 
     def write() -> None:
-        file = open_file(_new(folder, MPI_IO), MPI.MODE_WRONLY | MPI.MODE_CREATE)
+        file = open_file(_new_path(folder, MPI_IO), MPI.MODE_WRONLY | MPI.MODE_CREATE)
         file.Write_at_all(0, local)
         if case.access == SYNCED:
             file.Sync()
@@ -165,7 +167,7 @@ def _numpy(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, fil
     path = file_path(case, folder)
 
     def write() -> None:
-        with Path(_new(folder, NUMPY)).open("wb") as file:
+        with Path(_new_path(folder, NUMPY)).open("wb") as file:
             np.save(file, local)
             if case.access == SYNCED:
                 file.flush()
@@ -179,7 +181,7 @@ def _numpy(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, fil
         return write
     # The pages stay mapped, so that no system call is left; the copy is what the others return.
     mapped = np.load(path, mmap_mode="r")
-    index = selected(case)
+    index = slice_index(case)
     return lambda: np.array(mapped[index])
 
 
@@ -195,7 +197,7 @@ def _h5py(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, file
     if case.access == READ:
         return read
     data = files.enter_context(h5py.File(path, "r"))["a"]
-    index = selected(case) if case.access == SLICE else ...
+    index = slice_index(case) if case.access == SLICE else ...
     return lambda: data[index]
 
 
@@ -203,10 +205,10 @@ def _zarr(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, file
     import zarr
 
     data = zarr.open_array(file_path(case, folder), mode="r")
-    index = selected(case)
+    index = slice_index(case)
     return lambda: data[index]
 
 
-def _new(folder: Path, way: str) -> str:
+def _new_path(folder: Path, way: str) -> str:
     """Return the name of the file that a way writes."""
     return str(folder / f"new-{way}.npy")

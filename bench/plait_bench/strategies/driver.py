@@ -19,7 +19,7 @@ import plait
 from plait.launch import Event, RankProgram, require_mpi
 from plait.model.calibration import in_force
 from plait_bench.machine import describe_machine, shorten_library
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 from plait_bench.strategies.job import (
     CHOSEN,
     EDGES,
@@ -127,22 +127,22 @@ class StrategiesResults:
     not_cold: int = 0
     """Number of cases that were left out, because their file could not be dropped from the page cache."""
 
-    def wrong(self) -> list[tuple[str, str]]:
+    def find_wrong_data(self) -> list[tuple[str, str]]:
         """Return each case and way with wrong data."""
         return [(result.case.title, way) for result in self.cases for way in result.wrong]
 
-    def _share(self, good: Callable[[CaseResult], float]) -> float | None:
-        return sum(good(result) for result in self.cases) / len(self.cases) if self.cases else None
+    def _share_of_cases(self, predicate: Callable[[CaseResult], float]) -> float | None:
+        return sum(predicate(result) for result in self.cases) / len(self.cases) if self.cases else None
 
     @property
     def near(self) -> float | None:
         """The share of cases in which the choice takes at most a tenth longer than the best way."""
-        return self._share(lambda result: result.loss <= NEAR)
+        return self._share_of_cases(lambda result: result.loss <= NEAR)
 
     @property
     def near_by_model(self) -> float | None:
         """The share of cases in which the cost model's first choice takes at most a tenth longer than the best way."""
-        return self._share(lambda result: result.model_loss <= NEAR)
+        return self._share_of_cases(lambda result: result.model_loss <= NEAR)
 
     @property
     def repeats(self) -> float | None:
@@ -150,7 +150,7 @@ class StrategiesResults:
 
         It is below 1 if noise makes different ways the best ones in the two halves.
         """
-        return self._share(lambda result: repeats(result.forced_times()))
+        return self._share_of_cases(lambda result: repeats(result.forced_times()))
 
     def verdicts(self) -> dict[Verdict, int]:
         """Return the number of cases by verdict: certainly near the best way, certainly far from it, or open."""
@@ -198,20 +198,20 @@ def run_strategies(settings: StrategiesSettings, progress: Progress = lambda tex
     """
     results = StrategiesResults(settings=asdict(settings))
 
-    def note(event: Event, case: StrategyCase) -> None:
+    def add_result(event: Event, case: StrategyCase) -> None:
         if not event["possible"]:
             results.not_cold += 1
             return
         results.cases.append(CaseResult(case, **{name: event[name] for name in _FIELDS}))
 
-    results.machine = run_cases(settings, False, note, progress)
+    results.machine = run_cases(settings, False, add_result, progress)
     return results
 
 
 def run_cases(
-    settings: StrategiesSettings, programs: bool, note: Callable[[Event, StrategyCase], None], progress: Progress
+    settings: StrategiesSettings, programs: bool, handle_case: Callable[[Event, StrategyCase], None], progress: Progress
 ) -> dict[str, str]:
-    """Start the ranks, call `note` for each measured case, and return a description of the machine.
+    """Start the ranks, call `handle_case` for each measured case, and return a description of the machine.
 
     errors  as run_strategies()
     """
@@ -226,16 +226,16 @@ def run_cases(
         for ranks, group in groupby(grid, lambda case: case.ranks):
             cases = list(group)
             path = folder / "job.json"
-            StrategiesJob(cases, str(folder), settings.rounds, programs, PATIENCE * (len(cases) + 1)).save(path)
+            StrategiesJob(cases, str(folder), settings.rounds, programs, REPORT_TIMEOUT * (len(cases) + 1)).save(path)
             measured = 0
             with RankProgram(ranks, _MODULE, [str(path)]) as program:
-                for event in program.events(PATIENCE):
+                for event in program.events(REPORT_TIMEOUT):
                     if event["event"] == "hello":
                         machine["MPI"] = shorten_library(event["mpi"])
                     elif event["event"] == "case":
                         measured += 1
-                        note(event, cases[event["number"]])
-                        steps.done(cases[event["number"]].title)
+                        handle_case(event, cases[event["number"]])
+                        steps.complete(cases[event["number"]].title)
             if measured < len(cases):
                 raise plait.Error(f"the ranks ended before they had measured {cases[measured].title}")
     return machine

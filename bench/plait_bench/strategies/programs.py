@@ -14,7 +14,7 @@ from plait_bench.steps import Progress
 from plait_bench.strategies.driver import StrategiesSettings, run_cases
 from plait_bench.strategies.job import ACCESSES, CHOSEN, StrategyCase
 from plait_bench.strategies.verdict import NEAR, find_best
-from plait_bench.text import counted, factor, machine_line, notes, titled_table, version_line
+from plait_bench.text import count_text, factor, machine_line, notes, titled_table, version_line
 
 
 @dataclass
@@ -52,7 +52,7 @@ class ProgramsResults:
     cases: list[ProgramsResult] = field(default_factory=list)
     bad: list[tuple[str, str]] = field(default_factory=list)
 
-    def wrong(self) -> list[tuple[str, str]]:
+    def find_wrong_data(self) -> list[tuple[str, str]]:
         """Return each case and way with wrong data."""
         return self.bad
 
@@ -74,11 +74,11 @@ def run_programs(settings: StrategiesSettings, progress: Progress = lambda text,
     """Measure the programs of all cases.  errors  as run_strategies()"""
     results = ProgramsResults(settings=asdict(settings))
 
-    def note(event: Event, case: StrategyCase) -> None:
+    def add_result(event: Event, case: StrategyCase) -> None:
         results.cases.append(ProgramsResult(case, event["modelled"], event["programs"]))
         results.bad += [(case.title, way) for way in event["wrong"]]
 
-    results.machine = run_cases(settings, True, note, progress)
+    results.machine = run_cases(settings, True, add_result, progress)
     return results
 
 
@@ -98,7 +98,8 @@ def programs_table(results: ProgramsResults) -> RenderableType:
     machine = results.machine
     header = Text(f"{machine_line(machine)}\n{machine.get('MPI', 'MPI')}; {version_line(machine)}")
     lines = [
-        f"{counted(len(results.cases), 'case')}; a program opens the file, which is not timed, and repeats one access.",
+        f"{count_text(len(results.cases), 'case')}; a program opens the file, which is not timed, and "
+        "repeats one access.",
         "The best strategy is selected in the other half of the rounds; it is forced from the first access on.",
         f"Constants of the cost model: {machine.get('constants', 'built in')}.",
     ]

@@ -23,10 +23,10 @@ from plait_bench.strategies.job import ACCESSES, CHOSEN, DIRECT, StrategiesJob, 
 _CHUNK = 1 << 22  # elements that are made or compared at a time
 _FASTEST_REQUEST = 0.2e-6
 """A lower bound of the seconds of a system call that copies a few bytes out of the page cache, on current machines."""
-_HOPELESS = 4.0
+_MAX_SLOWDOWN = 4.0
 """A way is not measured in every round if its first try took more than this many times as long as another way's."""
 
-_LEARNING = 40
+_TRIAL_ACCESSES = 40
 """Number of accesses after which Plait has tried all promising strategies."""
 
 _MIN_SECONDS, _MAX_TIMES = 2e-3, 20
@@ -124,12 +124,12 @@ class _CaseRun:
         file = self._open(self.requested[way])
         self._comm.Barrier()
         begin = time.perf_counter()
-        spent = []
+        elapsed = []
         for _ in range(max(ACCESSES)):
             self._access(file)
-            spent.append(time.perf_counter() - begin)
+            elapsed.append(time.perf_counter() - begin)
         file.close()
-        return [spent[count - 1] for count in ACCESSES]
+        return [elapsed[count - 1] for count in ACCESSES]
 
     def correct(self) -> bool:
         """Return True if this rank has every byte that the access should have transferred."""
@@ -183,7 +183,7 @@ class _Ranks(Ranks):
 
     def run(self) -> None:
         """Run the whole job."""
-        self._greet()
+        self._report_hello()
         for number, case in enumerate(self._job.cases):
             self._measure(number, case)
 
@@ -209,32 +209,36 @@ class _Ranks(Ranks):
         """Measure all ways round by round, or whole programs; every other round runs them in reverse."""
         with _CaseRun(self._comm, self._make_file(case), case) as run:
             plans = {way: run.plan(way) for way in run.files}
-            first: dict[str, float] = {}
+            first_times: dict[str, float] = {}
             wrong: list[str] = []
             possible = True
             # This round warms up, is checked and is not counted.  The direct way comes last, because it may take very
             # long: it is skipped if its number of requests alone shows that it is hopeless.
-            for turn, way in enumerate(sorted(plans, key=lambda way: way == DIRECT)):
-                if way == DIRECT and _requests(plans[way]) * _FASTEST_REQUEST > _HOPELESS * min(first.values()):
+            for index, way in enumerate(sorted(plans, key=lambda way: way == DIRECT)):
+                if way == DIRECT and _parse_request_count(plans[way]) * _FASTEST_REQUEST > _MAX_SLOWDOWN * min(
+                    first_times.values()
+                ):
                     continue
-                possible = run.prepare(1 + turn, True) and possible
-                first[way] = self._span(lambda way=way: run.run(way))  # type: ignore[misc]
-                if not self._all(run.correct()):
+                possible = run.prepare(1 + index, True) and possible
+                first_times[way] = self._measure_span(lambda way=way: run.run(way))  # type: ignore[misc]
+                if not self._is_true_on_all(run.correct()):
                     wrong.append(way)
-            fastest = min(seconds for way, seconds in first.items() if way != CHOSEN)
-            fast = [way for way in plans if first.get(way, np.inf) <= _HOPELESS * fastest or way == CHOSEN]
-            fields: dict[str, Any] = {"modelled": parse_plan(plans[CHOSEN]), "first": first, "wrong": wrong}
+            fastest = min(seconds for way, seconds in first_times.items() if way != CHOSEN)
+            fast_ways = [
+                way for way in plans if first_times.get(way, np.inf) <= _MAX_SLOWDOWN * fastest or way == CHOSEN
+            ]
+            fields: dict[str, Any] = {"modelled": parse_plan(plans[CHOSEN]), "first": first_times, "wrong": wrong}
             if self._job.programs:
-                self._run_programs(run, fast, fields)
+                self._run_programs(run, fast_ways, fields)
             elif possible:
-                self._run_rounds(run, fast, fields)
+                self._run_rounds(run, fast_ways, fields)
         self._report("case", number=number, possible=possible, **fields)
 
     def _run_programs(self, run: _CaseRun, ways: list[str], fields: dict[str, Any]) -> None:
         """Measure a whole program in each way in each round, and add the times to the fields of the report."""
         fields["programs"] = {way: [] for way in ways}
-        for turn in range(self._job.rounds):
-            for way in ways if turn % 2 == 0 else ways[::-1]:
+        for round_number in range(self._job.rounds):
+            for way in ways if round_number % 2 == 0 else ways[::-1]:
                 fields["programs"][way].append(run.run_program(way))
 
     def _run_rounds(self, run: _CaseRun, ways: list[str], fields: dict[str, Any]) -> None:
@@ -242,26 +246,26 @@ class _Ranks(Ranks):
 
         Adds the times, and the choice before and after the rounds, to the fields of the report.
         """
-        for _ in range(_LEARNING - 1):
+        for _ in range(_TRIAL_ACCESSES - 1):
             run.prepare(0, False)
             run.run(CHOSEN)
         samples: dict[str, list[float]] = {way: [] for way in ways}
         fields["chosen"] = parse_plan(run.plan(CHOSEN))
-        repeats = 1 if run.cold else _repeats(min(fields["first"].values()))
-        for turn in range(self._job.rounds):
-            for way in ways if turn % 2 == 0 else ways[::-1]:
+        repeats = 1 if run.cold else _choose_repeats(min(fields["first"].values()))
+        for round_number in range(self._job.rounds):
+            for way in ways if round_number % 2 == 0 else ways[::-1]:
                 run.prepare(0, False)
-                seconds = self._span(lambda way=way: run.run(way, repeats))  # type: ignore[misc]
+                seconds = self._measure_span(lambda way=way: run.run(way, repeats))  # type: ignore[misc]
                 samples[way].append(seconds / repeats)
         fields["samples"], fields["in_the_end"] = samples, parse_plan(run.plan(CHOSEN))
 
 
-def _repeats(seconds: float) -> int:
+def _choose_repeats(seconds: float) -> int:
     """Return how often a measurement repeats an access, so that the late start of a rank hardly affects its time."""
     return max(1, min(_MAX_TIMES, round(_MIN_SECONDS / seconds)))
 
 
-def _requests(plan: str) -> int:
+def _parse_request_count(plan: str) -> int:
     """Return the number of requests of one rank in the plan of a direct access."""
     match = re.search(r"at most (\d+) a rank", plan)
     return int(match.group(1)) if match else 0

@@ -11,7 +11,7 @@ from plait.draw.figure import new_figure, open_axis, save
 from plait_bench.strategies.driver import CaseResult, StrategiesResults
 from plait_bench.strategies.job import CHOSEN
 from plait_bench.strategies.verdict import NEAR
-from plait_bench.text import counted, machine_line, milliseconds, notes, titled_table, version_line
+from plait_bench.text import count_text, machine_line, milliseconds, notes, titled_table, version_line
 
 _MARKS = {"near": "", "far": "", "open": " ?"}
 
@@ -27,7 +27,7 @@ def strategies_table(results: StrategiesResults) -> RenderableType:
         table.add_column(title, justify="right", no_wrap=True)
     for result in results.cases:
         table.add_row(*_row(result))
-    return Group(_header(results), Text(), table, _notes(results))
+    return Group(_header(results), Text(), table, _make_notes(results))
 
 
 def _header(results: StrategiesResults) -> Text:
@@ -49,7 +49,7 @@ def _row(result: CaseResult) -> list[str | Text]:
     ]
 
 
-def _notes(results: StrategiesResults) -> Text:
+def _make_notes(results: StrategiesResults) -> Text:
     lines = [
         "P: ranks.  Best: the strategy with the shortest time; all strategies are forced in the same rounds.",
         "Loss: additional time of the chosen strategy relative to the best one in the other half of the rounds, after "
@@ -58,12 +58,13 @@ def _notes(results: StrategiesResults) -> Text:
     ]
     if results.not_cold:
         lines.append(
-            f"Left out: {counted(results.not_cold, 'case')} from the disk, for the files here stay in the page cache."
+            f"Left out: {count_text(results.not_cold, 'case')} from the disk, for the files here stay in the "
+            "page cache."
         )
     if results.near is not None:
         losses = sorted(result.loss for result in results.cases)
         lines.append(
-            f"Within {100 * NEAR:.0f} % of the best: {100 * results.near:.1f} % of {counted(len(losses), 'case')}; "
+            f"Within {100 * NEAR:.0f} % of the best: {100 * results.near:.1f} % of {count_text(len(losses), 'case')}; "
             f"the largest loss is {100 * losses[-1]:.0f} %.  "
             f"By the model alone: {100 * (results.near_by_model or 0):.1f} %."
         )
@@ -75,7 +76,9 @@ def _notes(results: StrategiesResults) -> Text:
             f"{100 * (results.repeats or 0):.1f} %."
         )
     return notes(
-        lines, [f"{name}, {way}" for name, way in results.wrong()], "Every byte of the first round was checked."
+        lines,
+        [f"{name}, {way}" for name, way in results.find_wrong_data()],
+        "Every byte of the first round was checked.",
     )
 
 

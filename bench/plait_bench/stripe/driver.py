@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import plait
-from plait_bench.limited_disk import LimitedDisk, Limits, missing
+from plait_bench.limited_disk import LimitedDisk, Limits, find_obstacle
 from plait_bench.machine import describe_machine
 from plait_bench.steps import Progress, Steps
 
@@ -75,7 +75,7 @@ class StripeResults:
         first = self.runs[0]
         return run.rate(way) / first.rate(way) * first.disks / run.disks
 
-    def wrong(self) -> list[str]:
+    def find_wrong_data(self) -> list[str]:
         """Return the numbers of disks for which the data that was read differs from what was written."""
         return [f"{run.disks} disks" for run in self.runs if run.wrong]
 
@@ -97,7 +97,7 @@ def run_stripe(settings: StripeSettings, progress: Progress = lambda text, share
     errors  plait.ArgumentError: invalid settings; plait.StoreError: this machine cannot limit disks, or they are full
     """
     limits = Limits.parse(settings.limits)
-    reason = missing()
+    reason = find_obstacle()
     if reason is not None:
         raise plait.StoreError(f"there can be no disk of limited rates here: {reason}")
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
@@ -110,10 +110,10 @@ def run_stripe(settings: StripeSettings, progress: Progress = lambda text, share
             results.runs.append(run)
             with _disks(folder, count, settings.edge**2 // count + _SPARE) as disks:
                 for number in range(settings.rounds):
-                    steps.doing(f"{count} disks, round {number + 1} of {settings.rounds}")
+                    steps.report(f"{count} disks, round {number + 1} of {settings.rounds}")
                     _measure(run, settings, (disks, limits), matrix, folder / "matrix")
-                    steps.done(f"{count} disks, round {number + 1} of {settings.rounds}")
-                    steps.done(f"{count} disks, round {number + 1} of {settings.rounds}")
+                    steps.complete(f"{count} disks, round {number + 1} of {settings.rounds}")
+                    steps.complete(f"{count} disks, round {number + 1} of {settings.rounds}")
     return results
 
 
@@ -151,7 +151,7 @@ def _measure(
     run.rates["read"].append(matrix.nbytes / (time.perf_counter() - begin))
     run.wrong |= not all(np.array_equal(part, other) for part, other in zip(result, parts, strict=True))
     for disk in disks:
-        disk.lift()
+        disk.remove_limits()
         for component in disk.folder.glob(f"{name.name}.*"):
             component.unlink()
     name.unlink()

@@ -8,7 +8,7 @@ from rich.text import Text
 from plait_bench.stripe.driver import GOAL, OPERATIONS, PAPER, StripeResults
 from plait_bench.text import (
     NOTHING,
-    counted,
+    count_text,
     machine_line,
     notes,
     rate,
@@ -40,12 +40,12 @@ def stripe_table(results: StripeResults) -> RenderableType:
     reached = [results.of_linear(run, way) >= GOAL for run in results.runs for way in OPERATIONS]
     header = Text(f"{machine_line(machine)}\ndisks on {machine['file system']}; {version_line(machine)}\n")
     lines = [
-        f"Medians of {counted(settings['rounds'], 'round')}, in stripes of {short_bytes(settings['unit'])}. Writing "
+        f"Medians of {count_text(settings['rounds'], 'round')}, in stripes of {short_bytes(settings['unit'])}. Writing "
         "ends when the data is durable; reading begins with an empty page cache.",
         "1993: table II of DeBenedictis and del Rosario, output of 1024 x 1024 bytes by rows from 64 processors.",
         f"{sum(reached)} of {len(reached)} rates are at least {100 * GOAL:.0f} % of linear.",
     ]
-    return Group(header, table, notes(lines, results.wrong(), "Every byte was compared."))
+    return Group(header, table, notes(lines, results.find_wrong_data(), "Every byte was compared."))
 
 
 def _percent(share: float) -> str:

@@ -146,7 +146,7 @@ def run_trace(settings: TraceSettings, progress: Progress = lambda text, share: 
                     for traced in (False, True) if number % 2 == 0 else (True, False):
                         time = workers[traced].time(result.call, result.size, settings.calls)
                         (result.traced if traced else result.untraced).append(time)
-                    steps.done(f"{result.call}, round {number + 1} of {settings.rounds}")
+                    steps.complete(f"{result.call}, round {number + 1} of {settings.rounds}")
         finally:
             for worker in workers:
                 worker.close()

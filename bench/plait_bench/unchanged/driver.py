@@ -11,7 +11,7 @@ from typing import Any
 import plait
 from plait.launch import RankProgram, require_mpi
 from plait_bench.machine import describe_machine, shorten_library
-from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 from plait_bench.unchanged.job import VIEWS, UnchangedCase, UnchangedJob, make_cases
 
 _MODULE = "plait_bench.unchanged.ranks"
@@ -66,7 +66,7 @@ class UnchangedResults:
     settings: dict[str, Any]
     cases: list[UnchangedResult] = field(default_factory=list)
 
-    def wrong(self) -> list[str]:
+    def find_wrong_data(self) -> list[str]:
         """Return the accesses with wrong data."""
         return [f"{result.case.access}, {result.case.view}" for result in self.cases if not result.correct]
 
@@ -96,7 +96,7 @@ def run_unchanged(settings: UnchangedSettings, progress: Progress = lambda text,
         for ranks in settings.ranks:
             cases = [UnchangedResult(case) for case in make_cases(ranks, settings.edges, settings.views)]
             results.cases += cases
-            limit = PATIENCE + 4 * settings.sampling_seconds * len(cases)
+            limit = REPORT_TIMEOUT + 4 * settings.sampling_seconds * len(cases)
             job = UnchangedJob(
                 [result.case for result in cases], folder, settings.samples, settings.sampling_seconds, limit
             )
@@ -104,7 +104,7 @@ def run_unchanged(settings: UnchangedSettings, progress: Progress = lambda text,
                 ways = list(variables) if number % 2 == 0 else list(reversed(variables))
                 for way in ways:
                     results.machine["MPI"] = _run_once(cases, way, variables[way], job)
-                    steps.done(f"{ranks} ranks, {way}, run {number + 1}")
+                    steps.complete(f"{ranks} ranks, {way}, run {number + 1}")
     return results
 
 

@@ -81,7 +81,7 @@ class _Ranks(Ranks):
 
     def run(self) -> None:
         """Run the whole job."""
-        self._greet()
+        self._report_hello()
         for number, case in enumerate(self._job.cases):
             self._measure(number, case, Path(self._job.folder) / "file.bin")
 
@@ -96,17 +96,17 @@ class _Ranks(Ranks):
         self._comm.Barrier()
         written = case.access == READ or self._comm.rank != 0 or np.array_equal(np.fromfile(path), whole.ravel())
         read = case.access != READ or np.array_equal(accesses.found, accesses.expected)
-        correct = self._all(bool(written and read))
+        correct = self._is_true_on_all(bool(written and read))
         self._report("case", number=number, samples=samples, correct=correct)
 
     def _sample(self, access: Callable[[], None]) -> list[float]:
         begin = time.monotonic()
         samples: list[float] = []
         for number in range(_WARM + self._job.samples):
-            span = self._span(access)
+            span = self._measure_span(access)
             if number >= _WARM:
                 samples.append(span)
-            if samples and not self._all(time.monotonic() - begin < self._job.sampling_seconds):
+            if samples and not self._is_true_on_all(time.monotonic() - begin < self._job.sampling_seconds):
                 break
         return samples
 

@@ -33,4 +33,6 @@ def unchanged_table(results: UnchangedResults) -> RenderableType:
         "The first two times are the 10th percentiles of the samples of a run, the next two their medians; each is the "
         f"median over {results.settings['rounds']} runs. The speed-up is the ratio of the 10th percentiles."
     ]
-    return Group(Text(header), table, notes(lines, results.wrong(), "Every file and every element was checked."))
+    return Group(
+        Text(header), table, notes(lines, results.find_wrong_data(), "Every file and every element was checked.")
+    )

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from plait import simulate
 from plait.simulate.plans import here_text
-from plait_bench.accesses.driver import AccessesResults, AccessResult, predicted
+from plait_bench.accesses.driver import AccessesResults, AccessResult, predict_seconds
 from plait_bench.accesses.job import CASES, AccessCase, AccessesJob
 from plait_bench.accesses.table import accesses_table
 
@@ -39,14 +39,14 @@ def test_a_job_survives_a_round_trip_through_its_file(tmp_path):
 def test_predictions_follow_the_machine():
     text = here_text()
     slow = simulate.parse(text).changed("ranks", window_rate="1 MB/s")
-    assert predicted(CASE, slow) > 0.5 > predicted(CASE, simulate.parse(text))
+    assert predict_seconds(CASE, slow) > 0.5 > predict_seconds(CASE, simulate.parse(text))
 
 
 def test_errors_are_computed_from_medians():
     results = AccessesResults({}, {"rounds": 3, "edge": 8})
     results.cases = [AccessResult(CASE, [1.0, 2.0, 9.0], 3.0, True), AccessResult(CASE, [4.0], 1.0, False)]
     assert [case.error for case in results.cases] == [0.5, -0.75]
-    assert results.wrong() == [CASE]
+    assert results.find_wrong_data() == [CASE]
     names = ("processor", "cores", "memory", "system", "plait", "python")
     results.machine = dict.fromkeys(names, "some")
     console = Console(width=100, no_color=True)

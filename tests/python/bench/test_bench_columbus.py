@@ -95,7 +95,7 @@ def test_records_do_not_overlap(ranks):
         changes = directory.Changes(directories[rank], max_bytes, ThreadComm(rank, met, parts))
         for record in tasks[rank::ranks]:
             assert changes.allocate_record(record, sizes[record]) == directories[rank].offset[record]
-        np.testing.assert_array_equal(changes.share(), 1)
+        np.testing.assert_array_equal(changes.exchange(), 1)
         move_counts[rank] += changes.moved
 
     for version in range(1, 6):
@@ -159,7 +159,7 @@ def test_dropped_files_leave_the_page_cache(tmp_path):
 
         assert os.pread(open_file.fileno(), 4096, 8192) == bytes(4096)
         allowance = Allowance(str(tmp_path / "mine"), 1000)
-        assert [allowance.moved(400) for _ in range(5)] == [False, False, True, False, False]
+        assert [allowance.count_bytes(400) for _ in range(5)] == [False, False, True, False, False]
         assert not cached(open_file.fileno())
         assert cached(other_file.fileno())
 

@@ -96,4 +96,4 @@ def test_the_table_shows_failures_and_wrong_results():
     text = capture.get()
     assert "2.50x" in text
     assert "tensorstore: no room" in text
-    assert results.wrong() == ["Zarr, rows to columns, zarr-python"]
+    assert results.find_wrong_data() == ["Zarr, rows to columns, zarr-python"]

@@ -59,7 +59,7 @@ def test_measures_with_little_memory_and_busy_programs(tmp_path):
         conditions=Conditions(memory="64K", cold=True), busy=1,
     )  # fmt: skip
     results = run_io(settings)
-    assert list(results.wrong()) == []
+    assert list(results.find_wrong_data()) == []
     assert all(len(cell.samples[PLAIN]) == 2 and min(cell.samples[PLAIN]) > 0 for cell in results.cases[0].cells)
     text = io.StringIO()
     Console(file=text, width=120).print(results_table(results))

@@ -106,7 +106,7 @@ def test_wrong_and_failing_tools_are_reported(monkeypatch):
     results = run_joins(JoinSettings(SIZE, ("copy",), rounds=1))
     assert results.rows[0].tools["absent"].failed == "not installed: no-such-program"
     results.rows[0].tools[PLAIT].wrong = True
-    assert results.wrong() == ["copy texts, HDF5 to Zarr, plait"]
+    assert results.find_wrong_data() == ["copy texts, HDF5 to Zarr, plait"]
 
 
 def test_ratios_are_computed_per_round():

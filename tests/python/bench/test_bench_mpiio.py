@@ -63,4 +63,4 @@ def test_the_table_marks_wrong_data():
     with console.capture() as shown:
         console.print(unchanged_table(results))
     assert "2.00x" in shown.get()
-    assert results.wrong() == ["open, read, close, (block, block)"]
+    assert results.find_wrong_data() == ["open, read, close, (block, block)"]

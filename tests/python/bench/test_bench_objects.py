@@ -15,9 +15,9 @@ from object_servers import use_keys
 
 import plait
 from plait.cli import main
-from plait_bench.objects.advice import advise, cheapest
+from plait_bench.objects.advice import advise, find_smallest_setting
 from plait_bench.objects.driver import GET, PUT, Cell, ObjectSettings, run_objects
-from plait_bench.objects.location import below, bucket_and_key, content, find_target, remove_all
+from plait_bench.objects.location import append_to_url, bucket_and_key, content, find_target, remove_all
 from plait_bench.objects.tools import PLAIT, TOOLS
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -189,7 +189,7 @@ def test_a_failed_removal_is_a_warning(server, monkeypatch, capsys, interrupted)
 
 
 def test_hanging_tasks_are_killed(server, monkeypatch):
-    monkeypatch.setattr("plait_bench.objects.driver.PATIENCE", -5.5)
+    monkeypatch.setattr("plait_bench.objects.driver.REPORT_TIMEOUT", -5.5)
     server.faults(delay=0.1)
     with pytest.raises(plait.StoreError, match=r"^reads without settings took longer than 0.5 s$"):
         measure("s3://bench-hang/p", samples=4, seconds=0.05)
@@ -230,8 +230,8 @@ def test_the_command_prints_tables_and_json(server, tmp_path):
 
 def test_advice_is_the_cheapest_of_the_fast_choices():
     gets = {(1, MIB): 10.0, (4, MIB): 96.0, (16, MIB): 100.0, (4, 4 * MIB): 99.0}
-    assert cheapest(gets) == (4, MIB)
-    assert cheapest({}) is None
+    assert find_smallest_setting(gets) == (4, MIB)
+    assert find_smallest_setting({}) is None
     fast = advise(gets, {}, 98.0, None)
     assert fast.settings == {}
     assert fast.chunk is None
@@ -243,10 +243,10 @@ def test_advice_is_the_cheapest_of_the_fast_choices():
 
 
 def test_options_precede_keys():
-    location = below("s3://bucket/a/?endpoint=http://h:1&region=x", "n")
+    location = append_to_url("s3://bucket/a/?endpoint=http://h:1&region=x", "n")
     assert location == "s3://bucket?endpoint=http:%2F%2Fh:1&region=x/a/n"
     assert bucket_and_key(location) == ("bucket", "a/n", {"endpoint": "http://h:1", "region": "x"})
-    assert below("s3://bucket", "n") == "s3://bucket/n"
+    assert append_to_url("s3://bucket", "n") == "s3://bucket/n"
 
 
 @pytest.mark.parametrize(

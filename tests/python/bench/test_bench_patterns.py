@@ -11,11 +11,19 @@ from rich.console import Console
 import plait
 from plait.cli.lists import Several, parse_bytes, parse_count
 from plait.patterns import GSI, GSO, GSSA, PATTERNS, Access
-from plait_bench.patterns.content import ReadCheck, content, decode_positions, fill, make_file, tile, written
+from plait_bench.patterns.content import (
+    ReadCheck,
+    content,
+    decode_positions,
+    fill,
+    has_written_elements,
+    make_file,
+    tile,
+)
 from plait_bench.patterns.driver import CellResult, PatternsResults, PatternsSettings
 from plait_bench.patterns.job import BURST, Cell, PatternsJob
 from plait_bench.patterns.table import patterns_table
-from plait_bench.text import counted, rate, short_bytes
+from plait_bench.text import count_text, rate, short_bytes
 
 
 @needs_mpi
@@ -176,10 +184,10 @@ def test_stretches_must_tile_the_file():
 def test_wrong_writes_are_detected(kind):
     pattern = kind(100, 3, 7, kind="write")
     before, after = content(0, 100), content(0, 100, 5)
-    assert written(pattern, 0, before, after, 5)
-    assert not written(pattern, 0, before, before, 5)
+    assert has_written_elements(pattern, 0, before, after, 5)
+    assert not has_written_elements(pattern, 0, before, before, 5)
     after[99] += 1
-    assert not written(pattern, 0, before, after, 5)
+    assert not has_written_elements(pattern, 0, before, after, 5)
 
 
 def test_writes_change_nothing_else():
@@ -188,22 +196,22 @@ def test_writes_change_nothing_else():
     after = before.copy()
     for access in pattern.requests(0):
         fill(5, access, after[access.offset : access.offset + access.count])
-    assert written(pattern, 0, before, after, 5)
+    assert has_written_elements(pattern, 0, before, after, 5)
     untouched = next(i for i in range(100) if after[i] == before[i])
     after[untouched] += 1
-    assert not written(pattern, 0, before, after, 5)
+    assert not has_written_elements(pattern, 0, before, after, 5)
 
 
 def test_shared_writes_may_be_in_any_order_but_not_split():
     pattern = GSSA(20, 2, 5, kind="write")
     stretch = partial(content, count=5, salt=1)
     right = np.concatenate([stretch(5), stretch(0), stretch(15), stretch(10)])
-    assert written(pattern, 1, right, right, 1)
+    assert has_written_elements(pattern, 1, right, right, 1)
     twice = np.concatenate([stretch(5), stretch(5), stretch(15), stretch(10)])
-    assert not written(pattern, 1, right, twice, 1)
+    assert not has_written_elements(pattern, 1, right, twice, 1)
     torn = right.copy()
     torn[[4, 5]] = torn[[5, 4]]
-    assert not written(pattern, 1, right, torn, 1)
+    assert not has_written_elements(pattern, 1, right, torn, 1)
 
 
 def test_wrong_cells_are_marked():
@@ -213,7 +221,7 @@ def test_wrong_cells_are_marked():
     cells[bad].wrong = True
     machine = dict.fromkeys(("processor", "cores", "memory", "system", "file system", "python"), "m")
     results = PatternsResults({**machine, "plait": plait.__version__}, vars(settings), cells)
-    assert results.wrong() == [bad]
+    assert results.find_wrong_data() == [bad]
     assert results.rate(bad) is None
     console = Console(width=120, no_color=True)
     with console.capture() as capture:
@@ -230,4 +238,4 @@ def test_numbers_are_short():
         "0", "1000", "1K", "1536", "3M", "1G",
     ]  # fmt: skip
     assert (rate(None), rate(1.5e6), rate(2.5e9)) == ("–", "1.50", "2,500")
-    assert (counted(1, "rank"), counted(2, "rank")) == ("1 rank", "2 ranks")
+    assert (count_text(1, "rank"), count_text(2, "rank")) == ("1 rank", "2 ranks")

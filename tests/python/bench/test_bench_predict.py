@@ -10,7 +10,7 @@ from rich.console import Console
 import plait
 from plait import simulate
 from plait.cli import main
-from plait_bench.limited_disk import LimitedDisk, Limits, missing
+from plait_bench.limited_disk import LimitedDisk, Limits, find_obstacle
 from plait_bench.predict import programs
 from plait_bench.predict.driver import PredictResults, PredictSettings, Run, on_other_disk, run_predict
 from plait_bench.predict.table import predict_table
@@ -93,12 +93,12 @@ def test_wrong_arguments_are_reported():
 
 def test_missing_permissions_are_reported(monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert "run this as root" in missing()
+    assert "run this as root" in find_obstacle()
     with pytest.raises(plait.StoreError, match="only the superuser"):
         run_predict(PredictSettings())
 
 
-@pytest.mark.skipif(missing() is not None, reason=f"no disks of limited rates: {missing()}")
+@pytest.mark.skipif(find_obstacle() is not None, reason=f"no disks of limited rates: {find_obstacle()}")
 def test_a_limited_disk_is_predicted(tmp_path, monkeypatch):
     for name, value in (("WRITTEN", 3), ("READ_FILE", 4), ("PIECES", 20), ("PANELS", 2), ("ARRAYS", 0)):
         monkeypatch.setattr(programs, name, value)

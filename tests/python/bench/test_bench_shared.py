@@ -10,7 +10,7 @@ from several_hosts_here import hosts_output, needs_hosts_and_mpi
 from plait_bench.shared.driver import SharedCell, SharedResults
 
 pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-from plait_bench.shared.ranks import doubled
+from plait_bench.shared.ranks import powers_of_two
 
 
 def made_up_results():
@@ -33,7 +33,7 @@ def test_shares_relate_to_the_rates_of_single_hosts():
 
 
 def test_numbers_of_hosts_double():
-    assert [doubled(maximum) for maximum in (1, 2, 3, 4, 6)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4], [1, 2, 4, 6]]
+    assert [powers_of_two(maximum) for maximum in (1, 2, 3, 4, 6)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4], [1, 2, 4, 6]]
 
 
 @needs_mpi

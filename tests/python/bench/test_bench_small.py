@@ -59,7 +59,7 @@ def test_ratios_are_computed_per_round():
     assert (result.median(PLAIT), result.ratio(MPI_IO), result.ratio(NUMPY)) == (2.0, 1.0, 2.0)
     names = ("processor", "cores", "memory", "system", "plait", "python")
     results = SmallResults(dict.fromkeys(names, "some"), {"rounds": 3}, [result])
-    assert results.wrong() == ["NumPy, open, read, close of 16x16 (block, *) onto (1)"]
+    assert results.find_wrong_data() == ["NumPy, open, read, close of 16x16 (block, *) onto (1)"]
     console = Console(width=160, no_color=True)
     with console.capture() as capture:
         console.print(small_table(results))

@@ -160,7 +160,7 @@ def test_the_loss_of_a_choice_is_computed_from_samples():
     assert "66.7 % of 3 cases" in capture.get()
     assert "1 case from the disk" in capture.get()
     result.wrong.append(DIRECT)
-    assert results.wrong() == [(result.case.title, DIRECT)]
+    assert results.find_wrong_data() == [(result.case.title, DIRECT)]
 
 
 def test_noise_between_equal_ways_is_no_loss():

@@ -9,7 +9,7 @@ from rich.console import Console
 
 import plait
 from plait.cli import main
-from plait_bench.limited_disk import missing
+from plait_bench.limited_disk import find_obstacle
 from plait_bench.stripe.driver import StripeRates, StripeResults, StripeSettings, run_stripe
 from plait_bench.stripe.table import stripe_table
 
@@ -40,7 +40,7 @@ def test_wrong_arguments_are_reported(monkeypatch):
         run_stripe(StripeSettings())
 
 
-@pytest.mark.skipif(missing() is not None, reason=f"no disks of limited rates: {missing()}")
+@pytest.mark.skipif(find_obstacle() is not None, reason=f"no disks of limited rates: {find_obstacle()}")
 def test_disks_are_written_and_read(tmp_path):
     heard = []
     settings = StripeSettings(

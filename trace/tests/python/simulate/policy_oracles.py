@@ -110,16 +110,16 @@ def two_queues(keys: Sequence[Key], slots: int, k_in: int, k_out: int) -> list[b
 
 
 def arc(keys: Sequence[Key], slots: int) -> list[bool]:
-    """Follow Megiddo and Modha, figure 4; the most recently used key is at the list end."""
-    c = slots
-    p = 0.0
+    """Follow Megiddo and Modha, figure 4, with its names t1, t2, b1, b2; the most recently used key is last."""
+    capacity = slots
+    target_t1 = 0.0
     t1: list[Key] = []
     t2: list[Key] = []
     b1: list[Key] = []
     b2: list[Key] = []
 
     def replace(key: Key) -> None:
-        if t1 and (len(t1) > p or (key in b2 and len(t1) == p)):
+        if t1 and (len(t1) > target_t1 or (key in b2 and len(t1) == target_t1)):
             b1.append(t1.pop(0))
         else:
             b2.append(t2.pop(0))
@@ -131,25 +131,25 @@ def arc(keys: Sequence[Key], slots: int) -> list[bool]:
             (t1 if key in t1 else t2).remove(key)
             t2.append(key)
         elif key in b1:
-            p = min(p + (1 if len(b1) >= len(b2) else len(b2) / len(b1)), c)
+            target_t1 = min(target_t1 + (1 if len(b1) >= len(b2) else len(b2) / len(b1)), capacity)
             replace(key)
             b1.remove(key)
             t2.append(key)
         elif key in b2:
-            p = max(p - (1 if len(b2) >= len(b1) else len(b1) / len(b2)), 0)
+            target_t1 = max(target_t1 - (1 if len(b2) >= len(b1) else len(b1) / len(b2)), 0)
             replace(key)
             b2.remove(key)
             t2.append(key)
         else:
             total = len(t1) + len(t2) + len(b1) + len(b2)
-            if len(t1) + len(b1) == c:
-                if len(t1) < c:
+            if len(t1) + len(b1) == capacity:
+                if len(t1) < capacity:
                     b1.pop(0)
                     replace(key)
                 else:
                     t1.pop(0)
-            elif total >= c:
-                if total == 2 * c:
+            elif total >= capacity:
+                if total == 2 * capacity:
                     b2.pop(0)
                 replace(key)
             t1.append(key)
@@ -168,67 +168,67 @@ def sieve(keys: Sequence[Key], slots: int) -> list[bool]:
             visited[key] = True
             continue
         if len(queue) == slots:
-            at = len(queue) - 1 if hand is None else queue.index(hand)
-            while visited[queue[at]]:
-                visited[queue[at]] = False
-                at = at - 1 if at > 0 else len(queue) - 1
-            hand = queue[at - 1] if at > 0 else None
-            del visited[queue[at]]
-            queue.pop(at)
+            position = len(queue) - 1 if hand is None else queue.index(hand)
+            while visited[queue[position]]:
+                visited[queue[position]] = False
+                position = position - 1 if position > 0 else len(queue) - 1
+            hand = queue[position - 1] if position > 0 else None
+            del visited[queue[position]]
+            queue.pop(position)
         queue.insert(0, key)
         visited[key] = False
     return hits
 
 
-def s3fifo(keys: Sequence[Key], slots: int, small: int, remembered: int, fills_main: bool = False) -> list[bool]:
+def s3fifo(keys: Sequence[Key], slots: int, small_slots: int, remembered: int, fills_main: bool = False) -> list[bool]:
     """Follow Yang and others, algorithm 1: one block is evicted for each new one; queues have their heads at the list
     end.
     """
-    s: list[Key] = []
-    m: list[Key] = []
+    small_queue: list[Key] = []
+    main_queue: list[Key] = []
     ghost: list[Key] = []
-    freq: dict[Key, int] = {}
+    uses: dict[Key, int] = {}
     evicted_once = False
 
     def evict_main() -> None:
         while True:
-            tail = m.pop(0)
-            if freq[tail] == 0:
-                del freq[tail]
+            tail = main_queue.pop(0)
+            if uses[tail] == 0:
+                del uses[tail]
                 return
-            freq[tail] -= 1
-            m.append(tail)
+            uses[tail] -= 1
+            main_queue.append(tail)
 
     def evict() -> None:
-        if len(s) < small and m:
+        if len(small_queue) < small_slots and main_queue:
             return evict_main()
-        while s:
-            tail = s.pop(0)
-            if freq[tail] <= 1:
-                del freq[tail]
+        while small_queue:
+            tail = small_queue.pop(0)
+            if uses[tail] <= 1:
+                del uses[tail]
                 ghost.append(tail)
                 if len(ghost) > remembered:
                     ghost.pop(0)
                 return None
-            freq[tail] = 0
-            m.append(tail)
+            uses[tail] = 0
+            main_queue.append(tail)
         return evict_main()
 
     hits = []
     for key in keys:
-        hits.append(key in freq)
-        if key in freq:
-            freq[key] = min(freq[key] + 1, 3)
+        hits.append(key in uses)
+        if key in uses:
+            uses[key] = min(uses[key] + 1, 3)
             continue
         returns = key in ghost
         if returns:
             ghost.remove(key)
-        if len(s) + len(m) == slots:
+        if len(small_queue) + len(main_queue) == slots:
             evict()
             evicted_once = True
-        to_main = returns or (fills_main and not evicted_once and len(s) >= small)
-        (m if to_main else s).append(key)
-        freq[key] = 0
+        to_main = returns or (fills_main and not evicted_once and len(small_queue) >= small_slots)
+        (main_queue if to_main else small_queue).append(key)
+        uses[key] = 0
     return hits
 
 
@@ -241,8 +241,8 @@ def belady(keys: Sequence[Key], slots: int) -> list[bool]:
         if key in cache:
             continue
         if len(cache) == slots:
-            rest = list(keys[time + 1 :])
-            cache.remove(max(cache, key=lambda key: rest.index(key) if key in rest else len(rest)))
+            future = list(keys[time + 1 :])
+            cache.remove(max(cache, key=lambda key: future.index(key) if key in future else len(future)))
         cache.add(key)
     return hits
 
@@ -253,49 +253,49 @@ def toss(uses: Sequence[tuple[int, Key]], slots: int, parallel: bool) -> list[bo
     for process, key in uses:
         readers.setdefault(key, set()).add(process)
     cache: list[Key] = []  # the most recently used at the end
-    done: dict[Key, set[int]] = {}
+    finished_processes: dict[Key, set[int]] = {}
     current: dict[int, Key] = {}
     hits = []
 
-    def leave(key: Key) -> None:
+    def remove(key: Key) -> None:
         cache.remove(key)
         for process in [process for process, block in current.items() if block == key]:
             del current[process]
 
     for process, key in uses:
         hits.append(key in cache)
-        before = current.get(process)
-        if before is not None and before != key and before in cache:
-            done[before].add(process)
-            if not parallel or done[before] == readers[before]:
-                leave(before)
+        previous = current.get(process)
+        if previous is not None and previous != key and previous in cache:
+            finished_processes[previous].add(process)
+            if not parallel or finished_processes[previous] == readers[previous]:
+                remove(previous)
         if key in cache:
             cache.remove(key)
         else:
             if len(cache) == slots:
-                leave(cache[0])
-            done[key] = set()
+                remove(cache[0])
+            finished_processes[key] = set()
         cache.append(key)
         current[process] = key
     return hits
 
 
 def partition(uses: Sequence[tuple[int, Key]], slots: int, limit: int, *, first_in: bool = False) -> list[bool]:
-    """Take processes and keys; each process owns a list, by LRU or FIFO, in the order of their first use."""
-    owned: dict[int, list[Key]] = {process: [] for process, _ in uses}  # in the order in which they come
+    """Take processes and keys; each process has its own list of blocks, by LRU, or by FIFO if ``first_in``."""
+    process_blocks: dict[int, list[Key]] = {process: [] for process, _ in uses}  # in the order in which they come
     hits = []
     for process, key in uses:
-        owner = next((who for who, blocks in owned.items() if key in blocks), None)
+        owner = next((candidate for candidate, blocks in process_blocks.items() if key in blocks), None)
         hits.append(owner is not None)
         if owner is not None:
             if not first_in:
-                owned[owner].remove(key)
-                owned[owner].append(key)
+                process_blocks[owner].remove(key)
+                process_blocks[owner].append(key)
             continue
-        own_blocks = owned[process]
+        own_blocks = process_blocks[process]
         if len(own_blocks) == limit:
             own_blocks.pop(0)
-        elif sum(map(len, owned.values())) == slots:
-            max(owned.values(), key=len).pop(0)
+        elif sum(map(len, process_blocks.values())) == slots:
+            max(process_blocks.values(), key=len).pop(0)
         own_blocks.append(key)
     return hits

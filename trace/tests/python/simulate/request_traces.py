@@ -42,7 +42,7 @@ def write_trace(path: Path, requests: Sequence[Request]) -> Path:
 
 
 def make_events(requests: Sequence[Request], opens: dict[tuple[int, str], int]) -> Any:
-    """Return requests as events."""
+    """Return requests as an array of events; ``opens`` has the file number of each process and name."""
     events = np.zeros(len(requests), EVENT)
     for event, (k, request) in zip(events, enumerate(requests), strict=True):
         event["start"] = 1000 * k if request.start is None else request.start
@@ -57,7 +57,7 @@ def make_events(requests: Sequence[Request], opens: dict[tuple[int, str], int]) 
     return events
 
 
-def cut(requests: Sequence[Request], block: int) -> list[list[tuple[int, tuple[str, int], int]]]:
+def split_into_blocks(requests: Sequence[Request], block: int) -> list[list[tuple[int, tuple[str, int], int]]]:
     """Return, for each request, the process, block and bytes of each block that it uses, counted byte by byte."""
     blocks = []
     for request in requests:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import policy_oracles as oracles
 import pytest
-from request_traces import Request, cut, write_trace
+from request_traces import Request, split_into_blocks, write_trace
 
 import plait
 from plait import simulate, trace
@@ -39,7 +39,7 @@ def by_oracle(requests: list[Request], block_hits: list[bool]) -> tuple[list[boo
     outcomes = []
     in_bytes = 0
     rest = iter(block_hits)
-    for pieces in cut(requests, BLOCK):
+    for pieces in split_into_blocks(requests, BLOCK):
         hits = list(itertools.islice(rest, len(pieces)))
         outcomes.append(all(hits))
         in_bytes += sum(size for hit, (_, _, size) in zip(hits, pieces, strict=True) if hit)
@@ -52,7 +52,7 @@ def by_oracle(requests: list[Request], block_hits: list[bool]) -> tuple[list[boo
 def test_requests_of_several_blocks(tmp_path: Path, slots: int, seed: int) -> None:
     requests = some_requests(seed, 400)
     path = write_trace(tmp_path / "t.plait", requests)
-    uses = [(process, key) for pieces in cut(requests, BLOCK) for process, key, _ in pieces]
+    uses = [(process, key) for pieces in split_into_blocks(requests, BLOCK) for process, key, _ in pieces]
     keys = [key for _, key in uses]
     part = max(1, slots // 4)
     for policy, hits in {
@@ -94,7 +94,7 @@ def test_many_processes_in_parallel(tmp_path: Path) -> None:
         if step >= process // 30
     ]
     path = write_trace(tmp_path / "t.plait", requests)
-    uses = [(process, key) for pieces in cut(requests, BLOCK) for process, key, _ in pieces]
+    uses = [(process, key) for pieces in split_into_blocks(requests, BLOCK) for process, key, _ in pieces]
     expected = oracles.toss(uses, 5, True)
     assert simulate.outcomes(path, cache=5 * BLOCK, block=BLOCK, policy="toss-parallel").tolist() == expected
     # All processes share the block that the first one loads, although the cache is small.

@@ -47,7 +47,7 @@ def test_more_files_of_strace_than_may_be_open(tmp_path: Path) -> None:
 def test_a_file_of_strace_that_fails_in_the_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [write_strace(tmp_path / f"s.{k}", ["1700000000.000000"] * 9000) for k in (1, 2)]
     real = os.path.getsize(paths[1])
-    chunks = _strace_files._chunks
+    chunks = _strace_files._read_chunks
 
     def failing(path: str) -> object:
         done = 0
@@ -57,7 +57,7 @@ def test_a_file_of_strace_that_fails_in_the_middle(tmp_path: Path, monkeypatch: 
             if path == str(paths[1]) and done >= real // 2:
                 raise OSError(5, "Input/output error", path)
 
-    monkeypatch.setattr(_strace_files, "_chunks", failing)
+    monkeypatch.setattr(_strace_files, "_read_chunks", failing)
     with pytest.raises(plait.StoreError, match=r"cannot read .*s\.2: Input/output error"):
         trace.import_trace(paths, tmp_path / "out.plait")
     assert not (tmp_path / "out.plait").exists()

@@ -343,14 +343,14 @@ def test_policy_blocks_injected_scripts(open_page: OpenPage) -> None:
     }""")
     assert shown.evaluate("window.pwned") is None
     assert shown.evaluate("fetch('https://example.invalid/').then(() => 'sent', () => 'stopped')") == "stopped"
-    complaints = open_page.complaints  # type: ignore[attr-defined]
+    errors = open_page.errors  # type: ignore[attr-defined]
     for _ in range(100):  # they come from another process
-        if len(complaints) >= 3:
+        if len(errors) >= 3:
             break
         wait_until_drawn(shown)
-    assert len(complaints) == 3
-    assert all("Content Security Policy" in each or "Fetch API" in each for each in complaints)
-    complaints.clear()
+    assert len(errors) == 3
+    assert all("Content Security Policy" in each or "Fetch API" in each for each in errors)
+    errors.clear()
 
 
 def test_says_the_max_without_a_script(open_page: OpenPage) -> None:

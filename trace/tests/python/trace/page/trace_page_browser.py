@@ -38,7 +38,7 @@ class PageOpener:
     def __init__(self, running: Any, folder: Path) -> None:
         self.running = running
         self.folder = folder
-        self.complaints: list[str] = []
+        self.errors: list[str] = []
         self.contexts: list[Any] = []
 
     def __call__(
@@ -52,14 +52,14 @@ class PageOpener:
         self.contexts.append(context)
         shown = context.new_page()
         shown.set_default_timeout(READY)
-        shown.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        shown.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
+        shown.on("pageerror", lambda error: self.errors.append(f"error: {error}"))
+        shown.on("console", lambda message: self.errors.append(f"{message.type}: {message.text}"))
 
         def route(request: Any) -> None:
             if request.request.url == path.as_uri():
                 request.continue_()
             else:
-                self.complaints.append(f"asks for {request.request.url}")
+                self.errors.append(f"asks for {request.request.url}")
                 request.abort()
 
         shown.route("**/*", route)
@@ -72,7 +72,7 @@ class PageOpener:
         """End everything that was opened, and fail if there were errors."""
         for context in self.contexts:
             context.close()
-        assert not self.complaints, "\n".join(self.complaints)
+        assert not self.errors, "\n".join(self.errors)
 
 
 OpenPage = Callable[..., Any]
@@ -81,9 +81,9 @@ OpenPage = Callable[..., Any]
 @pytest.fixture
 def open_page(running_browser: Any, tmp_path: Path) -> Iterator[OpenPage]:
     """Open pages, and fail a test whose pages have errors."""
-    opened = PageOpener(running_browser, tmp_path)
-    yield opened
-    opened.close()
+    opener = PageOpener(running_browser, tmp_path)
+    yield opener
+    opener.close()
 
 
 # Pages draw in animation frames, and after events that follow them (`toggle`, becoming visible, new sizes): drawing is

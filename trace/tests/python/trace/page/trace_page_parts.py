@@ -10,12 +10,12 @@ Document = dict[str, Any]
 
 
 def order(count: int, consecutive: float, sequential: float) -> Document:
-    rest = round(1 - consecutive - sequential, 6)
-    return {"consecutive": consecutive, "sequential": sequential, "random": rest, "count": count}
+    random_share = round(1 - consecutive - sequential, 6)
+    return {"consecutive": consecutive, "sequential": sequential, "random": random_share, "count": count}
 
 
 def trace(**changes: Any) -> Document:
-    known = {
+    defaults = {
         "path": "runs/venus.plait",
         "format": "plait",
         "zero": "2026-03-14T09:26:53Z",
@@ -29,7 +29,7 @@ def trace(**changes: Any) -> Document:
         "coverage": {"share": 1.0, "text": "The trace holds all bytes that the program moved.", "missed": []},
         "notes": [],
     }
-    return {**known, **changes}
+    return {**defaults, **changes}
 
 
 def file_row(name: str, **changes: Any) -> Document:
@@ -143,23 +143,23 @@ def process(number: int, rank: int, **changes: Any) -> Document:
 
 
 def tables(seconds: float, read: int, write: int, reads: int, writes: int) -> Document:
-    both, count = read + write, reads + writes
+    byte_count, requests = read + write, reads + writes
     return {
         "table1": {
             "running_seconds": seconds,
             "data_bytes": 57_600_000,
-            "io_bytes": both,
-            "ios": count,
-            "mean_io_bytes": both / count if count else None,
-            "bytes_per_second": both / seconds if seconds else None,
-            "ios_per_second": count / seconds if seconds else None,
+            "io_bytes": byte_count,
+            "ios": requests,
+            "mean_io_bytes": byte_count / requests if requests else None,
+            "bytes_per_second": byte_count / seconds if seconds else None,
+            "ios_per_second": requests / seconds if seconds else None,
         },
         "table2": {
             "read_bytes_per_second": read / seconds if seconds else None,
             "write_bytes_per_second": write / seconds if seconds else None,
             "reads_per_second": reads / seconds if seconds else None,
             "writes_per_second": writes / seconds if seconds else None,
-            "mean_io_bytes": both / count if count else None,
+            "mean_io_bytes": byte_count / requests if requests else None,
             "read_write_ratio": read / write if write else None,
         },
     }

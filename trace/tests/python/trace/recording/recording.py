@@ -46,19 +46,19 @@ class RecordedRun:
     def select(self, name: str, kind: Kind | None = None) -> npt.NDArray[np.void]:
         """Return the events on a file, selected by the end of its name."""
         names = self.names
-        keep = [
+        is_selected = [
             names.get((int(event["process"]), int(event["file"])), "").endswith(name)
             and (kind is None or event["kind"] == kind)
             for event in self.events
         ]
-        return self.events[np.array(keep, dtype=bool)] if len(self.events) else self.events
+        return self.events[np.array(is_selected, dtype=bool)] if len(self.events) else self.events
 
     def kind(self, kind: Kind) -> npt.NDArray[np.void]:
         """Return the events of one kind."""
         return self.events[self.events["kind"] == kind]
 
-    def moved(self, kind: Kind) -> int:
-        """Return the number of bytes that the kernel counts."""
+    def transferred_bytes(self, kind: Kind) -> int:
+        """Return the bytes of calls of a kind, without the interfaces that the kernel does not count."""
         events = self.kind(kind)
         counted = ~np.isin(events["interface"], NOT_COUNTED)
         return int(np.maximum(events["result"], 0)[counted].sum())
@@ -130,8 +130,8 @@ def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.Captu
     assert status.returncode == 0, status.stderr
     assert recorded.missed() == {}
     assert recorded.description.complete
-    assert recorded.moved(Kind.WRITE) == written
-    assert recorded.moved(Kind.READ) - HEADER * recorded.programs() == read, recorded.programs()
+    assert recorded.transferred_bytes(Kind.WRITE) == written
+    assert recorded.transferred_bytes(Kind.READ) - HEADER * recorded.programs() == read, recorded.programs()
     return recorded
 
 
@@ -148,10 +148,10 @@ def check_calls(recorded: RecordedRun, description: Path) -> None:
     to_skip = {Kind.OPEN, Kind.CLOSE, Kind.DUPLICATE}
     for event in recorded.select("data"):
         kind = Kind(event["kind"])
-        copied = event["interface"] == Interface.COPY
-        if kind in to_skip or (copied and kind == Kind.WRITE):
+        is_copy = event["interface"] == Interface.COPY
+        if kind in to_skip or (is_copy and kind == Kind.WRITE):
             continue
-        name = "COPY" if copied else kind.name
+        name = "COPY" if is_copy else kind.name
         actual.append((name, int(event["offset"]), int(event["length"]), int(event["result"])))
     assert actual == [call for call in expected if call != failed]
     assert failed in [

@@ -47,7 +47,9 @@ def test_cp(tree: Path, capfd: Capture) -> None:
     target = tree.parent / "copied"
     target.mkdir()
     recorded = check_exact(tree.parent, [need("cp"), "-r", tree / "inner", tree / "large", target], capfd)
-    assert sum(file.stat().st_size for file in tree.rglob("*") if file.is_file()) == recorded.moved(Kind.WRITE)
+    assert sum(file.stat().st_size for file in tree.rglob("*") if file.is_file()) == recorded.transferred_bytes(
+        Kind.WRITE
+    )
 
 
 def test_a_pipeline(tree: Path, capfd: Capture) -> None:
