@@ -26,13 +26,13 @@ class Trials(Generic[Trial]):
 
     start: Callable[[list[Trial]], AbstractContextManager[Ranks]]
     """Starts ranks that leave out the measurements that have been tried."""
-    named: Callable[[Event], Trial]
+    find_trial: Callable[[Event], Trial]
     """Returns the measurement of an event."""
     describe: Callable[[Trial], str]
     """Returns a description for the progress."""
-    note: Callable[[Event | None, Trial], None]
+    record_result: Callable[[Event | None, Trial], None]
     """Takes the event with the result; None if the trial was aborted."""
-    cut: float
+    time_limit: float
     """Seconds after which a trial is aborted."""
 
     def run(self, count: int, steps: Steps) -> None:
@@ -52,21 +52,21 @@ class Trials(Generic[Trial]):
         current: Trial | None = None
         while True:
             try:
-                event = ranks.next_event(self.cut + REPORT_DELAY if current is not None else REPORT_TIMEOUT)
+                event = ranks.next_event(self.time_limit + REPORT_DELAY if current is not None else REPORT_TIMEOUT)
             except StalledError:
                 if current is None:
                     raise
-                self.note(None, current)
+                self.record_result(None, current)
                 tried.append(current)
                 steps.complete(f"{self.describe(current)}: given up")
                 return
             if event is None:
                 return
             if event["event"] == "start":
-                current = self.named(event)
+                current = self.find_trial(event)
                 steps.report(f"trying {self.describe(current)}")
             elif event["event"] in ("done", "failed"):
-                self.note(event, self.named(event))
-                tried.append(self.named(event))
+                self.record_result(event, self.find_trial(event))
+                tried.append(self.find_trial(event))
                 current = None
                 steps.complete(f"tried {self.describe(tried[-1])}")

@@ -33,22 +33,22 @@ class _Ranks(Ranks):
         rank = self._comm.rank
         local = np.full(layout.local_shape(rank), float(rank))
         path = str(Path(self._job.folder) / f"accesses-{case.edge}.bin")
-        about: dict[str, Any] = {"comm": self._comm, "shape": shape, "dtype": "f8", "strategy": case.strategy}
-        with plait.open(path, "w", **about) as file:
+        options: dict[str, Any] = {"comm": self._comm, "shape": shape, "dtype": "f8", "strategy": case.strategy}
+        with plait.open(path, "w", **options) as file:
             file.write(local, layout)
-        found = np.empty_like(local)
-        with plait.open(path, "r+", **about) as file:
+        received = np.empty_like(local)
+        with plait.open(path, "r+", **options) as file:
 
             def access() -> None:
                 if case.operation == "read":
-                    file.read(layout, out=found)
+                    file.read(layout, out=received)
                 else:
                     file.write(local, layout)
 
             samples = [self._measure_span(access) for _ in range(self._job.rounds + 1)][1:]
             if case.operation == "write":
-                file.read(layout, out=found)
-        self._report("case", number=number, samples=samples, correct=self._is_true_on_all(same_bytes(found, local)))
+                file.read(layout, out=received)
+        self._report("case", number=number, samples=samples, correct=self._is_true_on_all(same_bytes(received, local)))
 
 
 def main() -> None:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import plait
-from plait_bench.copies.rates import codec_seconds, drop, fill, plain_copy
-from plait_bench.copies.rows import Row, has_its_chunks, make_source, rows, same
+from plait_bench.copies.rates import drop_from_cache, measure_codec_seconds, measure_plain_copy, write_file_of_size
+from plait_bench.copies.rows import Row, has_requested_chunks, has_same_elements, make_source, rows
 from plait_bench.copies.tools import tools_for
 from plait_bench.machine import describe_machine
 from plait_bench.steps import Progress, Steps
@@ -127,34 +127,34 @@ def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Ste
     source, target = folder / f"source{row.source.suffix}", folder / f"target{row.target.suffix}"
     steps.report(f"{row.title}: the source")
     make_source(row, source)
-    result.codec = codec_seconds(row)
+    result.codec = measure_codec_seconds(row)
     plain = folder / "plain"
-    fill(row, plain)
+    write_file_of_size(row, plain)
     steps.complete(row.title)
     names = list(result.tools)
     for number in range(settings.rounds):
         if settings.cold:
-            drop(plain)
-        result.plain.append(plain_copy(plain, folder / "plain copy"))
+            drop_from_cache(plain)
+        result.plain.append(measure_plain_copy(plain, folder / "plain copy"))
         _remove(folder / "plain copy")
         # The order of the tools rotates, so that a drift of the machine's speed favours no tool.
         for name in names[number % len(names) :] + names[: number % len(names)]:
             tool = result.tools[name]
             if settings.cold:
-                drop(source)
+                drop_from_cache(source)
             if not tool.failed:
                 _run(name, row, (source, target), settings, tool)
             if number == 0 and not tool.failed:
-                tool.wrong = not _same(row, source, target)
+                tool.wrong = not _is_right(row, source, target)
             _remove(target)
             steps.complete(f"{row.title}: {name}, round {number + 1} of {settings.rounds}")
     _remove(source)
     _remove(plain)
 
 
-def _same(row: Row, source: Path, target: Path) -> bool:
+def _is_right(row: Row, source: Path, target: Path) -> bool:
     try:
-        return has_its_chunks(row, target) and same(row, source, target)
+        return has_requested_chunks(row, target) and has_same_elements(row, source, target)
     except plait.Error:  # the target cannot be read
         return False
 

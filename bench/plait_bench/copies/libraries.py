@@ -139,6 +139,6 @@ def by_tensorstore(row: Row, source: str, target: str, memory: int) -> None:
     copy.write(array).result()
 
 
-def threads() -> int:
+def core_count() -> int:
     """Return the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0))

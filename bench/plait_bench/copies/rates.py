@@ -10,16 +10,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from plait_bench.copies.libraries import threads
+from plait_bench.copies.libraries import core_count
 from plait_bench.copies.rows import ITEMSIZE, Row, values
 
 _BLOCK = 4 << 20
-_CHUNKS = 8
-_MAX = 4 << 20
+_SAMPLED_CHUNKS = 8
+_MAX_CHUNK_BYTES = 4 << 20
 """Maximum bytes of a chunk that the measurement of codecs uses."""
 
 
-def drop(path: Path) -> None:
+def drop_from_cache(path: Path) -> None:
     """Drop the files below a path from the page cache, after writing them back."""
     for file in [path] if path.is_file() else [entry for entry in path.rglob("*") if entry.is_file()]:
         descriptor = os.open(file, os.O_RDONLY)
@@ -30,7 +30,7 @@ def drop(path: Path) -> None:
             os.close(descriptor)
 
 
-def fill(row: Row, path: Path) -> None:
+def write_file_of_size(row: Row, path: Path) -> None:
     """Write a file of the array's size, durably."""
     block = values((1024, 1024), (slice(0, 1024), slice(0, 1024))).tobytes()
     with path.open("wb") as file:
@@ -40,7 +40,7 @@ def fill(row: Row, path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def plain_copy(source: Path, target: Path) -> float:
+def measure_plain_copy(source: Path, target: Path) -> float:
     """Return the bytes a second of copying one file in order, as dd does, until the copy is durable."""
     begin = time.perf_counter()
     total = 0
@@ -52,39 +52,41 @@ def plain_copy(source: Path, target: Path) -> float:
     return total / (time.perf_counter() - begin)
 
 
-def codec_seconds(row: Row) -> float | None:
+def measure_codec_seconds(row: Row) -> float | None:
     """Return the seconds that all cores need to decompress the source's chunks and to compress the target's, in memory.
 
     The time is extrapolated from a few chunks. None if the library of a codec is not installed.
     """
     total = 0.0
-    for end, packs in ((row.source, False), (row.target, True)):
+    for end, compresses in ((row.source, False), (row.target, True)):
         name, level = end.packer
         if name == "none" or end.chunks is None:
             continue
         functions = _functions(name, level)
         if functions is None:
             return None
-        pack, unpack = functions
-        plain = [_chunk(row, end.chunks, number) for number in range(_CHUNKS)]
-        pieces = plain if packs else [pack(piece) for piece in plain]
-        with ThreadPoolExecutor(threads()) as pool:
-            list(pool.map(pack if packs else unpack, pieces[: threads()]))  # starts the threads before the clock
+        compress, decompress = functions
+        chunks = [_chunk(row, end.chunks, number) for number in range(_SAMPLED_CHUNKS)]
+        pieces = chunks if compresses else [compress(piece) for piece in chunks]
+        with ThreadPoolExecutor(core_count()) as pool:
+            list(
+                pool.map(compress if compresses else decompress, pieces[: core_count()])
+            )  # starts the threads before the clock
             begin = time.perf_counter()
-            list(pool.map(pack if packs else unpack, pieces))
-            total += (time.perf_counter() - begin) * row.bytes / sum(map(len, plain))
+            list(pool.map(compress if compresses else decompress, pieces))
+            total += (time.perf_counter() - begin) * row.bytes / sum(map(len, chunks))
     return total
 
 
 def _chunk(row: Row, shape: tuple[int, ...], number: int) -> bytes:
-    """Return the elements of one chunk, or at most the first _MAX bytes of a large one."""
+    """Return the elements of one chunk, or at most the first _MAX_CHUNK_BYTES bytes of a large one."""
     region = []
     for size, count in zip(row.shape, shape, strict=True):
-        begin = min(size // max(count, 1) * number // _CHUNKS * count, max(size - count, 0))
+        begin = min(size // max(count, 1) * number // _SAMPLED_CHUNKS * count, max(size - count, 0))
         region.append(slice(begin, min(begin + count, size)))
     first = region[0]
     rest = math.prod(part.stop - part.start for part in region[1:]) * ITEMSIZE
-    region[0] = slice(first.start, min(first.stop, first.start + max(_MAX // rest, 1)))
+    region[0] = slice(first.start, min(first.stop, first.start + max(_MAX_CHUNK_BYTES // rest, 1)))
     return values(row.shape, tuple(region)).tobytes()
 
 

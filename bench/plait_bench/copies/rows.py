@@ -72,10 +72,10 @@ def rows(size: int) -> dict[str, Row]:
     by_rows = (max(1, square[0] // count), square[1])
     by_columns = (square[0], max(1, square[1] // count))
     times = max(2, size // (ITEMSIZE << 18))
-    long = max(128, round((size / ITEMSIZE) ** (1 / 3) / 64) * 64)
-    shard = 256 if long < 512 else 512
+    edge_3d = max(128, round((size / ITEMSIZE) ** (1 / 3) / 64) * 64)
+    shard = 256 if edge_3d < 512 else 512
     blocks = tuple(max(1, size // 16) for size in square)
-    found = [
+    all_rows = [
         Row("a", "Zarr, rows to columns", square, End(".zarr", by_rows), End(".zarr", by_columns)),
         Row("b", "the same, zstd 3", square, End(".zarr", by_rows, "zstd:3"), End(".zarr", by_columns, "zstd:3")),
         Row("c", ".npy, order C to F", square, End(".npy"), End(".npy", order="F")),
@@ -84,7 +84,7 @@ def rows(size: int) -> dict[str, Row]:
         Row(
             "f",
             f"Zarr, chunks of 64x64x64 into shards of {shard}x{shard}x{shard}, zstd 1",
-            (long,) * 3,
+            (edge_3d,) * 3,
             End(".zarr", (64,) * 3, "zstd:1"),
             End(".zarr", (64,) * 3, "zstd:1", (shard,) * 3),
         ),
@@ -103,7 +103,7 @@ def rows(size: int) -> dict[str, Row]:
             End(".nc", by_columns, "gzip:4"),
         ),
     ]
-    return {row.key: row for row in found}
+    return {row.key: row for row in all_rows}
 
 
 def values(shape: tuple[int, ...], region: tuple[slice, ...]) -> np.ndarray[Any, np.dtype[Any]]:
@@ -118,29 +118,29 @@ def values(shape: tuple[int, ...], region: tuple[slice, ...]) -> np.ndarray[Any,
 
 def make_source(row: Row, path: Path, progress: Callable[[], None] = lambda: None) -> None:
     """Write the source of a copy."""
-    block = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
+    block_rows = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
     if row.source.chunks:
-        block = -(-block // row.source.chunks[0]) * row.source.chunks[0]
+        block_rows = -(-block_rows // row.source.chunks[0]) * row.source.chunks[0]
     with plait.open(path, "w", shape=row.shape, dtype="f4", memory="256M", **row.source.options) as file:
-        for begin in range(0, row.shape[0], block):
-            region = (slice(begin, min(begin + block, row.shape[0])), *(slice(0, size) for size in row.shape[1:]))
+        for begin in range(0, row.shape[0], block_rows):
+            region = (slice(begin, min(begin + block_rows, row.shape[0])), *(slice(0, size) for size in row.shape[1:]))
             file.write(values(row.shape, region), region=region)
             progress()
 
 
-def same(row: Row, source: Path, target: Path) -> bool:
+def has_same_elements(row: Row, source: Path, target: Path) -> bool:
     """Return True if a copy has all elements of its source."""
-    block = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
+    block_rows = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
     with plait.open(source, memory="256M") as source_file, plait.open(target, memory="256M") as target_file:
         if source_file.shape != target_file.shape or source_file.dtype != target_file.dtype:
             return False
-        for begin in range(0, row.shape[0], max(block, -(-row.shape[0] // 8))):
-            region = np.s_[begin : min(begin + max(block, -(-row.shape[0] // 8)), row.shape[0])]
+        for begin in range(0, row.shape[0], max(block_rows, -(-row.shape[0] // 8))):
+            region = np.s_[begin : min(begin + max(block_rows, -(-row.shape[0] // 8)), row.shape[0])]
             if not np.array_equal(source_file.read(region=region), target_file.read(region=region)):
                 return False
     return True
 
 
-def has_its_chunks(row: Row, target: Path) -> bool:
+def has_requested_chunks(row: Row, target: Path) -> bool:
     """Return True if a copy has the requested chunks."""
     return row.target.chunks is None or plait.arrays_in(target)[0].chunks == row.target.chunks

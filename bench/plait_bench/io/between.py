@@ -13,7 +13,7 @@ from mpi4py import MPI
 
 import plait
 
-_MESSAGE = 1 << 20
+_MESSAGE = 1 << 20  # bytes of a message in the measurement of the bare rate
 _BYTES = 1 << 25
 """Maximum bytes that each host sends in one sample of the bare rate."""
 _SECONDS = 0.5
@@ -27,13 +27,13 @@ class Hosts:
     def __init__(self, comm: MPI.Intracomm) -> None:
         """Number the hosts in the order of their first ranks; PLAIT_NODE_SIZE divides a host as it does in Plait."""
         self._comm = comm
-        size = int(os.environ.get("PLAIT_NODE_SIZE", "0") or "0")
+        ranks_per_node = int(os.environ.get("PLAIT_NODE_SIZE", "0") or "0")
         node = comm.Split_type(MPI.COMM_TYPE_SHARED)
-        host = (node.bcast(comm.rank), node.rank // size if size > 0 else 0)
+        host = (node.bcast(comm.rank), node.rank // ranks_per_node if ranks_per_node > 0 else 0)
         node.Free()
-        everyone = comm.allgather(host)
-        numbers = {host: number for number, host in enumerate(dict.fromkeys(everyone))}
-        self.of_rank = [numbers[host] for host in everyone]
+        host_of_rank = comm.allgather(host)
+        numbers = {host: number for number, host in enumerate(dict.fromkeys(host_of_rank))}
+        self.of_rank = [numbers[host] for host in host_of_rank]
         """The host of each rank."""
         self.count = len(numbers)
         self._first = self.of_rank.index(self.of_rank[comm.rank]) == comm.rank
@@ -52,9 +52,9 @@ class Hosts:
 
     def max_carried(self, since: npt.NDArray[np.int64]) -> int:
         """Return the bytes that the busiest link has carried in one direction since `since`.  Collective."""
-        grown = self.count_link_bytes() - since
-        self._comm.Allreduce(MPI.IN_PLACE, grown, op=MPI.MAX)
-        return int(grown.max())
+        carried = self.count_link_bytes() - since
+        self._comm.Allreduce(MPI.IN_PLACE, carried, op=MPI.MAX)
+        return int(carried.max())
 
     def min_crossing(self, source: plait.Layout, target: plait.Layout, itemsize: int) -> int:
         """Return the minimum bytes that the busiest link carries in one direction, from one layout to another.
@@ -62,16 +62,16 @@ class Hosts:
         A host sends at least the bytes that it holds and other hosts need, and receives at least those that it needs
         and other hosts hold.
         """
-        sides = [[layout.indices(rank) for rank in range(self._comm.size)] for layout in (source, target)]
-        between = np.zeros((self.count, self.count), np.int64)
-        for sender, sent in enumerate(sides[0]):
-            for receiver, received in enumerate(sides[1]):
+        indices_of_sides = [[layout.indices(rank) for rank in range(self._comm.size)] for layout in (source, target)]
+        bytes_between_hosts = np.zeros((self.count, self.count), np.int64)
+        for sender, sent in enumerate(indices_of_sides[0]):
+            for receiver, received in enumerate(indices_of_sides[1]):
                 hosts = self.of_rank[sender], self.of_rank[receiver]
                 if hosts[0] != hosts[1]:
                     pairs = zip(sent, received, strict=True)
                     common = [np.intersect1d(a, b, assume_unique=True).size for a, b in pairs]
-                    between[hosts] += int(np.prod(common)) * itemsize
-        return int(max(between.sum(axis=0).max(), between.sum(axis=1).max()))
+                    bytes_between_hosts[hosts] += int(np.prod(common)) * itemsize
+        return int(max(bytes_between_hosts.sum(axis=0).max(), bytes_between_hosts.sum(axis=1).max()))
 
     def bare_rate(self) -> float:
         """Return the bytes a second that each host sends to the next host while it receives from the previous one.
@@ -83,20 +83,20 @@ class Hosts:
         pairs = min(len(ranks) for ranks in members)
         host = self.of_rank[self._comm.rank]
         position = members[host].index(self._comm.rank)
-        to, source = (members[(host + shift) % self.count][position % pairs] for shift in (1, -1))
+        receiver, sender = (members[(host + shift) % self.count][position % pairs] for shift in (1, -1))
         buffers = np.ones((4, _MESSAGE), np.uint8)
 
-        def seconds(count: int) -> float:
+        def measure_seconds(count: int) -> float:
             self._comm.Barrier()
             begin = time.monotonic()
             for _ in range(count if position < pairs else 0):
-                requests = [self._comm.Irecv(buffers[slot], source, 1) for slot in (0, 1)]
-                requests += [self._comm.Isend(buffers[slot], to, 1) for slot in (2, 3)]
+                requests = [self._comm.Irecv(buffers[slot], sender, 1) for slot in (0, 1)]
+                requests += [self._comm.Isend(buffers[slot], receiver, 1) for slot in (2, 3)]
                 MPI.Request.Waitall(requests)
             return float(self._comm.allreduce(time.monotonic() - begin, op=MPI.MAX))
 
-        seconds(1)
+        measure_seconds(1)
         max_count = -(-_BYTES // pairs // (2 * _MESSAGE))
-        count = max(1, min(max_count, int(_SECONDS / seconds(1))))
+        count = max(1, min(max_count, int(_SECONDS / measure_seconds(1))))
         bytes_sent = pairs * count * 2 * _MESSAGE
-        return bytes_sent / statistics.median(seconds(count) for _ in range(_REPEATS))
+        return bytes_sent / statistics.median(measure_seconds(count) for _ in range(_REPEATS))

@@ -86,11 +86,11 @@ def run_io(settings: IoSettings, progress: Progress = lambda text, share: None) 
         results = []
         for number, case in enumerate(cases):
 
-            def step(text: str, share: float, case: Case = case, number: int = number) -> None:
+            def report_progress(text: str, share: float, case: Case = case, number: int = number) -> None:
                 progress(f"{case.title}: {text}", (number + share) / len(cases))
 
             with busy_programs(settings.busy):
-                results.append(_CaseRun(settings, case, folder, machine, step).run())
+                results.append(_CaseRun(settings, case, folder, machine, report_progress).run())
     return IoResults(machine, asdict(settings), results)
 
 
@@ -140,13 +140,13 @@ class _CaseRun:
         limit = REPORT_TIMEOUT + len(self._cells) * len(self._tried_accesses) * (self._settings.cut + 1)
         return Trials(
             start=lambda tried: self._start(True, self._tried_accesses, tried, limit),
-            named=lambda event: (event["cell"], event["access"]),
+            find_trial=lambda event: (event["cell"], event["access"]),
             describe=", ".join,
-            note=self._note_trial,
-            cut=self._settings.cut,
+            record_result=self._record_trial,
+            time_limit=self._settings.cut,
         )
 
-    def _note_trial(self, event: Event | None, tried: tuple[str, str]) -> None:
+    def _record_trial(self, event: Event | None, tried: tuple[str, str]) -> None:
         name, access = tried
         cell = self._cells[name]
         if event is None or (event["event"] == "done" and event["seconds"] > self._settings.cut):
@@ -164,10 +164,10 @@ class _CaseRun:
             order.insert(-1, MPI_IO)
         if self._settings.conditions.cold:
             order[:0] = [PLAIN, DISK] if can_read_past_cache(self._folder / "job.json") else [PLAIN]
-        patience = REPORT_TIMEOUT + 4 * self._settings.cut
-        limit = patience * (len(self._cells) * (self._settings.rounds + 1) + 1)
+        timeout = REPORT_TIMEOUT + 4 * self._settings.cut
+        limit = timeout * (len(self._cells) * (self._settings.rounds + 1) + 1)
         with self._start(False, order, skip, limit) as ranks:
-            for event in ranks.events(patience):
+            for event in ranks.events(timeout):
                 if event["event"] == "hello":
                     self._machine["MPI"] = shorten_library(event["mpi"])
                 elif event["event"] == "hosts":

@@ -44,10 +44,12 @@ class Tool:
     @property
     def missing(self) -> str:
         """The modules and programs that the tool needs and this machine lacks; empty if the tool can run."""
-        lacking = [module for module in self.modules if importlib.util.find_spec(module.partition(".")[0]) is None]
+        missing_parts = [
+            module for module in self.modules if importlib.util.find_spec(module.partition(".")[0]) is None
+        ]
         if self.program and shutil.which(self.program) is None:
-            lacking.append(self.program)
-        return ", ".join(lacking)
+            missing_parts.append(self.program)
+        return ", ".join(missing_parts)
 
 
 @dataclass(frozen=True)

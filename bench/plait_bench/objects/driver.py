@@ -27,8 +27,8 @@ from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 GET, PUT = "get", "put"
 ADVISED = "plait, with these settings"
 _SETTINGS = ("PLAIT_HTTP_CONNECTIONS", "PLAIT_HTTP_PIECE", "PLAIT_MEMORY")
-_WARM = 8 << 20
-_CHUNK = 4 << 20
+_WARM = 8 << 20  # minimum bytes of the sample that opens the connections
+_CHUNK = 4 << 20  # bytes of a chunk, and of a piece by default
 _MAX_PUT_BYTES = 256 << 20
 """Plait holds at most this many bytes of puts in memory, so that no more can be in flight."""
 _TOO_LONG = 20
@@ -149,15 +149,18 @@ def run_objects(settings: ObjectSettings, progress: Progress = lambda text, shar
     steps = Steps(progress, 2 + sum(not result.left_out for result in cells) * settings.rounds + tools)
     results = ObjectResults(describe_machine(Path.cwd()), settings, cells=cells)
     steps.report("preparing the object to read")
-    with _location(settings) as location:
+    with _temporary_location(settings) as location:
         _Measurement(results, location, steps).run()
     return results
 
 
 def _make_cells(settings: ObjectSettings) -> list[CellResult]:
     kinds = (GET,) if is_web(settings.url) else (GET, PUT)
-    choices = [(None, None), *((many, piece) for many in settings.connections for piece in settings.pieces)]
-    cells = [CellResult(Cell(kind, *choice)) for kind in kinds for choice in choices]
+    settings_of_cells = [
+        (None, None),
+        *((connections, piece) for connections in settings.connections for piece in settings.pieces),
+    ]
+    cells = [CellResult(Cell(kind, *choice)) for kind in kinds for choice in settings_of_cells]
     for result in cells:
         needed = result.cell.bytes_in_flight
         if result.cell.connections is not None and needed > settings.size:
@@ -168,8 +171,8 @@ def _make_cells(settings: ObjectSettings) -> list[CellResult]:
 
 
 @contextmanager
-def _location(settings: ObjectSettings) -> Iterator[str | None]:
-    """The location below which the benchmark puts objects, which are removed at the end; None if it only reads."""
+def _temporary_location(settings: ObjectSettings) -> Iterator[str | None]:
+    """Yield the URL below which the benchmark puts objects, and remove these at the end; None if it only reads."""
     if is_web(settings.url):
         yield None
         return
@@ -208,7 +211,7 @@ def _remove_or_warn(location: str, remove: Callable[[str], object]) -> None:
             raise
 
 
-def _limit(settings: ObjectSettings) -> float:
+def _task_limit(settings: ObjectSettings) -> float:
     """Return the maximum seconds of one task of a worker."""
     return REPORT_TIMEOUT + settings.samples + _TOO_LONG * settings.seconds + settings.size / _SLOW
 
@@ -237,17 +240,17 @@ class _Measurement:
     def run(self) -> None:
         """Measure everything."""
         self._steps.complete("latency")
-        found = self._run_task(Cell(GET), task="latency", url=self._target.url, shape=self._target.shape,
+        latencies = self._run_task(Cell(GET), task="latency", url=self._target.url, shape=self._target.shape,
                           put=self._location, count=self._settings.samples)  # fmt: skip
-        self._results.latencies = {GET: found["gets"], **({PUT: found["puts"]} if found["puts"] else {})}
+        self._results.latencies = {GET: latencies["gets"], **({PUT: latencies["puts"]} if latencies["puts"] else {})}
         self._steps.complete("throughput")
         for number in range(self._settings.rounds):
             for result in self._results.cells:
                 if not result.left_out:
                     self._measure(result, number)
         rates = self._results.rates
-        usual = self._results.usual_rate
-        self._results.advice = advise(rates(GET), rates(PUT), usual(GET), usual(PUT))
+        usual_rate = self._results.usual_rate
+        self._results.advice = advise(rates(GET), rates(PUT), usual_rate(GET), usual_rate(PUT))
         if self._location is not None:
             self._compare(f"{self._location}/compare.zarr")
 
@@ -258,11 +261,11 @@ class _Measurement:
         elif cell.bytes_in_flight > self._bytes and cell.connections is not None:
             result.left_out = "the object is too small"
         if result.left_out:
-            self._steps.complete(_name(cell))
+            self._steps.complete(_describe_cell(cell))
             return
-        warm = min(max(cell.bytes_in_flight, _WARM), self._bytes)
-        amount = Amount(warm, self._bytes, self._settings.seconds)
-        self._steps.report(f"{_name(cell)}, round {number + 1} of {self._settings.rounds}")
+        warm_up_bytes = min(max(cell.bytes_in_flight, _WARM), self._bytes)
+        amount = Amount(warm_up_bytes, self._bytes, self._settings.seconds)
+        self._steps.report(f"{_describe_cell(cell)}, round {number + 1} of {self._settings.rounds}")
         if cell.kind == GET:
             sample = self._run_task(cell, task="get", url=self._target.url, shape=self._target.shape,
                                known=self._location is not None, amount=amount)  # fmt: skip
@@ -273,7 +276,7 @@ class _Measurement:
             remove_all(url)
         result.samples.append(sample)
         self._best[cell.kind] = max(best, sample["bytes"] / sample["seconds"])
-        self._steps.complete(_name(cell))
+        self._steps.complete(_describe_cell(cell))
 
     def _compare(self, url: str) -> None:
         """Read one Zarr array by each tool that is installed."""
@@ -290,24 +293,24 @@ class _Measurement:
         for number in range(self._settings.rounds):
             for name, result in tools.items():
                 self._steps.report(f"{name} reads the same objects, round {number + 1} of {self._settings.rounds}")
-                more = self._results.advice.settings if name == ADVISED else {}
+                settings = self._results.advice.settings if name == ADVISED else {}
                 task = {"task": "tool", "name": PLAIT if name == ADVISED else name, "url": url}
                 if not result.left_out:
-                    self._run_tool(result, {**task, "elements": elements, "chunk": chunk}, more)
+                    self._run_tool(result, {**task, "elements": elements, "chunk": chunk}, settings)
                 self._steps.complete(name)
 
-    def _run_tool(self, result: CellResult, task: dict[str, Any], more: dict[str, int]) -> None:
+    def _run_tool(self, result: CellResult, task: dict[str, Any], settings: dict[str, int]) -> None:
         try:
-            result.samples.append(self._run_task(result.cell, more, **task))
+            result.samples.append(self._run_task(result.cell, settings, **task))
         except plait.Error as error:  # for example, a tool does not find the credentials or the objects
             if task["name"] == PLAIT or "WRONG DATA" in str(error):
                 raise
             result.left_out, result.samples = str(error), []
 
-    def _run_task(self, cell: Cell, more: dict[str, int] | None = None, **task: Any) -> dict[str, Any]:
+    def _run_task(self, cell: Cell, settings: dict[str, int] | None = None, **task: Any) -> dict[str, Any]:
         """Run a task in a new process and return its result; the process has ended on return, even after an error."""
-        environment = cell.environment() | {name: str(value) for name, value in (more or {}).items()}
-        limit = _limit(self._settings)
+        environment = cell.environment() | {name: str(value) for name, value in (settings or {}).items()}
+        limit = _task_limit(self._settings)
         with subprocess.Popen(
             [sys.executable, "-m", "plait_bench.objects.worker", json.dumps(task)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
@@ -318,7 +321,7 @@ class _Measurement:
                 worker.kill()
                 worker.wait()  # otherwise it could put further objects after the removal
                 if isinstance(error, subprocess.TimeoutExpired):
-                    name = task.get("name") or _name(cell)
+                    name = task.get("name") or _describe_cell(cell)
                     raise plait.StoreError(f"{name} took longer than {limit:g} s") from None
                 raise
         if worker.returncode != 0:
@@ -328,7 +331,7 @@ class _Measurement:
         return result
 
 
-def _name(cell: Cell) -> str:
+def _describe_cell(cell: Cell) -> str:
     requests = "reads" if cell.kind == GET else "puts"
     if cell.connections is None or cell.piece is None:
         return f"{requests} without settings"

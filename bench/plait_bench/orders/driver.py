@@ -128,7 +128,7 @@ def make_array(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
     return (np.arange(count, dtype="u4") * np.uint32(2654435761) >> np.uint32(8)).astype(dtype).reshape(shape)
 
 
-def predicted_seconds(explained: str) -> float:
+def parse_predicted_seconds(explained: str) -> float:
     """Return the time that File.explain() predicts."""
     match = re.search(r"predicted ([\d.,]+) (s|ms|us|ns)\b", explained)
     if match is None:
@@ -144,24 +144,24 @@ def measure_read(case: Read, rounds: int, folder: Path) -> OrdersResult:
     region = tuple(slice(extent // 4, extent // 4 + max(1, extent // 2)) for extent in case.shape if case.part)
     expected = array[region]
     samples: dict[str, list[float]] = {way: [] for way in ("chosen", *STRATEGIES)}
-    right, predicted = True, 0.0
+    is_right, predicted = True, 0.0
     for round_ in range(rounds + 1):  # the first round is a warm-up
         for way, times in samples.items():
             out = np.empty(expected.shape, case.dtype, order=case.order)  # type: ignore[call-overload]
             out[...] = 0
-            forced: dict[str, Any] = {} if way == "chosen" else {"strategy": way}
-            with plait.open(path, memory=case.memory << 20, **forced) as file:
+            strategy_option: dict[str, Any] = {} if way == "chosen" else {"strategy": way}
+            with plait.open(path, memory=case.memory << 20, **strategy_option) as file:
                 begin = time.perf_counter()
                 file.read(out=out, region=region or None)
                 seconds = time.perf_counter() - begin
                 if way == "chosen":
                     layout = plait.Layout(expected.shape, ["*"] * expected.ndim, grid=(), order=case.order)
-                    predicted = predicted_seconds(file.explain(layout, region=region or None))
-            right = right and bool((out == expected).all())
+                    predicted = parse_predicted_seconds(file.explain(layout, region=region or None))
+            is_right = is_right and bool((out == expected).all())
             if round_ > 0:
                 times.append(seconds)
     path.unlink()
-    return OrdersResult(case, predicted, samples, right)
+    return OrdersResult(case, predicted, samples, is_right)
 
 
 def measure_copy(case: Copy, rounds: int, folder: Path) -> OrdersResult:
@@ -175,7 +175,7 @@ def measure_copy(case: Copy, rounds: int, folder: Path) -> OrdersResult:
         options["chunks"] = chunks
     plan = plait.copy(source, folder / f"target.{kind}", dry_run=True, **options).plan
     samples: list[float] = []
-    right = True
+    is_right = True
     for round_ in range(rounds + 1):
         target = folder / f"target{round_}.{kind}"
         begin = time.perf_counter()
@@ -184,11 +184,11 @@ def measure_copy(case: Copy, rounds: int, folder: Path) -> OrdersResult:
             samples.append(time.perf_counter() - begin)
         else:
             with plait.open(target) as file:
-                right = bool((file.read() == transposed).all())
+                is_right = bool((file.read() == transposed).all())
         remove(target)
     remove(source)
     predicted = sum(copy_pass.seconds or 0.0 for array_plan in plan for copy_pass in array_plan.passes)
-    return OrdersResult(case, predicted, {"chosen": samples}, right)
+    return OrdersResult(case, predicted, {"chosen": samples}, is_right)
 
 
 def parse_target(name: str, shape: tuple[int, ...]) -> tuple[str, tuple[int, ...] | None]:

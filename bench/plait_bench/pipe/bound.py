@@ -80,16 +80,16 @@ class Contiguous:
         shared: Any = self._window.Shared_query(0)[0]
         memory = np.frombuffer(shared, np.uint8)
         self._slots = memory[: size * _SLOTS].reshape(_SLOTS, size)
-        cuts = [[size * i // ends for i in range(ends + 1)] for ends in (writers, readers)]
+        boundaries = [[size * i // ends for i in range(ends + 1)] for ends in (writers, readers)]
         self._writes = comm.rank < writers
-        own_cuts, partner_cuts = cuts if self._writes else cuts[::-1]
+        own_boundaries, partner_boundaries = boundaries if self._writes else boundaries[::-1]
         number = comm.rank if self._writes else comm.rank - writers
-        self._part = slice(own_cuts[number], own_cuts[number + 1])
-        first = writers if self._writes else 0
+        self._part = slice(own_boundaries[number], own_boundaries[number + 1])
+        first_partner = writers if self._writes else 0
         self._partners = [
-            first + i
-            for i in range(len(partner_cuts) - 1)
-            if max(partner_cuts[i], self._part.start) < min(partner_cuts[i + 1], self._part.stop)
+            first_partner + i
+            for i in range(len(partner_boundaries) - 1)
+            if max(partner_boundaries[i], self._part.start) < min(partner_boundaries[i + 1], self._part.stop)
         ]
         self.array: npt.NDArray[np.uint8] = np.ones(self._part.stop - self._part.start, np.uint8)
 
@@ -144,12 +144,12 @@ class TcpStream:
             if self._sends:
                 self._socket.sendall(self._bytes)
                 continue
-            left = memoryview(self._bytes)
-            while left:
-                count = self._socket.recv_into(left)
+            unread = memoryview(self._bytes)
+            while unread:
+                count = self._socket.recv_into(unread)
                 if count == 0:
                     raise OSError("the writer has ended")
-                left = left[count:]
+                unread = unread[count:]
 
     def free(self) -> None:
         """Close the connection."""

@@ -68,10 +68,12 @@ def pieces_of_period(cyclic: tuple[Cyclic, Cyclic], rank: int) -> tuple[int, int
 
 def cases(quick: bool) -> list[PlanCase]:
     """Return all cases; `quick` leaves out those that take more than a second."""
-    return [*_extent(), *_ranks(quick), *_pipe(), *_coprime(quick), *_features()]
+    return [*_extent_cases(), *_rank_cases(quick), *_pipe_cases(), *_coprime_cases(quick), *_feature_cases()]
 
 
-def _cyclic(group: Group, n: int, blocks: tuple[int, int], grids: tuple[int, int], naive: bool = False) -> PlanCase:
+def _make_cyclic_case(
+    group: Group, n: int, blocks: tuple[int, int], grids: tuple[int, int], naive: bool = False
+) -> PlanCase:
     (k, m), (p, q) = blocks, grids
     return PlanCase(
         group,
@@ -84,12 +86,12 @@ def _cyclic(group: Group, n: int, blocks: tuple[int, int], grids: tuple[int, int
     )
 
 
-def _extent() -> list[PlanCase]:
+def _extent_cases() -> list[PlanCase]:
     pairs = (((3, 5), (8, 12)), ((36, 128), (8, 12)))
-    return [_cyclic("extent", 10**e, *pair, naive=True) for pair in pairs for e in range(3, 16)]
+    return [_make_cyclic_case("extent", 10**e, *pair, naive=True) for pair in pairs for e in range(3, 16)]
 
 
-def _ranks(quick: bool) -> list[PlanCase]:
+def _rank_cases(quick: bool) -> list[PlanCase]:
     n = 10**12
     planned = []
     grids = [10**e for e in range(1, 6 if quick else 7)]
@@ -120,7 +122,7 @@ _LAYOUTS = {
 }
 
 
-def _pipe() -> list[PlanCase]:
+def _pipe_cases() -> list[PlanCase]:
     extents = "1000000x1000000"
     pairs = (("row", "row"), ("row", "block"), ("block", "block"), ("cyclic(8)", "block"), ("row", "column"))
     layouts = {name: f"{extents} {text}" for name, text in _LAYOUTS.items()}
@@ -129,15 +131,15 @@ def _pipe() -> list[PlanCase]:
     ]
 
 
-def _coprime(quick: bool) -> list[PlanCase]:
-    planned = [_cyclic("coprime", 10**e, (97, 101), (11, 13), naive=e < 8) for e in (4, 5, 6, 7, 9, 12, 15)]
-    planned += [_cyclic("coprime", 10**e, (1, 1), (9973, 10007), naive=e < 8) for e in (6, 7, 8, 9, 12, 15)]
+def _coprime_cases(quick: bool) -> list[PlanCase]:
+    planned = [_make_cyclic_case("coprime", 10**e, (97, 101), (11, 13), naive=e < 8) for e in (4, 5, 6, 7, 9, 12, 15)]
+    planned += [_make_cyclic_case("coprime", 10**e, (1, 1), (9973, 10007), naive=e < 8) for e in (6, 7, 8, 9, 12, 15)]
     planned += [
-        _cyclic("coprime", 10**e, (997, 1009), (991, 1013), naive=e < 13)
+        _make_cyclic_case("coprime", 10**e, (997, 1009), (991, 1013), naive=e < 13)
         for e in (7, 8, 9, 10, 11, 13, *(() if quick else (15,)))
     ]
     planned += [
-        _cyclic("coprime", 10**e, (9973, 10007), (997, 1009), naive=e < 13)
+        _make_cyclic_case("coprime", 10**e, (9973, 10007), (997, 1009), naive=e < 13)
         for e in (8, 9, 10, 11, *(() if quick else (12, 14, 15)))
     ]
     return planned
@@ -157,7 +159,7 @@ _FEATURES = (
 )  # fmt: skip
 
 
-def _features() -> list[PlanCase]:
+def _feature_cases() -> list[PlanCase]:
     return [
         PlanCase("features", name, n, f"{n} {source.format(t=3 * n + 5)}", f"{n} {target}", fill_halo=fill)
         for name, source, target, fill in _FEATURES

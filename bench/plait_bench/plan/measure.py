@@ -19,8 +19,8 @@ from plait_bench.plan.cases import PlanCase, cases, pieces_of_period
 from plait_bench.plan.naive import by_blocks, by_elements
 from plait_bench.steps import Progress
 
-_BATCH = 1e-3  # minimum duration of a sample, which consists of several calls, in seconds
-_PATIENCE = 3.0  # total seconds of samples after which a case gets no further samples
+_MIN_BATCH_SECONDS = 1e-3  # minimum duration of a sample, which consists of several calls, in seconds
+_MAX_SAMPLE_SECONDS = 3.0  # total seconds of samples after which a case gets no further samples
 _MAX_CHECKED = 128  # maximum number of ranks whose messages are checked
 
 
@@ -106,9 +106,9 @@ def run_plan(settings: PlanSettings, progress: Progress = lambda text, share: No
     for number in range(1, settings.rounds):
         progress(f"round {number + 1}", 0.8 + 0.2 * number / settings.rounds)
         for result in results:
-            if sum(result.samples) < _PATIENCE:
+            if sum(result.samples) < _MAX_SAMPLE_SECONDS:
                 conversion = result.case.conversion()
-                result.samples.extend(_samples(conversion, _middle_rank(conversion.source), 1))
+                result.samples.extend(_take_samples(conversion, _middle_rank(conversion.source), 1))
     machine = describe_machine(Path.cwd())
     machine.pop("file system")
     return PlanResults(machine, asdict(settings), results)
@@ -122,7 +122,7 @@ def plan(case: PlanCase, rounds: int) -> PlanResult:
     source = conversion.source
     rank = _middle_rank(source)
     python_bytes, resident_bytes = _measure_memory(conversion, rank)
-    samples = _samples(conversion, rank, rounds)
+    samples = _take_samples(conversion, rank, rounds)
     messages = conversion.sends(rank)
     naive = by_elements(case, rank) if case.naive else None
     exact = _is_correct(conversion, rank, messages)
@@ -135,7 +135,7 @@ def plan(case: PlanCase, rounds: int) -> PlanResult:
         messages=len(messages),
         elements=sum(message.elements for message in messages),
         runs=sum(message.runs for message in messages),
-        pieces=_pieces(case, rank, messages),
+        pieces=_count_pieces(case, rank, messages),
         python_bytes=python_bytes,
         resident_bytes=resident_bytes,
         exact=exact,
@@ -157,7 +157,7 @@ def _is_correct(conversion: plait.Conversion, rank: int, messages: list[plait.Me
     source, target = conversion.source, conversion.target
     begin = time.perf_counter()
     for message in messages[:_MAX_CHECKED]:
-        if time.perf_counter() - begin > _PATIENCE:
+        if time.perf_counter() - begin > _MAX_SAMPLE_SECONDS:
             break
         expected = [other for other in conversion.receives(message.rank) if other.rank == rank]
         if [(other.elements, other.runs) for other in expected] != [(message.elements, message.runs)]:
@@ -169,32 +169,32 @@ def _is_correct(conversion: plait.Conversion, rank: int, messages: list[plait.Me
     return sum(message.elements for message in owned.sends(rank)) == math.prod(source.local_shape(rank))
 
 
-def _pieces(case: PlanCase, rank: int, messages: list[plait.Message]) -> int | None:
+def _count_pieces(case: PlanCase, rank: int, messages: list[plait.Message]) -> int | None:
     if case.cyclic is None:
         return None
     period, pieces = pieces_of_period(case.cyclic, rank)
     return pieces if case.at >= period else sum(message.runs for message in messages)
 
 
-def _samples(conversion: plait.Conversion, rank: int, rounds: int) -> list[float]:
+def _take_samples(conversion: plait.Conversion, rank: int, rounds: int) -> list[float]:
     """Return the processor time of one call, measured over batches of calls."""
     begin = time.thread_time()
     conversion.sends(rank)
-    first = time.thread_time() - begin
-    if first > _PATIENCE:
-        return [first]
-    calls = max(1, math.ceil(_BATCH / max(first, 1e-7)))
+    first_call = time.thread_time() - begin
+    if first_call > _MAX_SAMPLE_SECONDS:
+        return [first_call]
+    calls = max(1, math.ceil(_MIN_BATCH_SECONDS / max(first_call, 1e-7)))
     samples: list[float] = []
-    spent = 0.0
+    total = 0.0
     gc.disable()
     try:
-        while len(samples) < rounds and spent < _PATIENCE:
+        while len(samples) < rounds and total < _MAX_SAMPLE_SECONDS:
             begin = time.thread_time()
             for _ in range(calls):
                 conversion.sends(rank)
             seconds = time.thread_time() - begin
             samples.append(seconds / calls)
-            spent += seconds
+            total += seconds
     finally:
         gc.enable()
     return samples
@@ -203,11 +203,11 @@ def _samples(conversion: plait.Conversion, rank: int, rounds: int) -> list[float
 def _measure_memory(conversion: plait.Conversion, rank: int) -> tuple[int, int]:
     """Return the peak memory of one call in bytes: that of Python's allocations, and the growth of the process."""
     gc.collect()
-    _give_back()
+    _trim_heap()
     _reset_peak()
-    before = _status("VmRSS")
+    before = _read_status("VmRSS")
     conversion.sends(rank)
-    resident = max(0, _status("VmHWM") - before)
+    resident = max(0, _read_status("VmHWM") - before)
     tracemalloc.start()
     conversion.sends(rank)
     python = tracemalloc.get_traced_memory()[1]
@@ -215,7 +215,7 @@ def _measure_memory(conversion: plait.Conversion, rank: int) -> tuple[int, int]:
     return python, resident
 
 
-def _give_back() -> None:
+def _trim_heap() -> None:
     """Return unused memory to the system if the C library supports it, so that new allocations grow the process."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
@@ -227,7 +227,7 @@ def _reset_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
-def _status(name: str) -> int:
+def _read_status(name: str) -> int:
     """Return a size of /proc/self/status in bytes."""
     match = re.search(rf"^{name}:\s*(\d+) kB$", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
     return int(match[1]) * 1024 if match else 0

@@ -21,8 +21,8 @@ from plait_bench.steps import Progress, Steps
 
 GOAL = 0.15
 """Maximum acceptable error of a prediction, relative to the measured time."""
-_DISK = 1 << 30
-_CALIBRATED = 64 * MIB
+_DISK_BYTES = 1 << 30
+_CALIBRATION_BYTES = 64 * MIB
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,14 @@ class PredictResults:
 
 def on_other_disk(machine: simulate.Machine, known: Limits, other: Limits) -> simulate.Machine:
     """Return a calibrated machine with another disk: values that the limits determine are scaled, all others remain."""
-    rate, requests = other.rate / known.rate, other.requests / known.requests
-    faster = {"read_rate": rate, "write_rate": rate}
+    rate_factor, request_factor = other.rate / known.rate, other.requests / known.requests
+    factors = {"read_rate": rate_factor, "write_rate": rate_factor}
     if machine.kind("device") == "volume":
-        faster |= {"read_requests": requests, "write_requests": requests}
+        factors |= {"read_requests": request_factor, "write_requests": request_factor}
     else:
-        faster |= {"read_latency": 1 / requests, "write_latency": 1 / requests}
+        factors |= {"read_latency": 1 / request_factor, "write_latency": 1 / request_factor}
     counts = ("read_requests", "write_requests")
-    scaled = {name: machine.get("device", name) * factor for name, factor in faster.items()}
+    scaled = {name: machine.get("device", name) * factor for name, factor in factors.items()}
     return machine.changed(
         "device", **{name: max(round(value), 1) if name in counts else value for name, value in scaled.items()}
     )
@@ -122,8 +122,8 @@ def run_predict(settings: PredictSettings, progress: Progress = lambda text, sha
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
         folder = Path(name)
         results = PredictResults(describe_machine(folder), asdict(settings))
-        with LimitedDisk(folder, _DISK) as disk:
-            bench = _Bench(settings, folder, disk, Steps(progress, _steps(settings)))
+        with LimitedDisk(folder, _DISK_BYTES) as disk:
+            bench = _Bench(settings, folder, disk, Steps(progress, _count_steps(settings)))
             bench.steps.report("making the programs' files")
             prepare(disk.folder)
             bench.calibrate(results)
@@ -131,7 +131,7 @@ def run_predict(settings: PredictSettings, progress: Progress = lambda text, sha
     return results
 
 
-def _steps(settings: PredictSettings) -> int:
+def _count_steps(settings: PredictSettings) -> int:
     return 1 + settings.rounds * len(settings.programs) * (1 + len(settings.others))
 
 
@@ -148,7 +148,9 @@ class _Bench:
         """Measure the machine with the known disk."""
         self.steps.report("calibrating")
         self.disk.begin_cold(Limits.parse(self.settings.known))
-        results.machine_file = simulate.calibrate(self.disk.folder, seconds=self.settings.seconds, size=_CALIBRATED)
+        results.machine_file = simulate.calibrate(
+            self.disk.folder, seconds=self.settings.seconds, size=_CALIBRATION_BYTES
+        )
         self.steps.complete("calibrated")
 
     def runs(self, machine: simulate.Machine) -> Iterator[Run]:

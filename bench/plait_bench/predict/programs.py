@@ -57,12 +57,12 @@ def writer(folder: Path) -> None:
 
 def reader(folder: Path) -> None:
     """Read random pieces through the page cache, which serves repeated ones."""
-    draw = random.Random(3)
+    generator = random.Random(3)
     file = os.open(folder / "read.dat", os.O_RDONLY)
     os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)
     pieces = os.fstat(file).st_size // PIECE
     for _ in range(PIECES):
-        compute(os.pread(file, PIECE, PIECE * draw.randrange(pieces)))
+        compute(os.pread(file, PIECE, PIECE * generator.randrange(pieces)))
     os.close(file)
 
 
@@ -73,21 +73,21 @@ def solver(folder: Path) -> None:
     """
     file = os.open(folder / "panels.dat", os.O_RDWR | os.O_DIRECT)
     buffer = mmap.mmap(-1, PANEL * MIB)
-    other = mmap.mmap(-1, PANEL * MIB)
+    other_buffer = mmap.mmap(-1, PANEL * MIB)
 
-    def swap(into: mmap.mmap, panel: int, *, out: bool) -> None:
-        with memoryview(into) as whole:
+    def transfer_panel(panel_buffer: mmap.mmap, panel: int, *, out: bool) -> None:
+        with memoryview(panel_buffer) as panel_view:
             for part in range(PANEL):
-                with whole[part * MIB : (part + 1) * MIB] as piece:
+                with panel_view[part * MIB : (part + 1) * MIB] as piece:
                     (os.pwritev if out else os.preadv)(file, [piece], (panel * PANEL + part) * MIB)
 
     for panel in range(os.fstat(file).st_size // (PANEL * MIB)):
-        swap(buffer, panel, out=False)
-        for before in range(panel):
-            swap(other, before, out=False)
-            with memoryview(other) as data:
+        transfer_panel(buffer, panel, out=False)
+        for earlier_panel in range(panel):
+            transfer_panel(other_buffer, earlier_panel, out=False)
+            with memoryview(other_buffer) as data:
                 compute(data)
-        swap(buffer, panel, out=True)
+        transfer_panel(buffer, panel, out=True)
     os.fsync(file)
     os.close(file)
 

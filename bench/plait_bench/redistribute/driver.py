@@ -139,10 +139,10 @@ class _Run:
         """Fill the results."""
         Trials(
             start=lambda tried: self._start(True, tried),
-            named=lambda event: str(event["cell"]),
+            find_trial=lambda event: str(event["cell"]),
             describe=lambda name: f"MPI_Alltoallw, {name}",
-            note=self._note_trial,
-            cut=self._settings.cut,
+            record_result=self._record_trial,
+            time_limit=self._settings.cut,
         ).run(len(self._cells), self._steps)
         self._measure()
 
@@ -153,7 +153,7 @@ class _Run:
         job.save(path)
         return RankProgram(self._settings.ranks, _MODULE, [str(path)])
 
-    def _note_trial(self, event: Event | None, name: str) -> None:
+    def _record_trial(self, event: Event | None, name: str) -> None:
         if event is None or event["seconds"] > self._settings.cut:
             self._cells[name].over = self._settings.cut
 

@@ -129,10 +129,14 @@ def _disks(folder: Path, count: int, size: int) -> Iterator[list[LimitedDisk]]:
 
 
 def _measure(
-    run: StripeRates, settings: StripeSettings, limited: tuple[list[LimitedDisk], Limits], matrix: Bytes, name: Path
+    run: StripeRates,
+    settings: StripeSettings,
+    disks_and_limits: tuple[list[LimitedDisk], Limits],
+    matrix: Bytes,
+    name: Path,
 ) -> None:
     """Write and read the matrix once on the limited disks, and remove it."""
-    disks, limits = limited
+    disks, limits = disks_and_limits
     layout = plait.Layout(matrix.shape, "(block, *)", grid=(settings.ranks,))
     parts = [np.ascontiguousarray(matrix[np.ix_(*layout.indices(rank))]) for rank in range(settings.ranks)]
     folders = ",".join(quote(str(disk.folder)) for disk in disks)

@@ -10,8 +10,8 @@ from rich.console import Console
 import plait
 from plait.cli import main
 from plait_bench.copies.driver import CopyResults, CopySettings, RowResult, ToolResult, run_copy
-from plait_bench.copies.rates import codec_seconds, drop, plain_copy
-from plait_bench.copies.rows import has_its_chunks, make_source, rows, same
+from plait_bench.copies.rates import drop_from_cache, measure_codec_seconds, measure_plain_copy
+from plait_bench.copies.rows import has_requested_chunks, has_same_elements, make_source, rows
 from plait_bench.copies.table import copy_table
 from plait_bench.copies.tools import TOOLS, Tool, tools_for
 
@@ -28,19 +28,19 @@ def test_sources_have_the_expected_content(tmp_path, key):
         actual = file.read()
     assert len(np.unique(actual)) > 1000
     plait.copy(path, tmp_path / f"b{row.source.suffix}")
-    assert same(row, path, tmp_path / f"b{row.source.suffix}")
+    assert has_same_elements(row, path, tmp_path / f"b{row.source.suffix}")
     with plait.open(tmp_path / f"b{row.source.suffix}", "r+") as file:
         file.write(np.full(row.shape[1:], -1, "f4"), region=np.s_[row.shape[0] // 2])
-    assert not same(row, path, tmp_path / f"b{row.source.suffix}")
+    assert not has_same_elements(row, path, tmp_path / f"b{row.source.suffix}")
 
 
 def test_targets_with_other_chunks_are_detected(tmp_path):
     row = rows(SIZE)["a"]
     make_source(row, tmp_path / "a.zarr")
     plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr")
-    assert not has_its_chunks(row, tmp_path / "b.zarr")
+    assert not has_requested_chunks(row, tmp_path / "b.zarr")
     plait.copy(tmp_path / "a.zarr", tmp_path / "c.zarr", chunks=row.target.chunks)
-    assert has_its_chunks(row, tmp_path / "c.zarr")
+    assert has_requested_chunks(row, tmp_path / "c.zarr")
 
 
 @pytest.mark.sampled(1)
@@ -63,11 +63,11 @@ def test_slow_copies_are_stopped(monkeypatch):
 
 def test_rates_that_bound_copies(tmp_path):
     (tmp_path / "a").write_bytes(bytes(3 << 20))
-    drop(tmp_path)
-    assert plain_copy(tmp_path / "a", tmp_path / "b") > 0
+    drop_from_cache(tmp_path)
+    assert measure_plain_copy(tmp_path / "a", tmp_path / "b") > 0
     assert (tmp_path / "b").read_bytes() == bytes(3 << 20)
-    assert codec_seconds(rows(SIZE)["a"]) == 0
-    assert codec_seconds(rows(SIZE)["e"]) > 0
+    assert measure_codec_seconds(rows(SIZE)["a"]) == 0
+    assert measure_codec_seconds(rows(SIZE)["e"]) > 0
 
 
 @pytest.mark.long

@@ -39,10 +39,10 @@ def run(start, count):
     results, lines = {}, []
     trials = Trials(
         start=start,
-        named=lambda event: event["cell"],
+        find_trial=lambda event: event["cell"],
         describe=str,
-        note=lambda event, name: results.setdefault(name, event and event["event"]),
-        cut=1.0,
+        record_result=lambda event, name: results.setdefault(name, event and event["event"]),
+        time_limit=1.0,
     )
     trials.run(count, Steps(lambda text, share: lines.append(text), count))
     return results, lines
