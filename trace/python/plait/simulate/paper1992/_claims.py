@@ -239,19 +239,21 @@ def _limits(runs: Runs) -> Claim:
     cases = ((PAIR, 32), (PAIR, 64), (("workload:venus", "workload:les"), 32), (("workload:venus", "workload:les"), 64))
     elapsed_times = []
     for traces, size in cases:
-        unlimited = runs.get(traces, cache=size).elapsed
-        limited = runs.get(traces, cache=size, process_limit=(size << 20) // 2).elapsed
-        elapsed_times.append((unlimited, limited))
-    worse = sum(limited > 1.001 * unlimited for unlimited, limited in elapsed_times)
-    better = sum(limited < 0.999 * unlimited for unlimited, limited in elapsed_times)
-    no_relief = sum(limited for _, limited in elapsed_times) >= sum(unlimited for unlimited, _ in elapsed_times)
+        without_limit = runs.get(traces, cache=size).elapsed
+        with_limit = runs.get(traces, cache=size, process_limit=(size << 20) // 2).elapsed
+        elapsed_times.append((without_limit, with_limit))
+    worse = sum(with_limit > 1.001 * without_limit for without_limit, with_limit in elapsed_times)
+    better = sum(with_limit < 0.999 * without_limit for without_limit, with_limit in elapsed_times)
+    no_relief = sum(with_limit for _, with_limit in elapsed_times) >= sum(
+        without_limit for without_limit, _ in elapsed_times
+    )
     return Claim(
         "a limit on the buffers of a process does not help",
         "no relief, worse in several cases",
         "; ".join(
-            f"{'two venus' if traces == PAIR else 'venus and les'}, {size} MB: {unlimited:.0f} s, held to half "
-            f"{limited:.0f} s"
-            for (traces, size), (unlimited, limited) in zip(cases, elapsed_times, strict=True)
+            f"{'two venus' if traces == PAIR else 'venus and les'}, {size} MB: {without_limit:.0f} s, held to half "
+            f"{with_limit:.0f} s"
+            for (traces, size), (without_limit, with_limit) in zip(cases, elapsed_times, strict=True)
         ),
         no_relief and worse >= 2,
         reason=f"shorter in {better} of {len(elapsed_times)} cases, longer in {worse}, longer on the whole"

@@ -1,8 +1,7 @@
 """Draws the conclusions of a report: sentences that follow from its numbers, the most important first.
 
-Each rule is a function of the report and its totals that yields conclusions.  For example, if 5,000 of 8,000 requests
-are under 1 MiB and take half of the time of all requests, _small_requests() yields a conclusion with that text, a
-severity and advice.
+Each rule is a function that yields conclusions.  Example: if 5,000 of 8,000 requests are under 1 MiB and take half of
+the time of all requests, _small_requests() yields a conclusion with that text, a severity and advice.
 """
 
 from __future__ import annotations
@@ -51,9 +50,8 @@ SYNC = 0.02  # of the processes' time, in calls that make data durable
 DURABLE = 0.50  # of the waiting time
 FOOTNOTE = 0.99  # share of the bytes from which a trace counts as complete
 PARTIAL = 0.90
-# A program cannot plan for shorter periods, or in a shorter run.
-CYCLE_SECONDS = 0.01  # of one cycle
-CYCLES_SECONDS = 1.0  # of all cycles together
+CYCLE_SECONDS = 0.01  # a program cannot plan for a shorter period,
+CYCLES_SECONDS = 1.0  # or if all cycles together are shorter
 _SEVERITY_ORDER = {"high": 0, "medium": 1, "low": 2, "good": 3}
 # Advice against calls that transfer no data, by the kind of call that takes the most time.
 _ADVICE_BY_CALL = {
@@ -70,10 +68,7 @@ _ADVICE_BY_CALL = {
 
 
 def draw_conclusions(report: Document, totals: Document) -> list[Document]:
-    """Return the conclusions of a report.
-
-    totals: sums over all events that the report does not show, such as the seconds in small requests.
-    """
+    """Return the conclusions of a report; ``totals`` has further sums over its events."""
     all_conclusions = [
         *_coverage(report),
         *(conclusion for rule in _RULES for conclusion in rule(report, totals) if not conclusion.is_trifling),
@@ -184,9 +179,8 @@ def _calls_without_data(report: Document, totals: Document) -> Iterator[Conclusi
     other_calls = [call for call in other_calls if call["kind"] != "sync"]
     data_count, other_count = (sum(call["count"] for call in group) for group in (data_calls, other_calls))
     all_seconds, other_seconds = sum(call["seconds"] for call in calls), sum(call["seconds"] for call in other_calls)
-    if other_count >= SMALL_COUNT and (
-        other_count > OTHER_CALLS * data_count or (all_seconds and other_seconds / all_seconds > OTHER_TIME)
-    ):
+    take_long = all_seconds and other_seconds / all_seconds > OTHER_TIME
+    if other_count >= SMALL_COUNT and (other_count > OTHER_CALLS * data_count or take_long):
         slowest = max(other_calls, key=lambda call: (call["seconds"], call["count"]))
         text = f"{other_count:,} calls move no data, beside {data_count:,} reads and writes"
         text += f", and take {_amounts.share(other_seconds / all_seconds)} of the time in calls" if all_seconds else ""
@@ -236,8 +230,7 @@ def _unaligned_requests(report: Document, totals: Document) -> Iterator[Conclusi
             "low",
             "Requests begin inside blocks",
             f"{unaligned:,} of {count:,} requests ({_amounts.share(unaligned / count)}) begin at an offset that is not "
-            "a "
-            f"multiple of {alignment['block']} bytes.",
+            f"a multiple of {alignment['block']} bytes.",
             "alignment",
             "Where the file's format allows, let records begin at multiples of the block.",
             cost_if_timed(totals["unaligned_seconds"], totals),
@@ -269,21 +262,19 @@ def _classes(report: Document, totals: Document) -> Iterator[Conclusion]:
         )
     if is_swapping:
         return
-    reread_files = [
-        file for file in report["files"] if file["extent"] and file["read_bytes"] >= REREAD * file["extent"]
-    ]
-    reread_bytes = sum(file["read_bytes"] - file["extent"] for file in reread_files)
+    reread = [file for file in report["files"] if file["extent"] and file["read_bytes"] >= REREAD * file["extent"]]
+    reread_bytes = sum(file["read_bytes"] - file["extent"] for file in reread)
     read_bytes = sum(file["read_bytes"] for file in report["files"])
-    if reread_files and reread_bytes >= max(0.1 * read_bytes, TRIFLING_BYTES):
-        worst = max(reread_files, key=lambda file: file["read_bytes"] - file["extent"])
-        seconds = sum(file["read_seconds"] * (1 - file["extent"] / file["read_bytes"]) for file in reread_files)
+    if reread and reread_bytes >= max(0.1 * read_bytes, TRIFLING_BYTES):
+        worst = max(reread, key=lambda file: file["read_bytes"] - file["extent"])
+        ranks = _amounts.count(worst["processes"], "process")
+        seconds = sum(file["read_seconds"] * (1 - file["extent"] / file["read_bytes"]) for file in reread)
         yield Conclusion(
             severity_by_cost(report, totals, seconds, "medium" if reread_bytes >= MUCH_BYTES else "low"),
             "The same data are read again",
-            f"{_amounts.count(len(reread_files), 'file')} {'is' if len(reread_files) == 1 else 'are'} read more than "
+            f"{_amounts.count(len(reread), 'file')} {'is' if len(reread) == 1 else 'are'} read more than "
             f"{REREAD:.0f} times over; most of all {_amounts.shown(worst['name'])}: "
-            f"{_amounts.size(worst['read_bytes'])} read of {_amounts.size(worst['extent'])} "
-            f"by {_amounts.count(worst['processes'], 'process')}.",
+            f"{_amounts.size(worst['read_bytes'])} read of {_amounts.size(worst['extent'])} by {ranks}.",
             "files",
             "Let one rank read and the others receive, or keep the data in memory."
             if worst["processes"] > 1
@@ -404,13 +395,6 @@ def _amplification(report: Document, _: Document) -> Iterator[Conclusion]:
 
 
 _RULES = (
-    _classes,
-    _waiting_for_io,
-    _small_requests,
-    _random_access,
-    _uneven_processes,
-    _calls_without_data,
-    _amplification,
-    _unaligned_requests,
-    _cycles,
-)
+    _classes, _waiting_for_io, _small_requests, _random_access, _uneven_processes, _calls_without_data, _amplification,
+    _unaligned_requests, _cycles,
+)  # fmt: skip
