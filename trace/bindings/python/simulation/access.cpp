@@ -56,8 +56,8 @@ AccessSettings to_settings(const nb::dict& fields) {
   const auto files = nb::cast<nb::dict>(fields["files"]);
   settings.files.device = to_device(nb::cast<nb::dict>(fields["device"]));
   settings.files.cached = get<bool>(files, "cached");
-  settings.files.through = get<bool>(files, "through");
-  settings.files.turns = get<bool>(files, "turns");
+  settings.files.write_through = get<bool>(files, "through");
+  settings.files.writers_take_turns = get<bool>(files, "turns");
   settings.files.dirty_start = get<std::int64_t>(files, "dirty_start");
   settings.files.dirty_limit = get<std::int64_t>(files, "dirty_limit");
   const auto costs = nb::cast<nb::dict>(fields["costs"]);
@@ -119,7 +119,7 @@ nb::dict run(const Layout& layout, const nb::dict& request_fields, const nb::dic
   std::string explained;
   {
     const GilRelease unlocked;
-    explained = plan::explain(plan_on(request, settings), store);
+    explained = plan::explain(plan_simulated_access(request, settings), store);
     outcome = simulate_access(request, settings, [&](double share) {
       const nb::gil_scoped_acquire locked;
       if (PyErr_CheckSignals() != 0) nb::raise_python_error();

@@ -1,7 +1,7 @@
 // The messages of a simulated rank to and from other nodes, in the order of access::NodeExchange.
 //
-// Idea: all ranks process their partners in the order of their distance, up for sends and down for receives. Each
-// phase is then a permutation, and no rank receives from two partners at the same time.
+// Idea: each rank processes its partners in the order of their distance, the difference of rank numbers modulo the
+// number of ranks, upwards for sends and downwards for receives. No rank then receives from two partners at once.
 //
 // Example: 4 ranks on 4 nodes, and every rank sends to every other. At distance 1 rank 1 sends to rank 2 and receives
 // from rank 0; at distance 2 it sends to rank 3 and receives from rank 3; at distance 3 it sends to rank 0 and
@@ -20,7 +20,7 @@ Rank::Peer Rank::make_peer(std::int64_t rank, std::int64_t elements, bool revers
   return {static_cast<std::int32_t>((up + ranks) % ranks), static_cast<std::int32_t>(rank), elements};
 }
 
-std::vector<Rank::Peer> Rank::owners(std::int64_t window_number, bool reversed) const {
+std::vector<Rank::Peer> Rank::find_owner_peers(std::int64_t window_number, bool reversed) const {
   std::vector<Peer> result;
   const std::int64_t reader = context_.plan.reader_ranks().reader_at(number_);
   const Range range = context_.plan.window(reader, window_number);
@@ -31,7 +31,7 @@ std::vector<Rank::Peer> Rank::owners(std::int64_t window_number, bool reversed) 
   return result;
 }
 
-std::vector<Rank::Peer> Rank::readers(std::int64_t window_number, bool reversed) const {
+std::vector<Rank::Peer> Rank::find_reader_peers(std::int64_t window_number, bool reversed) const {
   std::vector<Peer> result;
   if (holdings_.empty()) return result;
   const auto elsewhere = [this](std::int64_t rank) { return rank / context_.ranks_per_node != node_.number; };
@@ -41,14 +41,16 @@ std::vector<Rank::Peer> Rank::readers(std::int64_t window_number, bool reversed)
 }
 
 Task Rank::exchange(std::int64_t window_number) {
-  if (context_.whole != nullptr) {
+  if (context_.tally != nullptr) {
     co_await exchange_at_once(window_number);
     co_return;
   }
   // When reading, windows go to the owners of their elements; when writing, elements go to the readers of their
   // windows.
-  std::vector<Peer> to = context_.write ? readers(window_number, true) : owners(window_number, true);
-  std::vector<Peer> from = context_.write ? owners(window_number, false) : readers(window_number, false);
+  std::vector<Peer> to = context_.write ? find_reader_peers(window_number, /*reversed=*/true)
+                                        : find_owner_peers(window_number, /*reversed=*/true);
+  std::vector<Peer> from = context_.write ? find_owner_peers(window_number, /*reversed=*/false)
+                                          : find_reader_peers(window_number, /*reversed=*/false);
   std::ranges::sort(to, {}, &Peer::distance);
   std::ranges::sort(from, {}, &Peer::distance);
   const auto messages = static_cast<Time>(to.size() + from.size());
@@ -71,37 +73,37 @@ Task Rank::exchange(std::int64_t window_number) {
     if (sends) {
       outgoing = {number_, to[next_to].rank, window_number};
       const std::int64_t elements = to[next_to++].elements;
-      co_await spend(Phase::kCopy, copying(elements));
+      co_await spend(Phase::kCopy, copy_time(elements));
       context_.messages.send(outgoing, elements * bytes);
       ++outcome().sent;
       outcome().sent_bytes += elements * bytes;
     }
     if (receives) {
       const Time began = context_.resumer.now();
-      co_await context_.messages.received(incoming);
-      add(Phase::kExchange, began);
+      co_await context_.messages.await_received(incoming);
+      record_time(Phase::kExchange, began);
       const std::int64_t elements = from[next_from++].elements;
-      co_await spend(Phase::kCopy, copying(elements));
+      co_await spend(Phase::kCopy, copy_time(elements));
       ++outcome().received;
       outcome().received_bytes += elements * bytes;
     }
     if (sends) {
       const Time began = context_.resumer.now();
-      co_await context_.messages.sent(outgoing);
-      add(Phase::kExchange, began);
+      co_await context_.messages.await_sent(outgoing);
+      record_time(Phase::kExchange, began);
     }
   }
 }
 
 Task Rank::exchange_at_once(std::int64_t window_number) {
-  const WindowTally::Share share = context_.whole->share(window_number, number_);
+  const WindowTally::MessageTotals share = context_.tally->share(window_number, number_);
   co_await spend(Phase::kPlan, (share.sent + share.received) * context_.settings.nodes.message);
-  co_await spend(Phase::kCopy, copying(share.sent_elements));
+  co_await spend(Phase::kCopy, copy_time(share.sent_elements));
   const Time began = context_.resumer.now();
-  co_await context_.whole->barrier().arrive();
-  co_await context_.resumer.until(context_.resumer.now() + context_.whole->takes(window_number, number_));
-  add(Phase::kExchange, began);
-  co_await spend(Phase::kCopy, copying(share.received_elements));
+  co_await context_.tally->barrier().arrive();
+  co_await context_.resumer.until(context_.resumer.now() + context_.tally->exchange_time(window_number, number_));
+  record_time(Phase::kExchange, began);
+  co_await spend(Phase::kCopy, copy_time(share.received_elements));
   outcome().sent += share.sent;
   outcome().received += share.received;
   outcome().sent_bytes += share.sent_elements * context_.plan.element_bytes();

@@ -12,11 +12,14 @@
 
 namespace plait::simulation {
 
-/// The progress of the windows of one rank. The counters have the meaning of those in transport::Slot.
+/// The progress of the windows of one reader: a rank whose share of the file passes through memory in windows, of which
+/// kSlots are in memory at once. Window w uses slot w % kSlots. The counters have the meaning of those in
+/// transport::Slot: when reading, `filled` counts windows read from the file and `taken` counts copies out of them;
+/// when writing, `filled` counts copies into windows and `taken` counts windows written to the file.
 struct Windows {
-  std::int64_t reader = 0;        ///< number of the reader that owns the windows
+  std::int64_t reader = 0;        ///< index of the reader among all readers
   std::int64_t window_count = 0;  ///< number of windows that are not empty
-  std::int64_t claimed = 0;
+  std::int64_t claimed = 0;       ///< number of windows that a rank has begun to read or write
   std::array<std::int64_t, plan::kSlots> filled{};
   std::array<std::int64_t, plan::kSlots> taken{};
 };

@@ -20,17 +20,19 @@ enum class Phase : std::uint8_t {
 };
 constexpr std::size_t kPhases = 5;
 
+/// What one rank did during the access.
 struct RankOutcome {
-  std::array<Time, kPhases> times{};
-  std::int64_t requests = 0;  ///< number of file requests
-  std::int64_t bytes = 0;     ///< bytes of file requests
-  std::int64_t sent = 0;      ///< number of messages
+  std::array<Time, kPhases> times{};  ///< time spent in each phase
+  std::int64_t requests = 0;          ///< number of file requests
+  std::int64_t bytes = 0;             ///< bytes of file requests
+  std::int64_t sent = 0;              ///< number of messages
   std::int64_t sent_bytes = 0;
   std::int64_t received = 0;
   std::int64_t received_bytes = 0;
 };
 
-/// The traffic from one node to another. The number of nodes, which is no node's number, denotes the file system.
+/// The traffic from one node to another, or between a node and the file system. The file system has the number that
+/// follows the last node's: with 4 nodes (0 to 3) it is 4.
 struct LinkUse {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -42,13 +44,13 @@ struct AccessOutcome {
   Time elapsed = 0;  ///< time at which the last rank returns
   Time drained = 0;  ///< time at which all written data is on the device
   std::int64_t nodes = 1;
-  std::int64_t windows = 0;    ///< number of windows of the longest share
+  std::int64_t windows = 0;    ///< number of windows of the reader that has the most
   std::int64_t simulated = 0;  ///< number of windows that were simulated
-  bool whole_windows = false;  ///< true if the exchange of each window was simulated as a whole: see simulate_access()
+  bool whole_windows = false;  ///< true if exchanges were simulated as a whole, not message by message
   std::vector<RankOutcome> ranks;
   std::vector<LinkUse> links;  ///< in ascending order of both nodes
   std::vector<DeviceUse> devices;
-  std::array<TimeSeries, kPhases> series;  ///< ns, summed over all ranks
+  std::array<TimeSeries, kPhases> series;  ///< time of all ranks in each phase, in ns, by time of the run
 };
 
 }  // namespace plait::simulation

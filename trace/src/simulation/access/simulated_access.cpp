@@ -1,9 +1,10 @@
-// The simulation of a collective access.
+// The simulation of a collective access: it builds the machine, runs the coroutines of its ranks on one virtual clock,
+// and collects the results.
 //
-// The ranks are coroutines on one virtual clock. Long accesses repeat the same windows, so only as many windows are
-// simulated as take some seconds of computing. Example: 20 readers on nodes of 50 ranks, and 10,000 messages for one
-// window of every reader. The work of one window is about 10,000 + 20 * 50 = 11,000 copies and messages, so
-// 10,000,000 / 11,000 = 909 windows are simulated.
+// Long accesses repeat the same windows (pieces of the file in memory), so only as many windows are simulated as take
+// some seconds of computing. Example: 20 readers on nodes of 50 ranks, and 10,000 messages for one window of every
+// reader. The work of one window is about 10,000 + 20 * 50 = 11,000 copies and messages, so 10,000,000 / 11,000 = 909
+// windows are simulated.
 
 #include "simulation/access/simulated_access.hpp"
 
@@ -33,8 +34,8 @@ std::int64_t ranks_per_node(const AccessRequest& request, const AccessSettings& 
   return settings.nodes.ranks == 0 ? request.ranks : std::min(settings.nodes.ranks, request.ranks);
 }
 
-void require(bool fine, std::string_view what, std::int64_t found, std::string_view expected) {
-  if (!fine) base::throw_argument_error("found ", what, " = ", found, ", expected ", expected, "; correct it");
+void require(bool holds, std::string_view what, std::int64_t found, std::string_view expected) {
+  if (!holds) base::throw_argument_error("found ", what, " = ", found, ", expected ", expected, "; correct it");
 }
 
 /// Estimates the messages between nodes that one window of every reader needs, from a sample of at most 8 readers.
@@ -56,13 +57,13 @@ class Run {
  public:
   Run(const AccessRequest& request, const AccessSettings& settings)
       : settings_(settings),
-        plan_(plan_on(request, settings)),
+        plan_(plan_simulated_access(request, settings)),
         ranks_per_node_(ranks_per_node(request, settings)),
         resumer_(clock_),
         network_(settings.network, base::ceil_divide(request.ranks, ranks_per_node_), request.ranks > ranks_per_node_),
         messages_(resumer_, network_, ranks_per_node_),
         files_(resumer_, network_, settings.files, settings.file_end),
-        barrier_(resumer_, request.ranks, agreement()) {
+        barrier_(resumer_, request.ranks, agreement_time()) {
     outcome_.nodes = network_.nodes();
     outcome_.ranks.resize(static_cast<std::size_t>(request.ranks));
     choose_granularity();
@@ -72,32 +73,32 @@ class Run {
                                           outcome_.simulated, plan::copy_seconds_per_element(plan_, settings_.costs)});
     if (outcome_.whole_windows) {
       tally_ = std::make_unique<WindowTally>(plan_, request.write, ranks_per_node_, resumer_, network_);
-      context_->whole = tally_.get();
+      context_->tally = tally_.get();
     }
     make_nodes(request.ranks);
   }
 
   AccessOutcome run(const std::function<void(double)>& progress) {
     for (const Task& task : tasks_) task.start_at(resumer_, 0);
-    constexpr std::int64_t kEvery = 1 << 16;
+    constexpr std::int64_t kEventsPerReport = 1 << 16;
     for (std::int64_t events = 1; !clock_.empty(); ++events) {
       clock_.run_next();
-      if (events % kEvery == 0 && progress) progress(done());
+      if (events % kEventsPerReport == 0 && progress) progress(fraction_done());
     }
     for (const Task& task : tasks_) task.check();
     if (ended_ < tasks_.size())  // an error is better than a wrong figure
       base::throw_system_error(0, "the simulated access came to an end while ", tasks_.size() - ended_,
                                " ranks had not; this is a mistake of Plait's, please report it with the layout and the "
                                "machine file");
-    outcome_.drained = std::max(outcome_.elapsed, files_.last());
+    outcome_.drained = std::max(outcome_.elapsed, files_.last_completion());
     outcome_.links = network_.links();
-    outcome_.devices = files_.uses();
+    outcome_.devices = files_.device_uses();
     return std::move(outcome_);
   }
 
  private:
   /// Time of an agreement: a reduction and a broadcast over the nodes, both along trees.
-  Time agreement() const {
+  Time agreement_time() const {
     const auto depth = std::bit_width(static_cast<std::uint64_t>(network_.nodes() - 1));
     return static_cast<Time>(2 * depth) * settings_.network.latency +
            static_cast<Time>(settings_.costs.wait_seconds * 1e9);
@@ -146,7 +147,7 @@ class Run {
   }
 
   /// Fraction of all windows that ranks have claimed.
-  double done() const {
+  double fraction_done() const {
     std::int64_t claimed = 0;
     for (const Node& node : nodes_)
       for (const Windows& windows : node.windows) claimed += windows.claimed;
@@ -191,21 +192,21 @@ void AccessSettings::check() const {
   require(files.dirty_limit >= 0, "bytes above which writers wait", files.dirty_limit, "0 or above");
 }
 
-plan::AccessPlan plan_on(const AccessRequest& request, const AccessSettings& settings) {
+plan::AccessPlan plan_simulated_access(const AccessRequest& request, const AccessSettings& settings) {
   settings.check();
   require(request.ranks >= 1 && request.ranks <= kMaxRanks, "ranks", request.ranks, base::text("1 to ", kMaxRanks));
-  const std::int64_t together = ranks_per_node(request, settings);
-  require(together <= kMaxOnNode, "ranks of one node", together,
+  const std::int64_t per_node = ranks_per_node(request, settings);
+  require(per_node <= kMaxOnNode, "ranks of one node", per_node,
           base::text("at most ", kMaxOnNode, ", as per_node says"));
   if (request.layout.ranks_end() > request.ranks)
     base::throw_argument_error("the layout ", to_string(request.layout), " has the rank ",
                                request.layout.ranks_end() - 1, ", but there are ", request.ranks,
                                " ranks; use at least ", request.layout.ranks_end());
   std::shared_ptr<plan::Nodes> nodes;
-  if (together < request.ranks) {
+  if (per_node < request.ranks) {
     nodes = std::make_shared<plan::Nodes>();
-    for (std::int64_t first = 0; first < request.ranks; first += together)
-      nodes->push_back(IndexSet::range(first, std::min(first + together, request.ranks)));
+    for (std::int64_t first = 0; first < request.ranks; first += per_node)
+      nodes->push_back(IndexSet::range(first, std::min(first + per_node, request.ranks)));
   }
   plan::AccessOptions options = request.options;
   options.costs = std::make_shared<plan::CostModel>(settings.costs);

@@ -21,17 +21,17 @@ struct AccessRequest {
   plan::AccessOptions options;
 };
 
-/// Makes the plan that the ranks of such a machine would make.
+/// Makes the plan that the ranks of the machine in `settings` would make.
 /// errors  kArgument: those of plan_access(), and a layout with ranks that do not exist.
-plan::AccessPlan plan_on(const AccessRequest& request, const AccessSettings& settings);
+plan::AccessPlan plan_simulated_access(const AccessRequest& request, const AccessSettings& settings);
 
-/// Simulates the ranks of an access (src/access), driven by its plan: windows that are claimed, filled, copied from
-/// and flushed, file requests, and messages between nodes in their pairwise order. No data is transferred. The cost
-/// model gives the time of calls, copies and waits, the links of the nodes that of messages, and the device that of
-/// requests.
+/// Simulates what the ranks of an access do (src/access): they claim, fill, copy from and flush windows (pieces of the
+/// file in memory), make file requests, and exchange messages between nodes in pairs. No data is transferred. The cost
+/// model determines how long calls, copies and waits take, the links of the nodes how long messages take, and the
+/// device how long requests take.
 ///
-/// If one window of every reader needs more messages between nodes than `max_messages`, its exchange is simulated as
-/// a whole (WindowTally).
+/// If one window of every reader needs more messages between nodes than `max_messages`, WindowTally computes the time
+/// of its exchange from sums instead.
 /// cost    O(log ranks) for each copy from a window, each message and each file request; independent of the number of
 /// elements.
 /// memory  O(ranks * ranks of a node), and messages in progress.

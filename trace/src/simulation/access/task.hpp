@@ -82,8 +82,8 @@ class Resumer final : public Timer {
 
   EventQueue& clock() const { return clock_; }
   Time now() const { return clock_.now(); }
-  void at(Time time, std::coroutine_handle<> handle) {
-    clock_.at(time, *this, reinterpret_cast<std::uintptr_t>(handle.address()));
+  void resume_at(Time time, std::coroutine_handle<> handle) {
+    clock_.schedule(time, *this, reinterpret_cast<std::uintptr_t>(handle.address()));
   }
 
   /// `co_await until(time)`: continues at once if no event is due before `time`.
@@ -91,8 +91,8 @@ class Resumer final : public Timer {
     struct TimeAwaiter {
       Resumer& resumer;
       Time time;
-      bool await_ready() const noexcept { return time <= resumer.now() || resumer.clock_.pass(time); }
-      void await_suspend(std::coroutine_handle<> handle) const { resumer.at(time, handle); }
+      bool await_ready() const noexcept { return time <= resumer.now() || resumer.clock_.try_advance(time); }
+      void await_suspend(std::coroutine_handle<> handle) const { resumer.resume_at(time, handle); }
       void await_resume() const noexcept {}
     };
     return TimeAwaiter{*this, time};
@@ -106,7 +106,7 @@ class Resumer final : public Timer {
   EventQueue& clock_;
 };
 
-inline void Task::start_at(Resumer& resumer, Time time) const { resumer.at(time, handle_); }
+inline void Task::start_at(Resumer& resumer, Time time) const { resumer.resume_at(time, handle_); }
 
 /// `co_await Suspend{slot}` stores the coroutine in `slot`, from where another part of the simulation resumes it.
 struct Suspend {

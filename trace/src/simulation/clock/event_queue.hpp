@@ -1,4 +1,4 @@
-/// The virtual clock.
+/// The virtual clock of a simulation: a queue of events, of which the earliest is next.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ constexpr Time kNoTime = std::numeric_limits<Time>::max();
 class Timer {
  public:
   virtual ~Timer() = default;
-  /// token  the argument of EventQueue::at()
+  /// token  the argument of EventQueue::schedule()
   virtual void fire(std::uint64_t token) = 0;
 };
 
-/// Events in the order of their times. Events of the same time fire in the order in which they were added, so that a
-/// run is the same on every machine.
+/// Events in the order of their times. Events of the same time fire in the order in which they were added, so a
+/// simulation has the same result on every machine.
 /// cost  O(log events) each.
 /// memory  32 bytes an event.
 /// threads  one at a time.
@@ -31,18 +31,18 @@ class EventQueue {
   Time now() const noexcept { return now_; }
   bool empty() const noexcept { return heap_.empty(); }
   /// Time of the next event; kNoTime: there is none.
-  Time next() const noexcept { return heap_.empty() ? kNoTime : heap_.front().time; }
+  Time next_time() const noexcept { return heap_.empty() ? kNoTime : heap_.front().time; }
 
   /// Adds an event. A time in the past counts as now.
-  void at(Time time, Timer& timer, std::uint64_t token = 0) {
+  void schedule(Time time, Timer& timer, std::uint64_t token = 0) {
     heap_.push_back({std::max(time, now_), ++count_, &timer, token});
     std::push_heap(heap_.begin(), heap_.end(), later);
   }
 
-  /// Advances the clock to `time` and returns true if no event is due until then, so that waiting for it needs no
-  /// event.
-  bool pass(Time time) noexcept {
-    if (time >= next()) return false;
+  /// Advances the clock to `time` if no event is due until then. Returns true if it did; the caller then needs no event
+  /// to wait for `time`.
+  bool try_advance(Time time) noexcept {
+    if (time >= next_time()) return false;
     now_ = std::max(now_, time);
     return true;
   }

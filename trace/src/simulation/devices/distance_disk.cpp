@@ -39,7 +39,7 @@ class DistanceDisk final : public Device, private Timer {
   void submit(const DeviceRequest& request) override {
     const Time now = clock_.now();
     meter_.begin(now, request);
-    clock_.at(now + position(request.address) + transfer_time(request.length, rate_), *this, request.tag);
+    clock_.schedule(now + position(request.address) + transfer_time(request.length, rate_), *this, request.tag);
     end_ = request.address + request.length;
   }
   void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }

@@ -40,7 +40,7 @@ void FlushedDevice::go_on(std::size_t index) {
     return;
   }
   free_ = std::max(free_, clock_.now()) + flush_;
-  clock_.at(free_, *this, index);
+  clock_.schedule(free_, *this, index);
 }
 
 void FlushedDevice::done(std::uint64_t tag) {

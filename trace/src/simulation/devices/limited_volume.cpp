@@ -53,7 +53,7 @@ class LimitedVolume final : public Device, private Timer {
     const std::int64_t units = (request.length - 1) / unit_[request.write] + 1;
     limit.bytes = std::max(limit.bytes, now - burst_) + transfer_time(request.length, rate_[request.write]);
     limit.requests = std::max(limit.requests, now - burst_) + transfer_time(units, requests_[request.write]);
-    clock_.at(std::max({now, limit.bytes, limit.requests}) + latency_[request.write], *this, request.tag);
+    clock_.schedule(std::max({now, limit.bytes, limit.requests}) + latency_[request.write], *this, request.tag);
   }
   void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }
 

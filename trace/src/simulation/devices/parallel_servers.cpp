@@ -71,7 +71,7 @@ class ParallelServers final : public Device, private Timer {
       link_ = std::max(link_, now) + over;
       end = std::max(end, link_);
     }
-    clock_.at(end, *this, request.tag);
+    clock_.schedule(end, *this, request.tag);
   }
   void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }
   void report_parts(std::vector<DeviceUse>& all) const override {

@@ -54,8 +54,8 @@ class QueueingDisk final : public Device, private Timer {
   void serve() {
     const DeviceRequest request = order_.take(clock_.now(), head_);
     busy_ = true;
-    clock_.at(clock_.now() + overhead_ + position(request.address) + transfer_time(request.length, rate_), *this,
-              request.tag);
+    clock_.schedule(clock_.now() + overhead_ + position(request.address) + transfer_time(request.length, rate_), *this,
+                    request.tag);
     head_ = request.address + request.length;
   }
 

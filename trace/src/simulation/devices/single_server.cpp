@@ -34,7 +34,7 @@ class SingleServer final : public Device, private Timer {
     double service = static_cast<double>(service_);
     if (exponential_) service *= -std::log(bits_.share());
     free_ = std::max(free_, now) + static_cast<Time>(service) + transfer_time(request.length, rate_);
-    clock_.at(free_, *this, request.tag);
+    clock_.schedule(free_, *this, request.tag);
   }
   void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }
 

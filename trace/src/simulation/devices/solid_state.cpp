@@ -57,7 +57,7 @@ class SolidState final : public Device, private Timer {
       end = std::max(end, free);
     }
     if (request.write) collect(request.length);
-    clock_.at(end, *this, request.tag);
+    clock_.schedule(end, *this, request.tag);
   }
   void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }
 

@@ -278,7 +278,7 @@ void BufferCache::set_dirty(Slot slot) {
   file_links_.add(file_dirty_[block.key.file], slot);
   if (settings_.write == WriteKind::kDelayed && !flushing_) {
     flushing_ = true;
-    clock_.at(clock_.now() + settings_.flush_interval, *this);
+    clock_.schedule(clock_.now() + settings_.flush_interval, *this);
   }
 }
 
@@ -384,7 +384,7 @@ void BufferCache::fire(std::uint64_t) {
   while (oldest_.size > 0 && clock_.now() - blocks_[oldest_.back].dirty_since >= settings_.delay)
     write_out(oldest_.back);
   flushing_ = oldest_.size > 0;
-  if (flushing_) clock_.at(clock_.now() + settings_.flush_interval, *this);
+  if (flushing_) clock_.schedule(clock_.now() + settings_.flush_interval, *this);
 }
 
 }  // namespace plait::simulation

@@ -42,7 +42,7 @@ class Processors final : private Timer {
     processes_[process].wants = time;
     processes_[process].since = clock_.now();
     queue_.push_back(process);
-    if (!idle_.empty() && !starting_) clock_.at(clock_.now(), *this, kDispatch), starting_ = true;
+    if (!idle_.empty() && !starting_) clock_.schedule(clock_.now(), *this, kDispatch), starting_ = true;
   }
 
   /// Interrupts a processor. The process that runs on it loses the time of the interrupt.
@@ -122,13 +122,13 @@ class Processors final : private Timer {
         notify_idle(processor);
         take(processor);
         processor.running = 0;
-        clock_.at(clock_.now(), *this, index);  // begins after all ready processes have a processor
+        clock_.schedule(clock_.now(), *this, index);  // begins after all ready processes have a processor
       }
       return;
     }
     Processor& processor = all_[token];
     if (processor.lost > 0) {
-      clock_.at(clock_.now() + std::exchange(processor.lost, 0), *this, token);
+      clock_.schedule(clock_.now() + std::exchange(processor.lost, 0), *this, token);
       return;
     }
     if (passed(token)) run(token);
@@ -155,8 +155,8 @@ class Processors final : private Timer {
     do {
       processor.running = std::min(processes_[processor.process].wants, processor.left);
       const Time end = clock_.now() + processor.running + std::exchange(processor.lost, 0);
-      if (!clock_.pass(end)) {
-        clock_.at(end, *this, index);
+      if (!clock_.try_advance(end)) {
+        clock_.schedule(end, *this, index);
         return;
       }
     } while (passed(index));

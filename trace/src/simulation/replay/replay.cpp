@@ -87,7 +87,7 @@ Replay::Replay(const Recording& recording, const ReplaySettings& settings)
     processes_[k].blocked = recording.programs()[k].start;
     processes_[k].request = processes_[k].cursor.next();
     const Time pause = settings.program.keep_waits ? processes_[k].request.pause : 0;
-    clock_.at(recording.programs()[k].start + pause, *this, k | kPause);
+    clock_.schedule(recording.programs()[k].start + pause, *this, k | kPause);
   }
 }
 
@@ -153,7 +153,7 @@ Time Replay::begin_next(std::uint32_t index) {
   if (process.request.pause > 0 && settings_.program.keep_waits) {
     process.pausing = true;
     process.blocked = clock_.now();
-    clock_.at(clock_.now() + process.request.pause, *this, index | kPause);
+    clock_.schedule(clock_.now() + process.request.pause, *this, index | kPause);
     return -1;
   }
   return prepare(process);
@@ -220,7 +220,7 @@ bool Replay::measured(std::uint32_t index) {
   if (process.request.service == 0) return true;
   const bool asynchronous = process.request.asynchronous;
   ++(asynchronous ? process.under_way : process.waits);
-  clock_.at(clock_.now() + process.request.service, *this, index | (asynchronous ? kAsynchronous : kService));
+  clock_.schedule(clock_.now() + process.request.service, *this, index | (asynchronous ? kAsynchronous : kService));
   return asynchronous;
 }
 

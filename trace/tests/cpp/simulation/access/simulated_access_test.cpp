@@ -187,7 +187,7 @@ TEST(SimulatedAccess, MakesTheRequestsAndMessagesOfRealAccesses) {
     ASSERT_NO_FATAL_FAILURE(carry_out(access, options, workers, workers_per_node, write, seen));
     AccessSettings settings = machine(workers_per_node);
     settings.files.cached = i % 3 == 0;
-    settings.files.through = i % 5 == 0;
+    settings.files.write_through = i % 5 == 0;
     const AccessRequest wanted = make_request(access, options, workers, write);
     const AccessOutcome outcome = simulate_access(wanted, settings);
     ASSERT_NO_FATAL_FAILURE(expect_same(outcome, seen, workers_per_node));
@@ -217,7 +217,7 @@ AccessSettings idle_machine() {
                     .wait_seconds = 0};
   settings.files.device.kind = "server";
   settings.files.device.values = {{"service", 0}, {"rate", 1e15}};
-  settings.files.through = true;
+  settings.files.write_through = true;
   return settings;
 }
 
@@ -262,7 +262,7 @@ TEST(SimulatedAccess, WaitsForTheDevice) {
 TEST(SimulatedAccess, WritesBehindUpToALimit) {
   AccessSettings settings = idle_machine();
   settings.files.device.values = {{"service", 1e-3}, {"rate", 1e15}};
-  settings.files.through = false;
+  settings.files.write_through = false;
   settings.files.dirty_limit = 1 << 30;
   AccessOutcome outcome = simulate_access(columns(8, true), settings);
   EXPECT_LT(outcome.elapsed, kMs / 10);
@@ -281,10 +281,10 @@ TEST(SimulatedAccess, WritersOfANodeTakeTurns) {
   AccessSettings settings = idle_machine();
   settings.costs.write_request_seconds = 1e-3;
   settings.nodes.ranks = 4;
-  settings.files.turns = true;
+  settings.files.writers_take_turns = true;
   // Every rank writes its window; four of them share a node.
   EXPECT_NEAR(static_cast<double>(simulate_access(rows(8, true), settings).elapsed), 4 * kMs, kMs / 10);
-  settings.files.turns = false;
+  settings.files.writers_take_turns = false;
   EXPECT_NEAR(static_cast<double>(simulate_access(rows(8, true), settings).elapsed), kMs, kMs / 10);
 }
 

@@ -16,10 +16,10 @@ class Log final : public Timer {
 TEST(EventQueue, RunsEventsByTimeThenInOrderOfScheduling) {
   EventQueue clock;
   Log log;
-  clock.at(20, log, 1);
-  clock.at(10, log, 2);
-  clock.at(10, log, 3);
-  clock.at(0, log, 4);
+  clock.schedule(20, log, 1);
+  clock.schedule(10, log, 2);
+  clock.schedule(10, log, 3);
+  clock.schedule(0, log, 4);
   std::vector<Time> times;
   while (!clock.empty()) {
     clock.run_next();
@@ -32,12 +32,12 @@ TEST(EventQueue, RunsEventsByTimeThenInOrderOfScheduling) {
 TEST(EventQueue, PassesTimeOnlyIfNoEventIsDueUntilThen) {
   EventQueue clock;
   Log log;
-  EXPECT_TRUE(clock.pass(5));
+  EXPECT_TRUE(clock.try_advance(5));
   EXPECT_EQ(clock.now(), 5);
-  clock.at(10, log);
-  EXPECT_FALSE(clock.pass(10));  // an event is due at this time
-  EXPECT_TRUE(clock.pass(9));
-  clock.at(3, log, 7);  // a time in the past: runs now
+  clock.schedule(10, log);
+  EXPECT_FALSE(clock.try_advance(10));  // an event is due at this time
+  EXPECT_TRUE(clock.try_advance(9));
+  clock.schedule(3, log, 7);  // a time in the past: runs now
   clock.run_next();
   EXPECT_EQ(clock.now(), 9);
   EXPECT_EQ(log.tokens, (std::vector<std::uint64_t>{7}));

@@ -28,7 +28,7 @@ class Load final : public Completion, public Timer {
     request.tag = requests.size();
     starts.push_back(time);
     requests.push_back(request);
-    clock.at(time, *this, request.tag);
+    clock.schedule(time, *this, request.tag);
   }
   void make(const DeviceSpec& spec, std::int64_t span = 1000 * kMiB) {
     device = make_device(spec, {clock, *this, spec.kind, span});
@@ -71,7 +71,7 @@ class Arrivals final : public Completion, public Timer {
     if (++count_ > 1) server_->submit({0, 1, false, 0});
     if (count_ > 1'000'000) return;
     time_ += -std::log(bits_.share()) * 1e6 / load_;
-    clock_.at(static_cast<Time>(time_), *this);
+    clock_.schedule(static_cast<Time>(time_), *this);
   }
 
   EventQueue clock_;
