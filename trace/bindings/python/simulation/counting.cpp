@@ -150,20 +150,20 @@ void bind_counting(nb::module_& module) {
           },
           "rate"_a, "blocks"_a, "block"_a)
       .def(
-          "all", [](const CurveFeed& self) { return to_tuple(self.target().all()); },
+          "all", [](const CurveFeed& self) { return to_tuple(self.target().totals()); },
           nb::sig("def all(self) -> tuple[int, float, float, float]"))
       .def(
-          "seen", [](const CurveFeed& self) { return to_tuple(self.target().seen()); },
+          "seen", [](const CurveFeed& self) { return to_tuple(self.target().represented()); },
           nb::sig("def seen(self) -> tuple[int, float, float, float]"))
       .def(
           "found",
           [](const CurveFeed& self) {
             nb::list all;
-            for (const simulation::CurvePoint& point : self.target().found()) all.append(to_tuple(point));
+            for (const simulation::CurvePoint& point : self.target().points()) all.append(to_tuple(point));
             return all;
           },
           nb::sig("def found(self) -> list[tuple[int, float, float, float]]"))
-      .def_prop_ro("single", [](const CurveFeed& self) { return self.target().single(); })
+      .def_prop_ro("single", [](const CurveFeed& self) { return self.target().has_single_block_requests(); })
       .def_prop_ro("rate", [](const CurveFeed& self) { return self.target().rate(); })
       .def_prop_ro("blocks", [](const CurveFeed& self) { return self.target().blocks(); });
 }

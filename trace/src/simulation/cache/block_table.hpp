@@ -1,4 +1,4 @@
-/// A hash table from a block to its slot in the cache.
+/// A hash table from a block to its slot (its index among the blocks in the cache).
 #pragma once
 
 #include <bit>
@@ -11,9 +11,9 @@
 
 namespace plait::simulation {
 
-/// Uses open addressing with linear probing and is at most half full. An entry takes 16 bytes, so that four share a
-/// cache line. erase() moves later entries into the hole instead of leaving a marker, so that lookups do not slow
-/// down with age.
+/// Uses open addressing with linear probing and is at most half full. An entry takes 16 bytes, so four of them share a
+/// cache line. erase() moves later entries into the hole instead of leaving a marker, so lookups stay equally fast
+/// after many erasures.
 /// cost  O(1) expected.
 /// memory  32 to 64 bytes a block.
 /// threads  one at a time.
@@ -27,9 +27,9 @@ class BlockTable {
 
   /// Returns the slot of a block; kNoSlot: the block is not in the table.
   Slot find(BlockKey key) const noexcept {
-    for (std::size_t at = bucket(key);; at = (at + 1) & mask_) {
-      const Entry& entry = entries_[at];
-      if (entry.slot == kNoSlot || is(entry, key)) return entry.slot;
+    for (std::size_t index = bucket(key);; index = (index + 1) & mask_) {
+      const Entry& entry = entries_[index];
+      if (entry.slot == kNoSlot || has_key(entry, key)) return entry.slot;
     }
   }
 
@@ -39,23 +39,23 @@ class BlockTable {
   /// Adds a block that is not in the table. `slot` is not kNoSlot.
   void insert(BlockKey key, Slot slot) {
     if (2 * (size_ + 1) > entries_.size()) grow();
-    put({key.block, key.file, slot});
+    insert_entry({key.block, key.file, slot});
     ++size_;
   }
 
   /// Changes the slot of a block that is in the table.
-  void move(BlockKey key, Slot slot) noexcept { entries_[position(key)].slot = slot; }
+  void move(BlockKey key, Slot slot) noexcept { entries_[find_index(key)].slot = slot; }
 
   /// Removes a block that is in the table.
   void erase(BlockKey key) noexcept {
-    std::size_t hole = position(key);
-    for (std::size_t at = (hole + 1) & mask_; entries_[at].slot != kNoSlot; at = (at + 1) & mask_) {
-      const std::size_t first_bucket = bucket({entries_[at].block, entries_[at].file});
-      // find() starts at the bucket of an entry and stops at the first free one. So an entry whose bucket is after
-      // the hole must stay: with its bucket at 5 and itself at 6, it cannot fill a hole at 3.
-      if (((at - first_bucket) & mask_) < ((at - hole) & mask_)) continue;
-      entries_[hole] = entries_[at];
-      hole = at;
+    std::size_t hole = find_index(key);
+    for (std::size_t index = (hole + 1) & mask_; entries_[index].slot != kNoSlot; index = (index + 1) & mask_) {
+      const std::size_t first_bucket = bucket({entries_[index].block, entries_[index].file});
+      // find() starts at the bucket of a key and stops at the first free entry. So an entry whose bucket is after the
+      // hole must stay: an entry at index 6 with bucket 5 cannot fill a hole at 3, because find() starts at 5.
+      if (((index - first_bucket) & mask_) < ((index - hole) & mask_)) continue;
+      entries_[hole] = entries_[index];
+      hole = index;
     }
     entries_[hole].slot = kNoSlot;
     --size_;
@@ -69,35 +69,35 @@ class BlockTable {
   };
   static_assert(sizeof(Entry) == 16);
 
-  static bool is(const Entry& entry, BlockKey key) noexcept {
+  static bool has_key(const Entry& entry, BlockKey key) noexcept {
     return entry.block == key.block && entry.file == key.file;
   }
 
-  /// Spreads neighbouring blocks. The upper bits of a product depend on all bits of its factors, so these select the
-  /// bucket.
+  /// Returns the index at which the search for a block begins. The hash spreads neighbouring blocks: the upper bits of
+  /// a product depend on all bits of its factors, so the upper bits select the bucket.
   std::size_t bucket(BlockKey key) const noexcept {
     std::uint64_t mixed = (key.block + (std::uint64_t{key.file} << 40)) * 0x9e3779b97f4a7c15U;
     mixed = (mixed ^ (mixed >> 32)) * 0xd6e8feb86659fd93U;
     return static_cast<std::size_t>(mixed >> 32) & mask_;
   }
 
-  std::size_t position(BlockKey key) const noexcept {
-    std::size_t at = bucket(key);
-    while (!is(entries_[at], key) || entries_[at].slot == kNoSlot) at = (at + 1) & mask_;
-    return at;
+  std::size_t find_index(BlockKey key) const noexcept {
+    std::size_t index = bucket(key);
+    while (!has_key(entries_[index], key) || entries_[index].slot == kNoSlot) index = (index + 1) & mask_;
+    return index;
   }
 
-  void put(const Entry& entry) noexcept {
-    std::size_t at = bucket({entry.block, entry.file});
-    while (entries_[at].slot != kNoSlot) at = (at + 1) & mask_;
-    entries_[at] = entry;
+  void insert_entry(const Entry& entry) noexcept {
+    std::size_t index = bucket({entry.block, entry.file});
+    while (entries_[index].slot != kNoSlot) index = (index + 1) & mask_;
+    entries_[index] = entry;
   }
 
   void grow() {
     std::vector<Entry> old = std::exchange(entries_, std::vector<Entry>(2 * entries_.size()));
     mask_ = entries_.size() - 1;
     for (const Entry& entry : old)
-      if (entry.slot != kNoSlot) put(entry);
+      if (entry.slot != kNoSlot) insert_entry(entry);
   }
 
   std::vector<Entry> entries_;

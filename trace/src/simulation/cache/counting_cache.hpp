@@ -1,4 +1,5 @@
-/// A cache that only distinguishes hits from misses, compiled for one policy, so that a use makes no virtual call.
+/// A cache that stores no data and only distinguishes hits from misses. It is compiled for each policy, so that the use
+/// of a block needs no virtual call.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +16,19 @@ template <typename OnePolicy>
 class CountingCache final : public Counter {
  public:
   CountingCache(const CacheShape& shape, const Parameters& parameters)
-      : policy_(shape, parameters), table_(std::min<std::size_t>(shape.slots, kCapacity)), slots_(shape.slots) {}
+      : policy_(shape, parameters), table_(std::min<std::size_t>(shape.slots, kInitialBlocks)), slots_(shape.slots) {}
 
   void use(std::span<const Use> uses, std::span<std::uint8_t> hits) override {
     for (std::size_t k = 0; k < uses.size(); ++k) {
-      if (k + kAhead < uses.size()) table_.prefetch(uses[k + kAhead].key);
+      if (k + kPrefetchDistance < uses.size()) table_.prefetch(uses[k + kPrefetchDistance].key);
       hits[k] = use(uses[k]) ? 1 : 0;
     }
   }
 
  private:
-  static constexpr std::size_t kCapacity = 1 << 16;  // number of blocks up to which the table need not grow
-  static constexpr std::size_t kAhead = 16;          // number of uses that pass while a cache line arrives from memory
+  static constexpr std::size_t kInitialBlocks = 1 << 16;  // number of blocks up to which the table need not grow
+  static constexpr std::size_t kPrefetchDistance =
+      16;  // number of uses processed while a cache line arrives from memory
 
   bool use(const Use& use) {
     Slot slot = table_.find(use.key);
@@ -34,8 +36,8 @@ class CountingCache final : public Counter {
     if (hit) {
       policy_.hit(slot, use);
     } else {
-      slot = slot_for(use);
-      keys_.reach(slot) = use.key;
+      slot = allocate_slot(use);
+      keys_.find_or_create(slot) = use.key;
       table_.insert(use.key, slot);
       policy_.admit(slot, use);
     }
@@ -46,14 +48,15 @@ class CountingCache final : public Counter {
     return hit;
   }
 
-  Slot slot_for(const Use& use) {
-    const bool has_space = begun_ < slots_ || !free_.empty();
+  /// Returns a free slot, after removing a block if necessary.
+  Slot allocate_slot(const Use& use) {
+    const bool has_space = used_slots_ < slots_ || !free_.empty();
     if (!has_space || policy_.at_limit(use)) {
       const Slot slot = policy_.victim(use);
       table_.erase(keys_[slot]);
       return slot;
     }
-    if (free_.empty()) return begun_++;
+    if (free_.empty()) return used_slots_++;
     const Slot slot = free_.back();
     free_.pop_back();
     return slot;
@@ -63,8 +66,8 @@ class CountingCache final : public Counter {
   BlockTable table_;
   Slot slots_;
   SlotTable<BlockKey> keys_;
-  std::vector<Slot> free_;  // slots that were used before
-  Slot begun_ = 0;          // all slots below it were used
+  std::vector<Slot> free_;  // slots whose blocks have left
+  Slot used_slots_ = 0;     // number of slots that were ever used: 0 to used_slots_ - 1
 };
 
 /// Makes the registry entry of a policy.

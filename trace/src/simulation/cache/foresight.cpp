@@ -1,4 +1,4 @@
-// The knowledge of the rest of the trace that some policies need, computed for all uses at once.
+// Computes, for all uses at once, what some policies must know about the rest of the trace.
 //
 // Idea: the next use of each block comes from one pass backwards, which remembers the last position seen of each
 // block. The number of processes comes from two passes: the first counts distinct pairs of a block and a process.
@@ -18,9 +18,9 @@ namespace plait::simulation {
 namespace {
 
 /// Numbers blocks from 0 in the order in which they appear.
-class Numbers {
+class BlockNumbers {
  public:
-  /// Returns the number of a block. Sets `made` to true if the block is new.
+  /// Returns the number of a block. Sets `is_new` to true if it was not numbered before.
   Slot find_or_add(BlockKey key, bool& is_new) {
     Slot number = table_.find(key);
     is_new = number == kNoSlot;
@@ -37,8 +37,8 @@ class Numbers {
   BlockTable table_;
 };
 
-void foresee_next(std::span<Use> uses) {
-  Numbers blocks;
+void set_next_uses(std::span<Use> uses) {
+  BlockNumbers blocks;
   std::vector<std::int64_t> next;
   for (std::size_t k = uses.size(); k-- > 0;) {
     bool is_new = false;
@@ -49,9 +49,9 @@ void foresee_next(std::span<Use> uses) {
   }
 }
 
-void foresee_processes(std::span<Use> uses) {
-  Numbers blocks;
-  Numbers pairs;  // numbers pairs of a block and a process
+void count_processes(std::span<Use> uses) {
+  BlockNumbers blocks;
+  BlockNumbers pairs;  // numbers pairs of a block and a process
   std::vector<std::uint32_t> processes;
   for (const Use& use : uses) {
     bool is_new = false;
@@ -66,9 +66,9 @@ void foresee_processes(std::span<Use> uses) {
 
 }  // namespace
 
-void foresee(std::span<Use> uses, Foresight foresight) {
-  if (foresight == Foresight::kNext) foresee_next(uses);
-  if (foresight == Foresight::kProcesses) foresee_processes(uses);
+void add_foresight(std::span<Use> uses, Foresight foresight) {
+  if (foresight == Foresight::kNext) set_next_uses(uses);
+  if (foresight == Foresight::kProcesses) count_processes(uses);
 }
 
 }  // namespace plait::simulation

@@ -1,4 +1,4 @@
-/// Blocks that have left a cache but are remembered for a while.
+/// Ghosts, in the words of papers on caching: blocks that have left a cache but are remembered for a while.
 #pragma once
 
 #include <vector>
@@ -50,20 +50,20 @@ class Ghosts {
   std::vector<Slot> free_;
 };
 
-/// For policies that look up a missing block among the remembered ones. They do so in victim(), or in admit() if no
-/// block had to leave. Miss records which of the two comes first.
-class Miss {
+/// Records whether a miss began in victim(). A policy that looks up a missing block among the remembered ones does so
+/// once for each miss: in victim(), or in admit() if no block had to leave and victim() was not called.
+class PendingMiss {
  public:
   /// Begins a miss; called in victim().
   void begin(BlockKey key) noexcept {
     key_ = key;
     begun_ = true;
   }
-  /// Ends a miss; called in admit(). Returns true if the miss began in victim().
+  /// Ends a miss; called in admit(). Returns true if begin() was called for this block.
   bool end(BlockKey key) noexcept {
-    const bool same = begun_ && key == key_;
+    const bool began_in_victim = begun_ && key == key_;
     begun_ = false;
-    return same;
+    return began_in_victim;
   }
 
  private:

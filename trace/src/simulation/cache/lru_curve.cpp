@@ -31,7 +31,7 @@ std::uint64_t hash_block(BlockKey key) {
 }
 
 /// Rounds up to one of 256 values between two powers of 2, so that the number of sizes stays small.
-std::uint64_t rounded_up(double value) {
+std::uint64_t round_up_size(double value) {
   const auto whole = static_cast<std::uint64_t>(std::ceil(value));
   const int bits = std::max(0, static_cast<int>(std::bit_width(whole)) - 9);
   const std::uint64_t granule = std::uint64_t{1} << bits;
@@ -56,12 +56,12 @@ void LruCurve::add(std::uint64_t key, std::int64_t bytes) {
 void LruCurve::flush() {
   for (std::size_t k = 0; k < batch_.uses.size(); ++k) {
     const Piece& piece = batch_.pieces[k];
-    single_ = single_ && !begun_ && piece.last;
-    begun_ = !piece.last;
-    ++all_.blocks;
-    all_.bytes += static_cast<double>(piece.bytes);
-    all_.requests += piece.last ? 1 : 0;
-    if (samples())
+    has_single_block_requests_ = has_single_block_requests_ && !in_request_ && piece.last;
+    in_request_ = !piece.last;
+    ++totals_.blocks;
+    totals_.bytes += static_cast<double>(piece.bytes);
+    totals_.requests += piece.last ? 1 : 0;
+    if (is_sampled())
       count_sample(batch_.uses[k], piece);
     else
       count_all(batch_.uses[k], piece);
@@ -71,17 +71,17 @@ void LruCurve::flush() {
 
 void LruCurve::count_all(const Use& use, const Piece& piece) {
   const std::uint32_t distance = distances_.use(use.key);
-  cold_ = cold_ || distance == 0;
-  furthest_ = std::max(furthest_, distance);
+  has_cold_block_ = has_cold_block_ || distance == 0;
+  max_distance_ = std::max(max_distance_, distance);
   if (distance >= by_distance_.size()) by_distance_.resize(distance + std::size_t{1});
   if (distance > 0) {
     ++by_distance_[distance].blocks;
     by_distance_[distance].bytes += static_cast<double>(piece.bytes);
   }
   if (!piece.last) return;
-  if (!cold_) ++by_distance_[furthest_].requests;
-  cold_ = false;
-  furthest_ = 0;
+  if (!has_cold_block_) ++by_distance_[max_distance_].requests;
+  has_cold_block_ = false;
+  max_distance_ = 0;
 }
 
 void LruCurve::count_sample(const Use& use, const Piece& piece) {
@@ -89,10 +89,10 @@ void LruCurve::count_sample(const Use& use, const Piece& piece) {
   if (hash >= threshold_) return;
   const double weight = 1 / rate();
   const std::uint32_t distance = distances_.use(use.key);
-  seen_.blocks += weight;
-  seen_.bytes += weight * static_cast<double>(piece.bytes);
+  represented_.blocks += weight;
+  represented_.bytes += weight * static_cast<double>(piece.bytes);
   if (distance > 0) {
-    CurvePoint& point = by_size_[rounded_up(distance * weight)];
+    CurvePoint& point = by_size_[round_up_size(distance * weight)];
     point.blocks += weight;
     point.bytes += weight * static_cast<double>(piece.bytes);
   } else if (sampling_.blocks > 0) {
@@ -110,7 +110,7 @@ void LruCurve::shrink() {
   }
 }
 
-std::vector<CurvePoint> LruCurve::found() const {
+std::vector<CurvePoint> LruCurve::points() const {
   std::vector<CurvePoint> all;
   for (std::size_t distance = 1; distance < by_distance_.size(); ++distance) {
     const CurvePoint& point = by_distance_[distance];

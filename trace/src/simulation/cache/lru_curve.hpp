@@ -19,7 +19,7 @@ struct Sampling {
   std::uint32_t blocks = 0;  ///< maximum number of sampled blocks, above which the rate falls; 0: no limit
 };
 
-/// The hits in caches of `size` blocks or more that smaller caches do not have. With sampling it is an estimate.
+/// The hits in caches of `size` blocks or more that smaller caches do not have. With sampling they are an estimate.
 struct CurvePoint {
   std::uint64_t size = 0;
   double requests = 0;  ///< requests whose blocks all hit; 0 with sampling
@@ -27,10 +27,10 @@ struct CurvePoint {
   double bytes = 0;
 };
 
-/// The curve is exact without sampling. With it, blocks are sampled by a hash of their keys, each with all its uses,
-/// and distances and counts are divided by the rate. Source: C. A. Waldspurger, N. Park, A. Garthwaite and I. Ahmad,
-/// "Efficient MRC construction with SHARDS", FAST 2015: fixed rate, and fixed size if Sampling::blocks is set.
-/// Distances from samples are rounded up by less than 1/256.
+/// Counts the hits of LRU caches by their size. The curve is exact without sampling. With sampling, a hash of its key
+/// decides whether a block is in the sample, with all its uses, and distances and counts are divided by the rate.
+/// Source: C. A. Waldspurger, N. Park, A. Garthwaite and I. Ahmad, "Efficient MRC construction with SHARDS", FAST 2015:
+/// fixed rate, and fixed size if Sampling::blocks is set. Distances from samples are rounded up by less than 1/256.
 /// memory   in proportion to the distinct blocks in the sample.
 /// threads  one at a time.
 class LruCurve {
@@ -46,22 +46,22 @@ class LruCurve {
   void finish() { flush(); }
 
   /// Sums over all requests; `size` is 0.
-  const CurvePoint& all() const noexcept { return all_; }
-  /// Sums that the sample represents, about those of all requests. The difference comes mostly from few blocks with
-  /// many hits, so misses are seen() minus found(). Source: SHARDS-adj, section 4.3 of the paper. Without sampling it
-  /// equals all().
-  const CurvePoint& seen() const noexcept { return samples() ? seen_ : all_; }
-  /// The hits in ascending order of sizes.
-  std::vector<CurvePoint> found() const;
+  const CurvePoint& totals() const noexcept { return totals_; }
+  /// The uses that the sample represents, its own divided by the rate. They differ from totals() mostly because of a
+  /// few blocks with many hits, which the sample contains or not. Misses are therefore represented() minus the sum of
+  /// points(). Source: SHARDS-adj, section 4.3 of the paper. Without sampling equal to totals().
+  const CurvePoint& represented() const noexcept { return is_sampled() ? represented_ : totals_; }
+  /// The points of the curve in ascending order of sizes.
+  std::vector<CurvePoint> points() const;
   /// True if each request used one block, so that hits of requests equal hits of blocks.
-  bool single() const noexcept { return single_; }
+  bool has_single_block_requests() const noexcept { return has_single_block_requests_; }
   /// The sampling rate at the end.
   double rate() const noexcept;
   /// Number of distinct blocks in the sample.
   std::size_t blocks() const noexcept { return distances_.blocks(); }
 
  private:
-  bool samples() const noexcept { return sampling_.rate < 1 || sampling_.blocks > 0; }
+  bool is_sampled() const noexcept { return sampling_.rate < 1 || sampling_.blocks > 0; }
   void flush();
   void count_all(const Use& use, const Piece& piece);
   void count_sample(const Use& use, const Piece& piece);
@@ -81,12 +81,12 @@ class LruCurve {
   Batch batch_;
   std::vector<CurvePoint> by_distance_;          // used without sampling
   std::map<std::uint64_t, CurvePoint> by_size_;  // used with sampling
-  std::uint32_t furthest_ = 0;                   // largest distance among the blocks of the current request
-  bool cold_ = false;                            // true if a block of the current request was not used before
-  bool begun_ = false;
-  bool single_ = true;
-  CurvePoint all_;
-  CurvePoint seen_;  // estimated from the sample
+  std::uint32_t max_distance_ = 0;               // largest distance among the blocks of the current request
+  bool has_cold_block_ = false;                  // true if a block of the current request was not used before
+  bool in_request_ = false;                      // true after a block that is not the last of its request
+  bool has_single_block_requests_ = true;
+  CurvePoint totals_;
+  CurvePoint represented_;  // uses in the sample divided by the rate
 };
 
 }  // namespace plait::simulation

@@ -1,3 +1,5 @@
+// The parameters of a replacement policy: parsing `small=10%&fill=main` and converting amounts to blocks.
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -23,15 +25,15 @@ double unit_bytes(std::string_view unit) {
 }  // namespace
 
 Parameters::Parameters(std::string_view policy, std::string_view text, std::string_view known)
-    : policy_(policy), given_(split(policy, text)), defaults_(split(policy, known)) {
-  for (std::size_t k = 0; k < given_.size(); ++k) {
-    const std::string& name = given_[k].name;
+    : policy_(policy), arguments_(split(policy, text)), defaults_(split(policy, known)) {
+  for (std::size_t k = 0; k < arguments_.size(); ++k) {
+    const std::string& name = arguments_[k].name;
     if (std::ranges::find(defaults_, name, &Parameter::name) == defaults_.end())
       base::throw_argument_error(
           "the replacement policy ", policy_, " has no parameter '", name, "'; ",
           known.empty() ? std::string("it has none") : base::text("it is asked for as ", policy_, '?', known));
-    if (std::ranges::find(given_.begin(), given_.begin() + static_cast<std::ptrdiff_t>(k), name, &Parameter::name) !=
-        given_.begin() + static_cast<std::ptrdiff_t>(k))
+    if (std::ranges::find(arguments_.begin(), arguments_.begin() + static_cast<std::ptrdiff_t>(k), name,
+                          &Parameter::name) != arguments_.begin() + static_cast<std::ptrdiff_t>(k))
       base::throw_argument_error("the parameter '", name, "' of the replacement policy ", policy_,
                                  " is given twice; give it once");
   }
@@ -52,8 +54,8 @@ std::vector<Parameters::Parameter> Parameters::split(std::string_view policy, st
 }
 
 std::string_view Parameters::text(std::string_view name) const {
-  const auto parameter = std::ranges::find(given_, name, &Parameter::name);
-  return parameter != given_.end() ? parameter->value : std::ranges::find(defaults_, name, &Parameter::name)->value;
+  const auto parameter = std::ranges::find(arguments_, name, &Parameter::name);
+  return parameter != arguments_.end() ? parameter->value : std::ranges::find(defaults_, name, &Parameter::name)->value;
 }
 
 Slot Parameters::blocks(std::string_view name, const CacheShape& shape, std::uint32_t max_caches) const {

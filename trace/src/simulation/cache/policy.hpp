@@ -1,9 +1,9 @@
 /// The interface of replacement policies, which decide which blocks stay in a cache.
 ///
-/// A policy identifies blocks by their slots, dense numbers from 0 to below the cache's capacity. The owner of the
-/// cache keeps the table of blocks and assigns slots. A policy is therefore a few arrays indexed by slot, and serves
-/// both the counting of hits and a replay that stores more for each slot. Blocks that have left the cache are
-/// remembered by the policy itself, if it needs them.
+/// A policy identifies a block by its slot, a number from 0 to the cache's capacity minus 1. The cache has the table of
+/// blocks and assigns slots. A policy is therefore a few arrays indexed by slot. It works in a cache that counts hits
+/// as well as in a replay, which stores more for each slot. A policy that must remember blocks that have left the cache
+/// stores them itself.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ struct BlockKey {
 using Slot = std::uint32_t;
 constexpr Slot kNoSlot = std::numeric_limits<Slot>::max();
 
-/// The block is not used again.
+/// Use::next of a block that is not used again.
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-/// One use of one block. The last two fields are known only if the whole trace was read before, which is done for
-/// policies that need it (PolicyKind::foresight).
+/// One use of one block. `next` and `processes` are set only for policies that need them (PolicyKind::foresight),
+/// because they require that the whole trace was read before.
 struct Use {
   BlockKey key;
-  std::uint32_t process = 0;    ///< dense number
+  std::uint32_t process = 0;    ///< number of the process, counted from 0
   std::int64_t next = kNever;   ///< position in the trace of the next use of the block
   std::uint32_t processes = 0;  ///< number of processes that use the block in the whole trace
 };
@@ -56,7 +56,8 @@ class Policy {
   /// Records that the block in `slot` left for another reason, such as the removal of its file.
   virtual void removed(Slot slot) = 0;
 
-  /// True if a block must leave before the used one enters although slots are free: limits of processes.
+  /// True if a block must leave before the used block enters although slots are free, because its process has reached a
+  /// limit.
   virtual bool at_limit(const Use&) const { return false; }
   /// Returns a slot whose block leaves although its slot is not needed, and removes it from the policy; kNoSlot:
   /// none.

@@ -1,4 +1,4 @@
-/// The name of a policy and its parameters.
+/// What describes a replacement policy: its registry entry, its parameters, and what it must know.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ struct CacheShape {
   std::uint32_t processes = 0;  ///< upper bound of process numbers; 0: unknown, if foresight is not kProcesses
 };
 
-/// The knowledge of the rest of the trace that a policy needs at each use.
+/// What a policy needs to know about the rest of the trace at each use of a block.
 enum class Foresight : std::uint8_t {
   kNone,
-  kNext,       ///< Use::next
-  kProcesses,  ///< Use::processes and CacheShape::processes
+  kNext,       ///< Use::next, the next use of the block
+  kProcesses,  ///< Use::processes, the number of processes that use the block, and CacheShape::processes
 };
 
 /// The parameters of a policy in the spelling of the user, `small=10%` in `s3fifo?small=10%`.
@@ -48,7 +48,7 @@ class Parameters {
   static std::vector<Parameter> split(std::string_view policy, std::string_view text);
 
   std::string policy_;
-  std::vector<Parameter> given_;
+  std::vector<Parameter> arguments_;
   std::vector<Parameter> defaults_;
 };
 
@@ -63,7 +63,7 @@ class Counter {
 /// A policy in the registry.
 struct PolicyKind {
   std::string_view name;
-  std::string_view about;       ///< describes the replaced block, as a noun phrase
+  std::string_view about;       ///< which block the policy replaces, as a noun phrase
   std::string_view parameters;  ///< names and defaults, such as "in=25%&out=50%"; empty: none
   Foresight foresight = Foresight::kNone;
   std::unique_ptr<Policy> (*make)(const CacheShape& shape, const Parameters& parameters) = nullptr;

@@ -1,3 +1,5 @@
+// The list of all replacement policies, and the lookup of a policy by its name.
+
 #include "simulation/cache/registry.hpp"
 
 #include <algorithm>
@@ -14,24 +16,25 @@ namespace plait::simulation {
 namespace {
 
 /// Converts to lower case and removes hyphens and underscores, because S3-FIFO is written in many ways.
-std::string plain(std::string_view name) {
+std::string normalize_name(std::string_view name) {
   std::string result;
   for (const char c : name)
     if (c != '-' && c != '_') result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return result;
 }
 
-const PolicyKind& find(std::string_view name) {
-  // Belady named it MIN, others name it OPT.
-  const std::string simplified = plain(name) == "opt" || plain(name) == "min" ? "belady" : plain(name);
-  const auto kind =
-      std::ranges::find(policies(), simplified, [](const PolicyKind* candidate) { return plain(candidate->name); });
+const PolicyKind& find_kind(std::string_view name) {
+  // Belady named this policy MIN, others name it OPT.
+  const std::string simplified =
+      normalize_name(name) == "opt" || normalize_name(name) == "min" ? "belady" : normalize_name(name);
+  const auto kind = std::ranges::find(policies(), simplified,
+                                      [](const PolicyKind* candidate) { return normalize_name(candidate->name); });
   if (kind != policies().end()) return **kind;
   std::vector<std::string_view> names;
   for (const PolicyKind* candidate : policies()) names.push_back(candidate->name);
-  const std::string_view near = base::nearest(plain(name), names);
+  const std::string_view nearest = base::nearest(normalize_name(name), names);
   base::throw_argument_error("there is no replacement policy '", name, "'; the policies are ", base::list_text(names),
-                             near.empty() ? "" : "; did you mean ", near, near.empty() ? "" : "?");
+                             nearest.empty() ? "" : "; did you mean ", nearest, nearest.empty() ? "" : "?");
 }
 
 std::string_view after_question_mark(std::string_view text) {
@@ -50,7 +53,7 @@ std::span<const PolicyKind* const> policies() {
 }
 
 NamedPolicy::NamedPolicy(std::string_view text)
-    : kind_(find(text.substr(0, text.find('?')))),
+    : kind_(find_kind(text.substr(0, text.find('?')))),
       parameters_(kind_.name, after_question_mark(text), kind_.parameters) {}
 
 }  // namespace plait::simulation

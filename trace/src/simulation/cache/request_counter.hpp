@@ -21,8 +21,8 @@ struct Counts {
   std::int64_t byte_hits = 0;  ///< bytes in resident blocks
 };
 
-/// Sends requests to a cache one after the other. Each uses its blocks in the order of their offsets, and blocks that
-/// are not resident are brought in, for reads and writes alike.
+/// Sends requests to a cache one after the other. A request uses its blocks in the order of their offsets. A block that
+/// is not resident enters the cache, for reads and writes alike.
 /// memory   in proportion to the cache; if the policy looks ahead, about 100 bytes for each use.
 /// threads  one at a time.
 class RequestCounter {
@@ -53,13 +53,13 @@ class RequestCounter {
 
   NamedPolicy policy_;
   CacheShape shape_;
-  std::unique_ptr<Counter> cache_;  // nullptr: the policy looks ahead, and the trace has not ended
+  std::unique_ptr<Counter> cache_;  // nullptr: the policy looks ahead, so it starts when the whole trace is known
   Batch batch_;
-  Batch all_;  // used if the policy looks ahead
+  Batch whole_trace_;  // used if the policy looks ahead
   std::vector<std::uint8_t> hits_;
-  bool keeps_outcomes_;
+  bool records_outcomes_;
   std::vector<std::uint8_t> outcomes_;
-  bool hit_ = true;  // true if all blocks of the current request were hits so far
+  bool request_hits_ = true;  // true if all blocks of the current request so far were hits
   Counts counts_;
 };
 

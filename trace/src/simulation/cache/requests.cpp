@@ -18,21 +18,21 @@ void RequestReader::add(const trace::File& file) {
     number = entry->second;
   }
   files_[open_key(file.process, file.number)] = number;
-  looked_up_ = false;
+  has_last_open_ = false;
 }
 
 bool RequestReader::read(const trace::Event& event, FileRequest& request) {
   if (event.kind != trace::Kind::kRead && event.kind != trace::Kind::kWrite) return false;
-  if (started_ && event.start < last_start_) ++oddities_.backwards;
+  if (has_last_start_ && event.start < last_start_) ++oddities_.backwards;
   last_start_ = event.start;
-  started_ = true;
+  has_last_start_ = true;
   if (event.result < 0) {
     ++oddities_.failed;
   } else if (event.result == 0) {
     ++oddities_.empty;
   } else if (event.offset < 0) {
     ++oddities_.streams;
-  } else if (event.result > kLongestRequest || event.offset > kFarthestEnd - event.result) {
+  } else if (event.result > kMaxRequestBytes || event.offset > kMaxRequestEnd - event.result) {
     ++oddities_.beyond;
   } else {
     request = {number_file(event.process, event.file), number_process(event.process), event.offset, event.result};
@@ -43,18 +43,18 @@ bool RequestReader::read(const trace::Event& event, FileRequest& request) {
 
 std::uint32_t RequestReader::number_file(std::uint32_t process, std::uint32_t number) {
   const std::uint64_t open = open_key(process, number);
-  if (looked_up_ && open == last_open_) return last_file_;
+  if (has_last_open_ && open == last_open_) return last_file_;
   const auto [entry, is_new] = files_.try_emplace(open, next_file_);
   next_file_ += is_new ? 1 : 0;
   last_open_ = open;
   last_file_ = entry->second;
-  looked_up_ = true;
+  has_last_open_ = true;
   return last_file_;
 }
 
 std::uint32_t RequestReader::number_process(std::uint32_t number) {
-  if (!processes_.empty() && number == last_number_) return last_process_;
-  last_number_ = number;
+  if (!processes_.empty() && number == last_process_number_) return last_process_;
+  last_process_number_ = number;
   last_process_ = processes_.try_emplace(number, static_cast<std::uint32_t>(processes_.size())).first->second;
   return last_process_;
 }

@@ -14,10 +14,10 @@
 
 namespace plait::simulation {
 
-/// Longer requests, and those that end at a larger offset, are treated as damage of the trace. With them, sums of
-/// addresses and of times would overflow.
-constexpr std::int64_t kLongestRequest = std::int64_t{1} << 40;
-constexpr std::int64_t kFarthestEnd = std::int64_t{1} << 53;
+/// Requests that are longer, or that end at a larger offset, are ignored as damage of the trace, because sums of their
+/// addresses and times would overflow.
+constexpr std::int64_t kMaxRequestBytes = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxRequestEnd = std::int64_t{1} << 53;
 
 /// One request for bytes of a file.
 struct FileRequest {
@@ -51,6 +51,7 @@ class RequestReader {
   std::uint32_t processes() const noexcept { return static_cast<std::uint32_t>(processes_.size()); }
 
  private:
+  // Return the dense number of a file or a process by its number in the trace.
   std::uint32_t number_file(std::uint32_t process, std::uint32_t number);
   std::uint32_t number_process(std::uint32_t number);
 
@@ -58,13 +59,13 @@ class RequestReader {
   std::unordered_map<std::uint64_t, std::uint32_t> files_;  // key: process and number of the open
   std::unordered_map<std::uint32_t, std::uint32_t> processes_;
   std::uint32_t next_file_ = 0;
-  std::uint64_t last_open_ = 0;  // last open that was looked up
+  std::uint64_t last_open_ = 0;  // key in files_ of the last event, because the next event often has the same
   std::uint32_t last_file_ = 0;
-  std::uint32_t last_number_ = 0;
+  std::uint32_t last_process_number_ = 0;
   std::uint32_t last_process_ = 0;
-  bool looked_up_ = false;
+  bool has_last_open_ = false;
   std::int64_t last_start_ = 0;
-  bool started_ = false;
+  bool has_last_start_ = false;
   Oddities oddities_;
 };
 
@@ -85,10 +86,10 @@ inline void clear(Batch& batch) {
   batch.pieces.clear();
 }
 
-/// Cuts a request into blocks and appends them to a batch.
-/// full  called without arguments when the batch has kBatch uses; it consumes them and clears the batch.
 constexpr std::size_t kBatch = 4096;
 
+/// Cuts a request into blocks and appends them to a batch.
+/// full  called without arguments when the batch has kBatch uses; it consumes them and clears the batch.
 template <typename Full>
 void cut(const FileRequest& request, std::int64_t block, Batch& batch, Full full) {
   std::int64_t offset = request.offset;

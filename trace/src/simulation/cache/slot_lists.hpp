@@ -1,5 +1,5 @@
-/// Arrays and lists that policies keep for each slot. Both grow with the slots that are used, so that the declared
-/// capacity of a cache costs nothing.
+/// Arrays and lists with an entry for each slot of a cache. They grow with the slots that are used, so a large capacity
+/// of which little is used costs no memory.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class SlotTable {
   const Value& operator[](Slot slot) const noexcept { return values_[slot]; }
 
   /// Returns the value of a slot, which is created with a default value if there is none yet.
-  Value& reach(Slot slot) {
+  Value& find_or_create(Slot slot) {
     if (slot >= values_.size()) values_.resize(slot + std::size_t{1});
     return values_[slot];
   }
@@ -36,14 +36,14 @@ struct SlotList {
   bool empty() const noexcept { return size == 0; }
 };
 
-/// Doubly linked lists whose links are stored in one array. A slot is in at most one of them.
+/// The links of several doubly linked lists of slots, stored in one array. A slot is in at most one list.
 /// cost  O(1) each.
 /// memory  8 bytes a slot.
 class SlotLinks {
  public:
   /// Adds a slot that is in no list at the front.
   void add(SlotList& list, Slot slot) {
-    links_.reach(slot);
+    links_.find_or_create(slot);
     push_front(list, slot);
   }
 

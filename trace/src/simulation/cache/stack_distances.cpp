@@ -21,7 +21,7 @@ namespace plait::simulation {
 
 namespace {
 
-constexpr std::size_t kTimes = 1 << 12;  // initial number of times
+constexpr std::size_t kTimes = 1 << 12;  // initial capacity for times
 constexpr std::size_t kMaxBlocks = std::size_t{1} << 30;
 
 }  // namespace
@@ -35,7 +35,7 @@ std::uint32_t StackDistances::use(BlockKey key) {
   if (last == kNoSlot) {
     table_.insert(key, now_);
   } else {
-    distance = static_cast<std::uint32_t>(table_.size()) - until(last) + 1;
+    distance = static_cast<std::uint32_t>(table_.size()) - count_until(last) + 1;
     clear(last);
     table_.move(key, now_);
   }
@@ -51,36 +51,36 @@ void StackDistances::remove(BlockKey key) {
 
 void StackDistances::set(std::uint32_t time) {
   words_[time / kBits] |= std::uint64_t{1} << (time % kBits);
-  add(time / kBits, 1);
+  add_to_sums(time / kBits, 1);
 }
 
 void StackDistances::clear(std::uint32_t time) {
   words_[time / kBits] &= ~(std::uint64_t{1} << (time % kBits));
-  add(time / kBits, -1);
+  add_to_sums(time / kBits, -1);
 }
 
-void StackDistances::add(std::uint32_t word, std::int32_t change) {
-  for (std::size_t at = word + std::size_t{1}; at < sums_.size(); at += at & (~at + 1))
-    sums_[at] += static_cast<std::uint32_t>(change);
+void StackDistances::add_to_sums(std::uint32_t word, std::int32_t change) {
+  for (std::size_t node = word + std::size_t{1}; node < sums_.size(); node += node & (~node + 1))
+    sums_[node] += static_cast<std::uint32_t>(change);
 }
 
-std::uint32_t StackDistances::until(std::uint32_t time) const {
+std::uint32_t StackDistances::count_until(std::uint32_t time) const {
   const std::uint32_t word = time / kBits;
   std::uint32_t sum = 0;
-  for (std::size_t at = word; at > 0; at &= at - 1) sum += sums_[at];
+  for (std::size_t node = word; node > 0; node &= node - 1) sum += sums_[node];
   const std::uint64_t bits_until = words_[word] << (kBits - 1 - time % kBits);
   return sum + static_cast<std::uint32_t>(std::popcount(bits_until));
 }
 
 void StackDistances::compact() {
-  std::uint32_t live = 0;
+  std::uint32_t used_times = 0;
   for (std::uint32_t time = 0; time < now_; ++time) {
     if ((words_[time / kBits] >> (time % kBits) & 1) == 0) continue;
-    keys_[live] = keys_[time];
-    table_.move(keys_[live], live);
-    ++live;
+    keys_[used_times] = keys_[time];
+    table_.move(keys_[used_times], used_times);
+    ++used_times;
   }
-  if (2 * std::size_t{live} > keys_.size()) {
+  if (2 * std::size_t{used_times} > keys_.size()) {
     if (keys_.size() >= 2 * kMaxBlocks)
       base::throw_argument_error(
           "the trace uses more than 1073741824 blocks, too many to compare all of them; give larger blocks, or "
@@ -89,12 +89,12 @@ void StackDistances::compact() {
   }
   words_.assign(keys_.size() / kBits, 0);
   sums_.assign(words_.size() + 1, 0);
-  now_ = live;
-  for (std::uint32_t time = 0; time < live; ++time) words_[time / kBits] |= std::uint64_t{1} << (time % kBits);
-  for (std::size_t at = 1; at < sums_.size(); ++at) {
-    sums_[at] += static_cast<std::uint32_t>(std::popcount(words_[at - 1]));
-    const std::size_t above = at + (at & (~at + 1));
-    if (above < sums_.size()) sums_[above] += sums_[at];
+  now_ = used_times;
+  for (std::uint32_t time = 0; time < used_times; ++time) words_[time / kBits] |= std::uint64_t{1} << (time % kBits);
+  for (std::size_t node = 1; node < sums_.size(); ++node) {
+    sums_[node] += static_cast<std::uint32_t>(std::popcount(words_[node - 1]));
+    const std::size_t above = node + (node & (~node + 1));
+    if (above < sums_.size()) sums_[above] += sums_[node];
   }
 }
 

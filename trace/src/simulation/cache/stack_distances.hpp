@@ -1,4 +1,4 @@
-/// The number of distinct blocks used since the last use of a block.
+/// Stack distances of the uses of a trace, from which the hits of LRU caches of all sizes follow.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace plait::simulation {
 
-/// Stack distances: LRU hits a block with distance d in every cache of at least d blocks, and in no smaller one.
+/// Computes stack distances. The stack distance of a use is the number of distinct blocks used since the last use of
+/// the same block, itself included. An LRU cache of at least that many blocks has a hit; a smaller one has a miss.
 /// Source: R. L. Mattson, J. Gecsei, D. R. Slutz and I. L. Traiger, "Evaluation techniques for storage hierarchies",
 /// IBM Systems Journal 9(2), 1970. The distances are counted in a tree of sums over the last uses (P. M. Fenwick, "A
 /// new data structure for cumulative frequency tables", 1994), with 64 uses a word.
@@ -31,9 +32,9 @@ class StackDistances {
 
   void set(std::uint32_t time);
   void clear(std::uint32_t time);
-  void add(std::uint32_t word, std::int32_t change);
+  void add_to_sums(std::uint32_t word, std::int32_t change);
   /// Number of blocks whose last use is at `time` or before.
-  std::uint32_t until(std::uint32_t time) const;
+  std::uint32_t count_until(std::uint32_t time) const;
   /// Renumbers the last uses from 0 and makes capacity for later ones.
   void compact();
 

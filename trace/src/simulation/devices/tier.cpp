@@ -72,7 +72,7 @@ bool TieredDevice::use(std::int64_t block) {
     if (free_.empty()) free_.push_back(begun_++);
     const Slot slot = free_.back();
     free_.pop_back();
-    keys_.reach(slot) = use.key;
+    keys_.find_or_create(slot) = use.key;
     table_.insert(use.key, slot);
     policy_->admit(slot, use);
   }

@@ -242,7 +242,7 @@ void Recording::request(ReadState& reading, Thread& thread, const Event& event) 
   if (transfer && logical && event.operation != 0 && (event.flags & trace::flag::kCollective) != 0)
     group = find_group(reading, event);
   const bool failed = event.result < 0;
-  if (failed || (transfer && (event.moved() > kLongestRequest || event.offset > kFarthestEnd - event.moved()))) {
+  if (failed || (transfer && (event.moved() > kMaxRequestBytes || event.offset > kMaxRequestEnd - event.moved()))) {
     ++(failed ? oddities_.failed : oddities_.beyond);
     thread.pause[level] += std::max<Time>(event.duration, 0);
     return;
@@ -270,7 +270,7 @@ void Recording::request(ReadState& reading, Thread& thread, const Event& event) 
     const std::uint64_t key = std::uint64_t{event.process} << 32 | event.file;
     if (event.offset < 0) {
       std::int64_t& position = reading.positions[key];
-      if (position > kFarthestEnd - action.length) position = 0;  // a stream has no end
+      if (position > kMaxRequestEnd - action.length) position = 0;  // a stream has no end
       action.offset = position;
       position += action.length;
     }
@@ -282,7 +282,7 @@ void Recording::request(ReadState& reading, Thread& thread, const Event& event) 
     action.group = group;
     if (group != 0) ++groups_[group];
   }
-  action.offset = std::clamp<std::int64_t>(action.offset, 0, kFarthestEnd);
+  action.offset = std::clamp<std::int64_t>(action.offset, 0, kMaxRequestEnd);
   action.think = std::exchange(thread.think[level], 0);
   action.pause = std::exchange(thread.pause[level], 0);
   put(thread, action);

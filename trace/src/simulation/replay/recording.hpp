@@ -19,7 +19,7 @@ struct TraceOddities {
   std::int64_t backwards = 0;     ///< CPU times below an earlier one of their process
   std::int64_t empty = 0;         ///< requests of no bytes
   std::int64_t failed = 0;        ///< requests that failed
-  std::int64_t beyond = 0;        ///< ignored requests, longer than kLongestRequest or ending after kFarthestEnd
+  std::int64_t beyond = 0;        ///< ignored requests, longer than kMaxRequestBytes or ending after kMaxRequestEnd
   std::int64_t without_time = 0;  ///< requests of unknown duration
   /// Ignored events at times beyond kFarthestTime, and gaps that exceed the sum of all times.
   std::int64_t far = 0;

@@ -20,11 +20,11 @@ class Belady final : public Policy {
 
   void hit(Slot slot, const Use& use) override {
     next_[slot] = use.next;
-    rise(position_[slot]);  // the next use of a block only grows when it is used, so it can only rise
+    rise(position_[slot]);  // a use only increases the next use of its block, so the block can only rise
   }
   void admit(Slot slot, const Use& use) override {
-    next_.reach(slot) = use.next;
-    position_.reach(slot) = heap_.size();
+    next_.find_or_create(slot) = use.next;
+    position_.find_or_create(slot) = heap_.size();
     heap_.push_back(slot);
     rise(heap_.size() - 1);
   }
@@ -36,34 +36,35 @@ class Belady final : public Policy {
   void removed(Slot slot) override { erase(position_[slot]); }
 
  private:
-  void put(std::size_t at, Slot slot) {
-    heap_[at] = slot;
-    position_[slot] = at;
+  void put(std::size_t index, Slot slot) {
+    heap_[index] = slot;
+    position_[slot] = index;
   }
 
-  void rise(std::size_t at) {
-    const Slot slot = heap_[at];
-    for (; at > 0 && next_[heap_[(at - 1) / 2]] < next_[slot]; at = (at - 1) / 2) put(at, heap_[(at - 1) / 2]);
-    put(at, slot);
+  void rise(std::size_t index) {
+    const Slot slot = heap_[index];
+    for (; index > 0 && next_[heap_[(index - 1) / 2]] < next_[slot]; index = (index - 1) / 2)
+      put(index, heap_[(index - 1) / 2]);
+    put(index, slot);
   }
 
-  void sink(std::size_t at) {
-    const Slot slot = heap_[at];
-    for (std::size_t below = 2 * at + 1; below < heap_.size(); below = 2 * at + 1) {
-      if (below + 1 < heap_.size() && next_[heap_[below + 1]] > next_[heap_[below]]) ++below;
-      if (next_[heap_[below]] <= next_[slot]) break;
-      put(at, heap_[below]);
-      at = below;
+  void sink(std::size_t index) {
+    const Slot slot = heap_[index];
+    for (std::size_t child = 2 * index + 1; child < heap_.size(); child = 2 * index + 1) {
+      if (child + 1 < heap_.size() && next_[heap_[child + 1]] > next_[heap_[child]]) ++child;
+      if (next_[heap_[child]] <= next_[slot]) break;
+      put(index, heap_[child]);
+      index = child;
     }
-    put(at, slot);
+    put(index, slot);
   }
 
-  void erase(std::size_t at) {
+  void erase(std::size_t index) {
     const Slot last = heap_.back();
     heap_.pop_back();
-    if (at == heap_.size()) return;
-    put(at, last);
-    rise(at);
+    if (index == heap_.size()) return;
+    put(index, last);
+    rise(index);
     sink(position_[last]);
   }
 

@@ -16,14 +16,14 @@ class Clock final : public Policy {
  public:
   Clock(const CacheShape&, const Parameters&) {}
 
-  void hit(Slot slot, const Use&) override { used_[slot] = 1; }
+  void hit(Slot slot, const Use&) override { is_used_[slot] = 1; }
   void admit(Slot slot, const Use&) override {
-    used_.reach(slot) = 0;
+    is_used_.find_or_create(slot) = 0;
     links_.add(list_, slot);
   }
   Slot victim(const Use&) override {
-    while (used_[list_.back] != 0) {
-      used_[list_.back] = 0;
+    while (is_used_[list_.back] != 0) {
+      is_used_[list_.back] = 0;
       links_.move_to_front(list_, list_.back);
     }
     return links_.pop_back(list_);
@@ -33,7 +33,7 @@ class Clock final : public Policy {
  private:
   SlotLinks links_;
   SlotList list_;  // the hand points at the back
-  SlotTable<std::uint8_t> used_;
+  SlotTable<std::uint8_t> is_used_;
 };
 
 }  // namespace

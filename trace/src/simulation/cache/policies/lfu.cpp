@@ -71,7 +71,7 @@ class Lfu final : public Policy {
 
   void join(Slot slot, Index group) {
     links_.add(groups_[group].slots, slot);
-    group_.reach(slot) = group;
+    group_.find_or_create(slot) = group;
   }
 
   void leave(Slot slot) {

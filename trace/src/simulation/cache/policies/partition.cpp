@@ -6,7 +6,7 @@
 /// blocks gives up one; among several, the one with the smallest number.
 /// cost  O(processes) to determine that process.
 ///
-/// Each process has an inner policy with slots of its own, numbered from 0. `where_` maps a slot of the cache to the
+/// Each process has an inner policy with slots of its own, numbered from 0. `owners_` maps a slot of the cache to the
 /// process and its inner slot, and Part::slots maps back.
 #include <algorithm>
 #include <memory>
@@ -38,17 +38,17 @@ class Partition final : public Policy {
  public:
   Partition(const CacheShape& shape, const Parameters& parameters)
       : inner_(inner_policy(parameters)), shape_{parameters.blocks("limit", shape), shape.block, shape.processes} {
-    inner_.make(shape_);  // reports wrong parameters now
+    inner_.make(shape_);  // throws if its parameters are wrong, before the trace is read
   }
 
   void hit(Slot slot, const Use& use) override {
-    Part& part = parts_[where_[slot].owner];
-    part.policy->hit(where_[slot].inner, use);
-    take_tossed(part);
+    Part& part = parts_[owners_[slot].owner];
+    part.policy->hit(owners_[slot].inner, use);
+    collect_tossed(part);
   }
 
   void admit(Slot slot, const Use& use) override {
-    Part& part = process_part(use.process);
+    Part& part = find_or_create_part(use.process);
     Slot inner = static_cast<Slot>(part.slots.size());
     if (part.free.empty()) {
       part.slots.push_back(slot);
@@ -57,20 +57,20 @@ class Partition final : public Policy {
       part.free.pop_back();
       part.slots[inner] = slot;
     }
-    where_.reach(slot) = {use.process, inner};
+    owners_.find_or_create(slot) = {use.process, inner};
     part.policy->admit(inner, use);
-    take_tossed(part);
+    collect_tossed(part);
   }
 
   Slot victim(const Use& use) override {
     Part& part = at_limit(use) ? parts_[use.process] : *std::ranges::max_element(parts_, {}, &Part::size);
-    return freed(part, part.policy->victim(use));
+    return free_inner_slot(part, part.policy->victim(use));
   }
 
   void removed(Slot slot) override {
-    Part& part = parts_[where_[slot].owner];
-    part.policy->removed(where_[slot].inner);
-    freed(part, where_[slot].inner);
+    Part& part = parts_[owners_[slot].owner];
+    part.policy->removed(owners_[slot].inner);
+    free_inner_slot(part, owners_[slot].inner);
   }
 
   bool at_limit(const Use& use) const override {
@@ -98,26 +98,26 @@ class Partition final : public Policy {
     Slot inner = 0;
   };
 
-  Part& process_part(std::uint32_t process) {
+  Part& find_or_create_part(std::uint32_t process) {
     if (process >= parts_.size()) parts_.resize(process + std::size_t{1});
     if (parts_[process].policy == nullptr) parts_[process].policy = inner_.make(shape_);
     return parts_[process];
   }
 
-  static Slot freed(Part& part, Slot inner) {
+  static Slot free_inner_slot(Part& part, Slot inner) {
     part.free.push_back(inner);
     return part.slots[inner];
   }
 
-  void take_tossed(Part& part) {
+  void collect_tossed(Part& part) {
     for (Slot slot = part.policy->tossed(); slot != kNoSlot; slot = part.policy->tossed())
-      tossed_.push_back(freed(part, slot));
+      tossed_.push_back(free_inner_slot(part, slot));
   }
 
   NamedPolicy inner_;
   CacheShape shape_;  // shape of one part
   std::vector<Part> parts_;
-  SlotTable<OwnedSlot> where_;
+  SlotTable<OwnedSlot> owners_;
   std::vector<Slot> tossed_;
 };
 

@@ -43,16 +43,16 @@ class S3Fifo final : public Policy {
   }
 
   void admit(Slot slot, const Use& use) override {
-    if (!miss_.end(use.key)) look_up(use);
-    const bool to_main = returns_ || (fills_main_ && small_.size >= small_share_);
-    keys_.reach(slot) = use.key;
-    states_.reach(slot) = {0, to_main};
+    if (!miss_.end(use.key)) take_from_ghosts(use);
+    const bool to_main = is_remembered_ || (fills_main_ && small_.size >= small_share_);
+    keys_.find_or_create(slot) = use.key;
+    states_.find_or_create(slot) = {0, to_main};
     links_.add(to_main ? main_ : small_, slot);
   }
 
   Slot victim(const Use& use) override {
     miss_.begin(use.key);
-    look_up(use);
+    take_from_ghosts(use);
     fills_main_ = false;
     if (small_.size >= small_share_ || main_.empty()) {
       while (!small_.empty()) {
@@ -73,15 +73,15 @@ class S3Fifo final : public Policy {
     return links_.pop_back(main_);
   }
 
-  void removed(Slot slot) override { links_.erase(states_[slot].main ? main_ : small_, slot); }
+  void removed(Slot slot) override { links_.erase(states_[slot].is_main ? main_ : small_, slot); }
 
  private:
   struct State {
     std::uint8_t uses = 0;
-    bool main = false;
+    bool is_main = false;
   };
 
-  void look_up(const Use& use) { returns_ = ghosts_.erase(use.key); }
+  void take_from_ghosts(const Use& use) { is_remembered_ = ghosts_.erase(use.key); }
 
   Slot small_share_;
   Slot max_ghosts_;
@@ -92,8 +92,8 @@ class S3Fifo final : public Policy {
   SlotList small_;  // S
   SlotList main_;   // M
   Ghosts ghosts_;   // G
-  Miss miss_;
-  bool returns_ = false;
+  PendingMiss miss_;
+  bool is_remembered_ = false;  // true if the missing block was remembered, so it enters the main queue
 };
 
 }  // namespace

@@ -15,15 +15,15 @@ class Sieve final : public Policy {
  public:
   Sieve(const CacheShape&, const Parameters&) {}
 
-  void hit(Slot slot, const Use&) override { used_[slot] = 1; }
+  void hit(Slot slot, const Use&) override { is_used_[slot] = 1; }
   void admit(Slot slot, const Use&) override {
-    used_.reach(slot) = 0;
+    is_used_.find_or_create(slot) = 0;
     links_.add(list_, slot);
   }
   Slot victim(const Use&) override {
     Slot slot = hand_ == kNoSlot ? list_.back : hand_;
-    while (used_[slot] != 0) {
-      used_[slot] = 0;
+    while (is_used_[slot] != 0) {
+      is_used_[slot] = 0;
       slot = links_.newer(slot);
       if (slot == kNoSlot) slot = list_.back;
     }
@@ -39,7 +39,7 @@ class Sieve final : public Policy {
  private:
   SlotLinks links_;
   SlotList list_;  // the newest block is at the front
-  SlotTable<std::uint8_t> used_;
+  SlotTable<std::uint8_t> is_used_;
   Slot hand_ = kNoSlot;  // kNoSlot: the hand is at the oldest block
 };
 

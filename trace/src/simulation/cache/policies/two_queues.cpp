@@ -23,15 +23,15 @@ class TwoQueues final : public Policy {
   }
 
   void admit(Slot slot, const Use& use) override {
-    if (!miss_.end(use.key)) look_up(use);
-    keys_.reach(slot) = use.key;
-    is_main_.reach(slot) = returns_ ? 1 : 0;
-    links_.add(returns_ ? main_ : in_, slot);
+    if (!miss_.end(use.key)) take_from_ghosts(use);
+    keys_.find_or_create(slot) = use.key;
+    is_main_.find_or_create(slot) = is_remembered_ ? 1 : 0;
+    links_.add(is_remembered_ ? main_ : in_, slot);
   }
 
   Slot victim(const Use& use) override {
     miss_.begin(use.key);
-    look_up(use);
+    take_from_ghosts(use);
     if (in_.size <= max_in_ && !main_.empty()) return links_.pop_back(main_);
     const Slot slot = links_.pop_back(in_);
     if (out_.size() == max_out_) out_.pop();
@@ -42,7 +42,7 @@ class TwoQueues final : public Policy {
   void removed(Slot slot) override { links_.erase(is_main_[slot] != 0 ? main_ : in_, slot); }
 
  private:
-  void look_up(const Use& use) { returns_ = out_.erase(use.key); }
+  void take_from_ghosts(const Use& use) { is_remembered_ = out_.erase(use.key); }
 
   Slot max_in_;   // Kin
   Slot max_out_;  // Kout
@@ -52,8 +52,8 @@ class TwoQueues final : public Policy {
   SlotList in_;    // A1in
   SlotList main_;  // Am
   Ghosts out_;     // A1out
-  Miss miss_;
-  bool returns_ = false;
+  PendingMiss miss_;
+  bool is_remembered_ = false;  // true if the missing block was remembered, so it enters the main queue
 };
 
 }  // namespace

@@ -49,9 +49,9 @@ TEST(RequestReader, CountsIgnoredEvents) {
   EXPECT_FALSE(reader.read(event(1, 1, 0, -5), request));
   EXPECT_FALSE(reader.read(event(1, 1, -1, 5), request));
   EXPECT_FALSE(reader.read(event(1, 1, std::numeric_limits<std::int64_t>::max(), 1), request));
-  EXPECT_FALSE(reader.read(event(1, 1, kFarthestEnd, 1), request));
-  EXPECT_FALSE(reader.read(event(1, 1, 0, kLongestRequest + 1), request));
-  EXPECT_TRUE(reader.read(event(1, 1, kFarthestEnd - 1, 1), request));
+  EXPECT_FALSE(reader.read(event(1, 1, kMaxRequestEnd, 1), request));
+  EXPECT_FALSE(reader.read(event(1, 1, 0, kMaxRequestBytes + 1), request));
+  EXPECT_TRUE(reader.read(event(1, 1, kMaxRequestEnd - 1, 1), request));
   trace::Event open = event(1, 1, 0, 5);
   open.kind = trace::Kind::kOpen;
   EXPECT_FALSE(reader.read(open, request));

@@ -75,7 +75,7 @@ TEST_P(EveryPolicy, EvictsOnlyResidentBlocks) {
     const Slot slots = 1 + static_cast<Slot>(random() % 20);
     std::vector<Use> uses(4000);
     for (Use& use : uses) use = {{random() % 40, 0}, static_cast<std::uint32_t>(random() % kProcesses), kNever, 0};
-    foresee(uses, NamedPolicy(GetParam()).kind().foresight);
+    add_foresight(uses, NamedPolicy(GetParam()).kind().foresight);
     CheckingCache cache(GetParam(), slots, kProcesses);
     for (const Use& use : uses) {
       cache.use(use);
@@ -90,7 +90,7 @@ TEST_P(EveryPolicy, EqualsACountingCache) {
   std::mt19937_64 random(3);
   std::vector<Use> uses(5000);
   for (Use& use : uses) use = {{random() % 60, 0}, static_cast<std::uint32_t>(random() % 3), kNever, 0};
-  foresee(uses, NamedPolicy(GetParam()).kind().foresight);
+  add_foresight(uses, NamedPolicy(GetParam()).kind().foresight);
   CheckingCache cache(GetParam(), 17, 3);
   std::vector<std::uint8_t> hits(uses.size());
   NamedPolicy(GetParam()).count({17, 4096, 3})->use(uses, hits);
