@@ -23,22 +23,23 @@ struct DeviceRequest {
 class Completion {
  public:
   virtual ~Completion() = default;
+  /// Called when the request with this tag has ended.
   virtual void done(std::uint64_t tag) = 0;
 };
 
-/// Statistics of a device, or of one part of it.
+/// Statistics of a device, or of one part of it. "In it" means submitted to the device and not completed.
 struct DeviceUse {
   std::string name;
   std::int64_t reads = 0;
   std::int64_t writes = 0;
   std::int64_t read_bytes = 0;
   std::int64_t write_bytes = 0;
-  Time busy = 0;  ///< time with at least one request in it
-  /// Integral of the requests in it over time in ns; divided by the elapsed time, their mean number.
+  Time busy = 0;  ///< time during which at least one request is in it
+  /// Number of requests in it, integrated over time in ns; divided by the elapsed time, their mean number.
   double inside = 0;
   std::int64_t max_inside = 0;  ///< maximum number of requests in it at once
   std::int64_t hits = 0;        ///< number of requests that a tier served entirely
-  std::int64_t hit_bytes = 0;   ///< number of bytes read from a tier
+  std::int64_t hit_bytes = 0;   ///< number of bytes read from a tier (fast device in front of a slow one)
   Time stalled = 0;             ///< time of an SSD in garbage collection
   std::int64_t flushes = 0;     ///< flushes of all devices together, reported with the first
 };
@@ -70,24 +71,25 @@ class DeviceMeter {
   explicit DeviceMeter(std::string name) { use_.name = std::move(name); }
 
   void begin(Time now, const DeviceRequest& request) {
-    pass(now);
+    advance(now);
     ++(request.write ? use_.writes : use_.reads);
     (request.write ? use_.write_bytes : use_.read_bytes) += request.length;
     use_.max_inside = std::max(use_.max_inside, ++inside_);
   }
   void end(Time now) {
-    pass(now);
+    advance(now);
     --inside_;
   }
   DeviceUse use(Time now) const {
     DeviceMeter copy = *this;
-    copy.pass(now);
+    copy.advance(now);
     return copy.use_;
   }
   DeviceUse& counts() noexcept { return use_; }
 
  private:
-  void pass(Time now) {
+  /// Accounts for the time since the last call, during which the number of requests did not change.
+  void advance(Time now) {
     use_.inside += static_cast<double>(inside_) * static_cast<double>(now - last_);
     if (inside_ > 0) use_.busy += now - last_;
     last_ = now;

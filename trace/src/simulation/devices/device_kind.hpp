@@ -1,4 +1,4 @@
-/// The kinds of devices and their parameters.
+/// The kinds of devices, their parameters, and the functions that make devices.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +29,7 @@ struct DeviceParameter {
 /// Parameters by name with the values from the user, or their defaults.
 using DeviceValues = std::vector<std::pair<std::string, double>>;
 
+/// The values of all parameters of one device, from the user or by default.
 class DeviceArguments {
  public:
   /// errors  kArgument: a parameter that the device does not have, or a value that is negative, above 1e15 or not
@@ -54,7 +55,7 @@ inline Time transfer_time(std::int64_t bytes, double rate) {
   return static_cast<Time>(std::min(static_cast<double>(bytes) / rate * 1e9 + 0.5, 0x1p53));
 }
 
-/// The environment of a device.
+/// What a device needs from the simulation: the clock, the receiver of completed requests, its name and its size.
 struct DeviceSite {
   EventQueue& clock;
   Completion& completion;
@@ -62,6 +63,7 @@ struct DeviceSite {
   std::int64_t span = 0;  ///< number of bytes from the first address to the end of the last file
 };
 
+/// A kind of device in the registry.
 struct DeviceKind {
   std::string_view name;
   std::string_view about;

@@ -30,25 +30,27 @@ class DistanceDisk final : public Device, private Timer {
   DistanceDisk(const DeviceSite& site, const DeviceArguments& arguments)
       : Device(site.clock, site.completion),
         rate_(arguments.rate("rate")),
-        follow_(arguments.time("follow")),
-        near_(arguments.time("near")),
-        far_(arguments.time("far")),
+        sequential_time_(arguments.time("follow")),
+        nearest_time_(arguments.time("near")),
+        farthest_time_(arguments.time("far")),
         span_(arguments.number("span") > 0 ? arguments.number("span") : static_cast<double>(site.span)),
         meter_(site.name) {}
 
   void submit(const DeviceRequest& request) override {
     const Time now = clock_.now();
     meter_.begin(now, request);
-    clock_.schedule(now + position(request.address) + transfer_time(request.length, rate_), *this, request.tag);
-    end_ = request.address + request.length;
+    clock_.schedule(now + positioning_time(request.address) + transfer_time(request.length, rate_), *this, request.tag);
+    previous_end_ = request.address + request.length;
   }
   void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }
 
  private:
-  Time position(std::int64_t address) const {
-    if (address == end_) return follow_;
-    const double share = std::min(1.0, static_cast<double>(std::abs(address - end_)) / std::max(span_, 1.0));
-    return near_ + static_cast<Time>(static_cast<double>(far_ - near_) * std::sqrt(share));
+  Time positioning_time(std::int64_t address) const {
+    if (address == previous_end_) return sequential_time_;
+    const double distance_share =
+        std::min(1.0, static_cast<double>(std::abs(address - previous_end_)) / std::max(span_, 1.0));
+    return nearest_time_ +
+           static_cast<Time>(static_cast<double>(farthest_time_ - nearest_time_) * std::sqrt(distance_share));
   }
   void fire(std::uint64_t token) override {
     meter_.end(clock_.now());
@@ -56,12 +58,12 @@ class DistanceDisk final : public Device, private Timer {
   }
 
   double rate_;
-  Time follow_;
-  Time near_;
-  Time far_;
+  Time sequential_time_;
+  Time nearest_time_;
+  Time farthest_time_;
   double span_;
   DeviceMeter meter_;
-  std::int64_t end_ = 0;  // end of the previous request
+  std::int64_t previous_end_ = 0;  // address at which the previous request ended
 };
 
 }  // namespace

@@ -1,3 +1,5 @@
+// A flush makes its small writes one after the other, then waits for its turn and takes its time.
+
 #include "simulation/devices/flushed.hpp"
 
 #include <algorithm>
@@ -6,16 +8,16 @@ namespace plait::simulation {
 
 namespace {
 
-constexpr std::uint64_t kOwn = std::uint64_t{1} << 62;  // marks the tags of the small writes of a flush
-constexpr std::int64_t kSmall = 4096;
+constexpr std::uint64_t kFlushWriteTag = std::uint64_t{1} << 62;  // marks the tags of the small writes of a flush
+constexpr std::int64_t kSmallWriteBytes = 4096;
 
 }  // namespace
 
 FlushedDevice::FlushedDevice(const DeviceSite& site, const DeviceSpec& spec)
     : Device(site.clock, site.completion),
-      device_(make_device(spec, {site.clock, *this, site.name, site.span + kSmall})),
-      flush_(spec.flush),
-      writes_(spec.flush_writes),
+      device_(make_device(spec, {site.clock, *this, site.name, site.span + kSmallWriteBytes})),
+      flush_time_(spec.flush),
+      writes_per_flush_(spec.flush_writes),
       address_(site.span) {}
 
 void FlushedDevice::submit(const DeviceRequest& request) {
@@ -23,42 +25,42 @@ void FlushedDevice::submit(const DeviceRequest& request) {
     device_->submit(request);
     return;
   }
-  ++flushes_;
-  if (unused_.empty()) {
-    unused_.push_back(under_way_.size());
-    under_way_.emplace_back();
+  ++flush_count_;
+  if (free_entries_.empty()) {
+    free_entries_.push_back(flushes_in_progress_.size());
+    flushes_in_progress_.emplace_back();
   }
-  const std::size_t index = unused_.back();
-  unused_.pop_back();
-  under_way_[index] = {request.tag, writes_};
-  go_on(index);
+  const std::size_t index = free_entries_.back();
+  free_entries_.pop_back();
+  flushes_in_progress_[index] = {request.tag, writes_per_flush_};
+  continue_flush(index);
 }
 
-void FlushedDevice::go_on(std::size_t index) {
-  if (under_way_[index].writes-- > 0) {
-    device_->submit({.address = address_, .length = kSmall, .write = true, .tag = kOwn | index});
+void FlushedDevice::continue_flush(std::size_t index) {
+  if (flushes_in_progress_[index].writes_left-- > 0) {
+    device_->submit({.address = address_, .length = kSmallWriteBytes, .write = true, .tag = kFlushWriteTag | index});
     return;
   }
-  free_ = std::max(free_, clock_.now()) + flush_;
-  clock_.schedule(free_, *this, index);
+  flush_end_ = std::max(flush_end_, clock_.now()) + flush_time_;
+  clock_.schedule(flush_end_, *this, index);
 }
 
 void FlushedDevice::done(std::uint64_t tag) {
-  if ((tag & kOwn) == 0)
+  if ((tag & kFlushWriteTag) == 0)
     completion_.done(tag);
   else
-    go_on(tag & ~kOwn);
+    continue_flush(tag & ~kFlushWriteTag);
 }
 
 void FlushedDevice::fire(std::uint64_t token) {
-  unused_.push_back(token);
-  completion_.done(under_way_[token].tag);
+  free_entries_.push_back(token);
+  completion_.done(flushes_in_progress_[token].tag);
 }
 
 void FlushedDevice::report(std::vector<DeviceUse>& all) const {
   const std::size_t first = all.size();
   device_->report(all);
-  if (all.size() > first) all[first].flushes = flushes_;
+  if (all.size() > first) all[first].flushes = flush_count_;
 }
 
 }  // namespace plait::simulation

@@ -1,8 +1,8 @@
 // A volume with limits on bytes and requests per second, like those of clouds and control groups.
 //
-// The unused part of a limit is credit for a short time, so that computing between two requests costs nothing if
-// requests wait for the limit. Model: the generic cell rate algorithm, I.371 of the ITU, in which a request proceeds
-// when all of it is paid for.
+// The unused part of a limit is credit for a short time (`burst`), so a program that computes between two requests does
+// not lose the bandwidth of that time. Model: the generic cell rate algorithm, I.371 of the ITU, in which a request
+// proceeds when the limits have allowed all of its bytes.
 //
 // Example with the defaults (125 MB/s, a burst of 20 ms): the first request, a read of 5 MB at 0, costs 40 ms of the
 // byte limit. The credit pays 20 ms of it, so that the read ends at 20 ms plus the latency of 0.5 ms. It counts as 20
@@ -39,7 +39,7 @@ class LimitedVolume final : public Device, private Timer {
         requests_{static_cast<double>(arguments.count("read_requests")),
                   static_cast<double>(arguments.count("write_requests"))},
         unit_{arguments.count("read_unit"), arguments.count("write_unit")},
-        together_(arguments.number("limits") != 0),
+        shares_limit_(arguments.number("limits") != 0),
         burst_(arguments.time("burst")),
         latency_{arguments.time("read_latency"), arguments.time("write_latency")},
         meter_(site.name) {
@@ -49,7 +49,7 @@ class LimitedVolume final : public Device, private Timer {
   void submit(const DeviceRequest& request) override {
     const Time now = clock_.now();
     meter_.begin(now, request);
-    Limit& limit = limits_[together_ ? 0 : request.write];
+    Limit& limit = limits_[shares_limit_ ? 0 : request.write];
     const std::int64_t units = (request.length - 1) / unit_[request.write] + 1;
     limit.bytes = std::max(limit.bytes, now - burst_) + transfer_time(request.length, rate_[request.write]);
     limit.requests = std::max(limit.requests, now - burst_) + transfer_time(units, requests_[request.write]);
@@ -72,7 +72,7 @@ class LimitedVolume final : public Device, private Timer {
   double rate_[2];      // reads, writes
   double requests_[2];  // per second
   std::int64_t unit_[2];
-  bool together_;
+  bool shares_limit_;
   Time burst_;
   Time latency_[2];
   Limit limits_[2];

@@ -3,9 +3,9 @@
 // Requests use the link in the order in which they are made. Written bytes cross it before the servers, read bytes
 // after them. Other clients are not simulated; `load` reduces the rates of servers and link by their share.
 //
-// All stripes of a request on one server are one piece, whose size follows from arithmetic. Example: 2 servers,
-// stripes of 1 MiB, a request of 3 MiB at address 0.5 MiB. It touches 4 stripes, 2 on each server. The first loses
-// 0.5 MiB at its begin and the last 0.5 MiB at its end, so each server gets 1.5 MiB.
+// All stripes of a request on one server are one piece, whose size follows from arithmetic. Example: 2 servers, stripes
+// of 1 MiB, a request of 3 MiB at address 0.5 MiB. It touches 4 stripes, 2 on each server. The first stripe loses 0.5
+// MiB at its begin and the last stripe 0.5 MiB at its end, so each server gets 1.5 MiB.
 #include <algorithm>
 #include <array>
 
@@ -35,7 +35,7 @@ class ParallelServers final : public Device, private Timer {
         stripe_(arguments.count("unit")),
         latency_(arguments.time("latency")),
         meter_(site.name),
-        parts_(free_.size()) {
+        server_uses_(free_.size()) {
     const double load = arguments.number("load");
     if (load >= 1)
       base::throw_argument_error("found load=", load,
@@ -49,44 +49,45 @@ class ParallelServers final : public Device, private Timer {
   void submit(const DeviceRequest& request) override {
     const Time now = clock_.now();
     meter_.begin(now, request);
-    const Time over = transfer_time(request.length, link_rate_);
+    const Time link_time = transfer_time(request.length, link_rate_);
     Time arrived = now;
-    if (request.write) arrived = link_ = std::max(link_, now) + over;
+    if (request.write) arrived = link_free_ = std::max(link_free_, now) + link_time;
     Time end = arrived;
     const auto servers = static_cast<std::int64_t>(free_.size());
-    const std::int64_t last = request.address + request.length;
+    const std::int64_t end_address = request.address + request.length;
     const std::int64_t first = request.address / stripe_;
-    const std::int64_t stripes = (last - 1) / stripe_ - first + 1;
+    const std::int64_t stripes = (end_address - 1) / stripe_ - first + 1;
     for (std::int64_t k = 0; k < std::min(stripes, servers); ++k) {
+      // The stripes of one server, without the parts before and after the request: see the example above.
       std::int64_t bytes = ((stripes - 1 - k) / servers + 1) * stripe_;
       if (k == 0) bytes -= request.address % stripe_;
-      if (k == (stripes - 1) % servers) bytes -= (last + stripe_ - 1) / stripe_ * stripe_ - last;
+      if (k == (stripes - 1) % servers) bytes -= (end_address + stripe_ - 1) / stripe_ * stripe_ - end_address;
       Time& free = free_[static_cast<std::size_t>((first + k) % servers)];
       const Time service_time = latency_ + transfer_time(bytes, rate_[request.write]);
       free = std::max(free, arrived) + service_time;
-      count(parts_[static_cast<std::size_t>((first + k) % servers)], request.write, bytes, service_time);
+      count(server_uses_[static_cast<std::size_t>((first + k) % servers)], request.write, bytes, service_time);
       end = std::max(end, free);
     }
     if (!request.write) {
-      link_ = std::max(link_, now) + over;
-      end = std::max(end, link_);
+      link_free_ = std::max(link_free_, now) + link_time;
+      end = std::max(end, link_free_);
     }
     clock_.schedule(end, *this, request.tag);
   }
   void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }
   void report_parts(std::vector<DeviceUse>& all) const override {
     const std::string name = meter_.use(clock_.now()).name;
-    for (std::size_t k = 0; k < parts_.size(); ++k) {
-      all.push_back(parts_[k]);
+    for (std::size_t k = 0; k < server_uses_.size(); ++k) {
+      all.push_back(server_uses_[k]);
       all.back().name = base::text(name, ' ', k + 1);
     }
   }
 
  private:
-  static void count(DeviceUse& part, bool write, std::int64_t bytes, Time busy) {
-    ++(write ? part.writes : part.reads);
-    (write ? part.write_bytes : part.read_bytes) += bytes;
-    part.busy += busy;
+  static void count(DeviceUse& use, bool write, std::int64_t bytes, Time busy) {
+    ++(write ? use.writes : use.reads);
+    (write ? use.write_bytes : use.read_bytes) += bytes;
+    use.busy += busy;
   }
   void fire(std::uint64_t token) override {
     meter_.end(clock_.now());
@@ -99,8 +100,8 @@ class ParallelServers final : public Device, private Timer {
   double rate_[2];  // reads, writes
   double link_rate_ = 1;
   DeviceMeter meter_;
-  std::vector<DeviceUse> parts_;  // service time of each server, without time in queues
-  Time link_ = 0;
+  std::vector<DeviceUse> server_uses_;  // service time of each server, without time in queues
+  Time link_free_ = 0;                  // time at which the link is free
 };
 
 }  // namespace

@@ -34,8 +34,8 @@ class QueueingDisk final : public Device, private Timer {
   QueueingDisk(const DeviceSite& site, const DeviceArguments& arguments)
       : Device(site.clock, site.completion),
         rate_(arguments.rate("rate")),
-        near_(static_cast<double>(arguments.time("seek_near"))),
-        far_(static_cast<double>(arguments.time("seek_far"))),
+        nearest_seek_(static_cast<double>(arguments.time("seek_near"))),
+        farthest_seek_(static_cast<double>(arguments.time("seek_far"))),
         half_turn_(arguments.time("rotation") / 2),
         overhead_(arguments.time("overhead")),
         capacity_(std::max(arguments.number("capacity"), static_cast<double>(site.span))),
@@ -52,21 +52,24 @@ class QueueingDisk final : public Device, private Timer {
 
  private:
   void serve() {
-    const DeviceRequest request = order_.take(clock_.now(), head_);
+    const DeviceRequest request = order_.take(clock_.now(), head_address_);
     busy_ = true;
-    clock_.schedule(clock_.now() + overhead_ + position(request.address) + transfer_time(request.length, rate_), *this,
-                    request.tag);
-    head_ = request.address + request.length;
+    clock_.schedule(clock_.now() + overhead_ + positioning_time(request.address) + transfer_time(request.length, rate_),
+                    *this, request.tag);
+    head_address_ = request.address + request.length;
   }
 
-  Time position(std::int64_t address) const {
-    if (address == head_) return 0;
-    // The arm reaches its full speed at a third of the disk: a square root below, a straight line above.
-    const double share = std::min(1.0, static_cast<double>(std::abs(address - head_)) / std::max(capacity_, 1.0));
-    constexpr double kKnee = 1.0 / 3;
-    const double knee = near_ + (far_ - near_) * 0.5;
-    const double seek = share < kKnee ? near_ + (knee - near_) * std::sqrt(share / kKnee)
-                                      : knee + (far_ - knee) * (share - kKnee) / (1 - kKnee);
+  Time positioning_time(std::int64_t address) const {
+    if (address == head_address_) return 0;
+    // The arm reaches its full speed after a third of the disk: the curve is a square root before and a line after it.
+    const double distance_share =
+        std::min(1.0, static_cast<double>(std::abs(address - head_address_)) / std::max(capacity_, 1.0));
+    constexpr double kKneeDistance = 1.0 / 3;
+    const double knee_seek = nearest_seek_ + (farthest_seek_ - nearest_seek_) * 0.5;
+    const double seek =
+        distance_share < kKneeDistance
+            ? nearest_seek_ + (knee_seek - nearest_seek_) * std::sqrt(distance_share / kKneeDistance)
+            : knee_seek + (farthest_seek_ - knee_seek) * (distance_share - kKneeDistance) / (1 - kKneeDistance);
     return static_cast<Time>(seek) + half_turn_;
   }
 
@@ -78,14 +81,14 @@ class QueueingDisk final : public Device, private Timer {
   }
 
   double rate_;
-  double near_;
-  double far_;
+  double nearest_seek_;
+  double farthest_seek_;
   Time half_turn_;
   Time overhead_;
   double capacity_;
   RequestOrder order_;
   DeviceMeter meter_;
-  std::int64_t head_ = 0;
+  std::int64_t head_address_ = 0;
   bool busy_ = false;
 };
 

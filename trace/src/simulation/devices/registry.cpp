@@ -1,3 +1,5 @@
+// The list of all kinds of devices, the checks of their arguments, and make_device().
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,12 +15,12 @@ namespace plait::simulation {
 namespace {
 
 // Largest stripe for which a row of stripes does not overflow.
-constexpr std::int64_t kLargestStripe = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxStripe = std::int64_t{1} << 40;
 
 /// Returns `; the nearest is 'X'`, or an empty string.
 std::string suggestion(std::string_view word, std::span<const std::string_view> known) {
-  const std::string_view near = base::nearest(word, known);
-  return near.empty() ? std::string() : base::text("; the nearest is '", near, '\'');
+  const std::string_view nearest = base::nearest(word, known);
+  return nearest.empty() ? std::string() : base::text("; the nearest is '", nearest, '\'');
 }
 
 }  // namespace
@@ -80,7 +82,7 @@ std::unique_ptr<Device> make_device(const DeviceSpec& spec, const DeviceSite& si
     if (kind->name != spec.kind) continue;
     const DeviceArguments arguments(kind->name, kind->parameters, spec.values);
     if (spec.count == 1) return kind->make(site, arguments);
-    if (spec.count < 1 || spec.count > 65536 || spec.stripe < 1 || spec.stripe > kLargestStripe)
+    if (spec.count < 1 || spec.count > 65536 || spec.stripe < 1 || spec.stripe > kMaxStripe)
       base::throw_argument_error(
           "found ", spec.count, " devices with stripes of ", spec.stripe,
           " bytes, expected 1 to 65536 devices, and a stripe of 1 byte to 1 TiB for several; set both");

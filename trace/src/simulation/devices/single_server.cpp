@@ -1,5 +1,5 @@
-// One server with a queue and a constant or exponentially distributed service time, for which queueing theory has
-// closed forms.
+// One server with a queue and a constant or exponentially distributed service time. Queueing theory has closed forms
+// for its waiting times, so tests can compare them with the simulation.
 #include <array>
 #include <cmath>
 #include <deque>
@@ -49,7 +49,7 @@ class SingleServer final : public Device, private Timer {
   bool exponential_;
   base::RandomBits bits_;
   DeviceMeter meter_;
-  Time free_ = 0;  // time at which all requests have ended
+  Time free_ = 0;  // time at which all submitted requests will have ended
 };
 
 }  // namespace

@@ -41,36 +41,36 @@ class SolidState final : public Device, private Timer {
   void submit(const DeviceRequest& request) override {
     const Time now = clock_.now();
     meter_.begin(now, request);
-    link_ = std::max(link_, now) + transfer_time(request.length, link_rate_);
-    Time end = link_;
+    link_free_ = std::max(link_free_, now) + transfer_time(request.length, link_rate_);
+    Time end = link_free_;
     const auto channels = static_cast<std::int64_t>(free_.size());
-    const std::int64_t last = request.address + request.length;
+    const std::int64_t end_address = request.address + request.length;
     const std::int64_t first_page = request.address / page_;
-    const std::int64_t pages = (last - 1) / page_ - first_page + 1;
-    // One piece for each channel, with all its pages of this request.
+    const std::int64_t pages = (end_address - 1) / page_ - first_page + 1;
+    // One piece for each channel: its pages of this request, without the parts before and after the request.
     for (std::int64_t k = 0; k < std::min(pages, channels); ++k) {
       std::int64_t bytes = ((pages - 1 - k) / channels + 1) * page_;
       if (k == 0) bytes -= request.address % page_;
-      if (k == (pages - 1) % channels) bytes -= (last + page_ - 1) / page_ * page_ - last;
+      if (k == (pages - 1) % channels) bytes -= (end_address + page_ - 1) / page_ * page_ - end_address;
       Time& free = free_[static_cast<std::size_t>((first_page + k) % channels)];
       free = std::max(free, now) + latency_[request.write] + transfer_time(bytes, rate_[request.write]);
       end = std::max(end, free);
     }
-    if (request.write) collect(request.length);
+    if (request.write) collect_garbage(request.length);
     clock_.schedule(end, *this, request.tag);
   }
   void report(std::vector<DeviceUse>& all) const override { all.push_back(meter_.use(clock_.now())); }
 
  private:
-  void collect(std::int64_t bytes) {
+  void collect_garbage(std::int64_t bytes) {
     if (collect_after_ == 0) return;
     written_ += bytes;
-    const std::int64_t times = written_ / collect_after_;
+    const std::int64_t collections = written_ / collect_after_;
     written_ %= collect_after_;
-    if (times == 0) return;
+    if (collections == 0) return;
     const Time begin = std::max(*std::ranges::max_element(free_), clock_.now());
-    for (Time& free : free_) free = begin + times * collect_time_;
-    meter_.counts().stalled += times * collect_time_;
+    for (Time& free : free_) free = begin + collections * collect_time_;
+    meter_.counts().stalled += collections * collect_time_;
   }
   void fire(std::uint64_t token) override {
     meter_.end(clock_.now());
@@ -85,7 +85,7 @@ class SolidState final : public Device, private Timer {
   Time collect_time_;
   double link_rate_;
   DeviceMeter meter_;
-  Time link_ = 0;
+  Time link_free_ = 0;        // time at which the link is free
   std::int64_t written_ = 0;  // bytes written since the last garbage collection
 };
 

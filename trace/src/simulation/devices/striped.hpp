@@ -27,15 +27,15 @@ class StripedDevice final : public Device, private Completion {
   };
 
   void done(std::uint64_t tag) override;
-  void piece(std::size_t device, std::int64_t begin, std::int64_t end, const DeviceRequest& whole);
+  void submit_piece(std::size_t device, std::int64_t begin, std::int64_t end, const DeviceRequest& request);
   /// Number of bytes below `address` that are stored on a device.
-  std::int64_t before(std::int64_t address, std::size_t device) const;
+  std::int64_t bytes_before(std::int64_t address, std::size_t device) const;
 
   std::int64_t stripe_;
   std::vector<std::unique_ptr<Device>> devices_;
-  std::vector<SplitRequest> wholes_;
-  std::vector<std::uint64_t> free_;  // free indices of wholes_
-  std::uint64_t current_ = 0;        // index in wholes_ of the request that is being submitted
+  std::vector<SplitRequest> split_requests_;
+  std::vector<std::uint64_t> free_requests_;  // unused indices of split_requests_
+  std::uint64_t current_request_ = 0;         // index in split_requests_ of the request that is being submitted
 };
 
 }  // namespace plait::simulation

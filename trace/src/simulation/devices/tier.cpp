@@ -43,33 +43,33 @@ TieredDevice::TieredDevice(const DeviceSite& site, const TierSpec& tier, const D
       capacity_(tier.size),
       policy_(make_policy(tier)),
       table_(std::min<std::size_t>(count_slots(tier), 1U << 16)),
-      slots_(count_slots(tier)),
+      max_slots_(count_slots(tier)),
       fast_(make_device(tier.device, {site.clock, *this, "tier", site.span})),
       slow_(make_device(slow, {site.clock, *this, site.name, site.span})) {}
 
-std::size_t TieredDevice::begin_whole(std::uint64_t tag) {
-  if (free_wholes_.empty()) {
-    free_wholes_.push_back(wholes_.size());
-    wholes_.emplace_back();
+std::size_t TieredDevice::begin_request(std::uint64_t tag) {
+  if (free_requests_.empty()) {
+    free_requests_.push_back(split_requests_.size());
+    split_requests_.emplace_back();
   }
-  const std::size_t whole = free_wholes_.back();
-  free_wholes_.pop_back();
-  wholes_[whole] = {tag, 0, 0, false};
-  return whole;
+  const std::size_t request_index = free_requests_.back();
+  free_requests_.pop_back();
+  split_requests_[request_index] = {.tag = tag};
+  return request_index;
 }
 
-bool TieredDevice::use(std::int64_t block) {
+bool TieredDevice::use_block(std::int64_t block) {
   const Use use{{static_cast<std::uint64_t>(block), 0}, 0, kNever, 1};
   const Slot resident = table_.find(use.key);
   if (resident != kNoSlot) {
     policy_->hit(resident, use);
   } else {
-    if ((free_.empty() && begun_ == slots_) || policy_->at_limit(use)) {
+    if ((free_.empty() && used_slots_ == max_slots_) || policy_->at_limit(use)) {
       const Slot victim = policy_->victim(use);
       table_.erase(keys_[victim]);
       free_.push_back(victim);
     }
-    if (free_.empty()) free_.push_back(begun_++);
+    if (free_.empty()) free_.push_back(used_slots_++);
     const Slot slot = free_.back();
     free_.pop_back();
     keys_.find_or_create(slot) = use.key;
@@ -84,57 +84,57 @@ bool TieredDevice::use(std::int64_t block) {
 }
 
 void TieredDevice::submit(const DeviceRequest& request) {
-  const std::size_t whole = begin_whole(request.tag);
+  const std::size_t request_index = begin_request(request.tag);
   if (request.write)
-    write(request, whole);
+    write(request, request_index);
   else
-    read(request, whole);
+    read(request, request_index);
 }
 
-void TieredDevice::read(const DeviceRequest& request, std::size_t whole) {
+void TieredDevice::read(const DeviceRequest& request, std::size_t request_index) {
   const std::int64_t end = request.address + request.length;
-  bool all = true;
+  bool all_hit = true;
   for (std::int64_t begin = request.address; begin < end;) {
     // Extends the stretch while its blocks are all in the tier or all missing.
-    const bool hit = use(begin / block_);
+    const bool hit = use_block(begin / block_);
     std::int64_t next = (begin / block_ + 1) * block_;
     while (next < end && (table_.find({static_cast<std::uint64_t>(next / block_), 0}) != kNoSlot) == hit) {
-      use(next / block_);
+      use_block(next / block_);
       next += block_;
     }
     next = std::min(next, end);
-    all = all && hit;
+    all_hit = all_hit && hit;
     if (hit) hit_bytes_ += next - begin;
-    ++wholes_[whole].pieces;
-    (hit ? fast_ : slow_)->submit({begin, next - begin, false, whole});
+    ++split_requests_[request_index].pieces;
+    (hit ? fast_ : slow_)->submit({begin, next - begin, /*write=*/false, request_index});
     begin = next;
   }
-  if (all) ++hits_;
+  if (all_hit) ++hits_;
 }
 
-void TieredDevice::write(const DeviceRequest& request, std::size_t whole) {
+void TieredDevice::write(const DeviceRequest& request, std::size_t request_index) {
   const std::int64_t end = request.address + request.length;
-  for (std::int64_t block = request.address / block_; block * block_ < end; ++block) use(block);
-  ++wholes_[whole].pieces;
-  fast_->submit({request.address, request.length, true, whole});
+  for (std::int64_t block = request.address / block_; block * block_ < end; ++block) use_block(block);
+  ++split_requests_[request_index].pieces;
+  fast_->submit({request.address, request.length, /*write=*/true, request_index});
   backlog_ += request.length;
   if (backlog_ > capacity_) {
-    ++wholes_[whole].pieces;
-    wholes_[whole].backlog = request.length;
-    slow_->submit({request.address, request.length, true, whole});
+    ++split_requests_[request_index].pieces;
+    split_requests_[request_index].backlog = request.length;
+    slow_->submit({request.address, request.length, /*write=*/true, request_index});
     return;
   }
-  const std::size_t background = begin_whole(0);
-  wholes_[background] = {0, 1, request.length, true};
-  slow_->submit({request.address, request.length, true, background});
+  const std::size_t background = begin_request(0);
+  split_requests_[background] = {.pieces = 1, .backlog = request.length, .background = true};
+  slow_->submit({request.address, request.length, /*write=*/true, background});
 }
 
 void TieredDevice::done(std::uint64_t tag) {
-  SplitRequest& whole = wholes_[tag];
-  if (--whole.pieces > 0) return;
-  const SplitRequest ended = whole;
+  SplitRequest& request = split_requests_[tag];
+  if (--request.pieces > 0) return;
+  const SplitRequest ended = request;
   backlog_ -= ended.backlog;
-  free_wholes_.push_back(tag);
+  free_requests_.push_back(tag);
   if (!ended.background) completion_.done(ended.tag);
 }
 

@@ -33,32 +33,34 @@ class TieredDevice final : public Device, private Completion {
   void report(std::vector<DeviceUse>& all) const override;
 
  private:
+  /// A request of the program, or a copy in the background, and its pieces on the two devices.
   struct SplitRequest {
     std::uint64_t tag = 0;
-    std::int64_t pieces = 0;
+    std::int64_t pieces = 0;   // pieces that have not ended
     std::int64_t backlog = 0;  // bytes on their way to the slow device for this request
-    bool background = false;   // true if no request waits for it
+    bool background = false;   // true for a copy to the slow device that no request of the program waits for
   };
 
   void done(std::uint64_t tag) override;
-  std::size_t begin_whole(std::uint64_t tag);
-  bool use(std::int64_t block);
-  void read(const DeviceRequest& request, std::size_t whole);
-  void write(const DeviceRequest& request, std::size_t whole);
+  std::size_t begin_request(std::uint64_t tag);
+  /// Uses a block of the tier, which enters it if necessary. Returns true if the block was in the tier.
+  bool use_block(std::int64_t block);
+  void read(const DeviceRequest& request, std::size_t request_index);
+  void write(const DeviceRequest& request, std::size_t request_index);
 
   std::int64_t block_;
   std::int64_t capacity_;
   std::unique_ptr<Policy> policy_;
   BlockTable table_;
-  Slot slots_;
+  Slot max_slots_;
   SlotTable<BlockKey> keys_;
-  std::vector<Slot> free_;  // slots that were used before
-  Slot begun_ = 0;          // all slots below it were used
+  std::vector<Slot> free_;  // slots whose blocks have left
+  Slot used_slots_ = 0;     // number of slots that were ever used
   std::unique_ptr<Device> fast_;
   std::unique_ptr<Device> slow_;
-  std::vector<SplitRequest> wholes_;
-  std::vector<std::size_t> free_wholes_;
-  std::int64_t backlog_ = 0;
+  std::vector<SplitRequest> split_requests_;
+  std::vector<std::size_t> free_requests_;
+  std::int64_t backlog_ = 0;  // bytes written to the tier but not yet to the slow device
   std::int64_t hits_ = 0;
   std::int64_t hit_bytes_ = 0;
 };

@@ -1,3 +1,5 @@
+// Finds MPI's barrier and collective operations in the names of traced phases.
+
 #include "simulation/replay/barriers.hpp"
 
 #include <algorithm>
@@ -7,11 +9,11 @@ namespace plait::simulation {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kNames{"Barrier",    "Allreduce",      "Allgather",
-                                                 "Allgatherv", "Alltoall",       "Alltoallv",
-                                                 "Alltoallw",  "Reduce_scatter", "Reduce_scatter_block"};
+constexpr std::array<std::string_view, 9> kCollectives{"Barrier",    "Allreduce",      "Allgather",
+                                                       "Allgatherv", "Alltoall",       "Alltoallv",
+                                                       "Alltoallw",  "Reduce_scatter", "Reduce_scatter_block"};
 
-bool is_letter(char c) {
+bool is_identifier_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -19,13 +21,15 @@ bool is_letter(char c) {
 
 bool waits_for_all(std::string_view phase) {
   constexpr std::string_view kPrefix = "MPI_";
-  for (std::size_t at = phase.find(kPrefix); at != std::string_view::npos; at = phase.find(kPrefix, at + 1)) {
+  for (std::size_t position = phase.find(kPrefix); position != std::string_view::npos;
+       position = phase.find(kPrefix, position + 1)) {
     // The character before MPI_ must not be part of a name, except the P of the profiling interface.
-    const bool begins =
-        at == 0 || !is_letter(phase[at - 1]) || (phase[at - 1] == 'P' && (at == 1 || !is_letter(phase[at - 2])));
-    const std::string_view name = phase.substr(at + kPrefix.size());
-    const std::string_view word(name.begin(), std::ranges::find_if_not(name, is_letter));
-    if (begins && std::ranges::find(kNames, word) != kNames.end()) return true;
+    const bool starts_name =
+        position == 0 || !is_identifier_character(phase[position - 1]) ||
+        (phase[position - 1] == 'P' && (position == 1 || !is_identifier_character(phase[position - 2])));
+    const std::string_view name = phase.substr(position + kPrefix.size());
+    const std::string_view called_function(name.begin(), std::ranges::find_if_not(name, is_identifier_character));
+    if (starts_name && std::ranges::find(kCollectives, called_function) != kCollectives.end()) return true;
   }
   return false;
 }

@@ -45,8 +45,9 @@ struct CacheCounts {
   std::int64_t discarded = 0;      ///< dirty blocks that were truncated before they were written
 };
 
-/// After read() and write(), needed() contains the operations that the program waits for. A partly written block
-/// counts as whole: its other bytes are not read from the device first.
+/// Simulates the page cache of an operating system. After read() and write(), needed_operations() contains the
+/// operations that the program waits for. A partly written block counts as whole: its other bytes are not read from the
+/// device first.
 /// cost     O(blocks of the request), amortised.
 /// memory   about 110 bytes for each block of the cache that is used.
 class BufferCache final : private Timer {
@@ -55,57 +56,64 @@ class BufferCache final : private Timer {
               std::uint32_t processes);
 
   /// Sets the source of future uses for policies that look ahead.
-  void look_ahead(Future& future) noexcept { future_ = &future; }
+  void set_future(Future& future) noexcept { future_ = &future; }
 
   /// Reads through the cache.
   /// returns  true if every block was in the cache or on its way.
   bool read(const Access& access);
   void write(const Access& access);
   /// Reads or writes without the cache.
-  void direct(const Access& access, bool write) {
+  void bypass(const Access& access, bool write) {
     needed_.clear();
-    uncached(access, write);
+    access_device(access, write);
     if (access.durable) flush_device();
   }
-  /// Writes all dirty blocks of a file to the device, and flushes the device.
+  /// Writes all dirty blocks of a file to the device, and flushes the device, as fsync() does.
   void sync(std::uint32_t file);
   /// Discards the blocks after the new end of a file.
   void truncate(std::uint32_t file, std::int64_t size);
   /// Writes all dirty blocks to the device, at the end of the replay.
   void flush();
   /// Records that a write has reached the device.
-  void written(std::int64_t bytes) { under_write_ -= bytes; }
+  void count_written(std::int64_t bytes) { bytes_under_write_ -= bytes; }
 
-  std::span<const Operation> needed() const noexcept { return needed_; }
+  std::span<const Operation> needed_operations() const noexcept { return needed_; }
   const CacheCounts& counts() const noexcept { return counts_; }
-  std::int64_t dirty_bytes() const noexcept { return static_cast<std::int64_t>(oldest_.size) * block_; }
+  std::int64_t dirty_bytes() const noexcept { return static_cast<std::int64_t>(dirty_by_age_.size) * block_; }
 
  private:
   struct Block {
     BlockKey key;
-    Operation operation;  // operation that brings it in or out
+    Operation operation;  // the device operation that reads or writes the block
     Time dirty_since = 0;
     std::uint32_t process = 0;
     bool dirty = false;
-    bool ahead = false;  // true if it was read ahead, and not read since
+    bool ahead = false;  // true if it was read ahead and no program has read it
   };
   /// Adjacent missing blocks, which become one request.
   struct Run {
     Operation operation;
     std::uint64_t first = 0;
     std::uint64_t end = 0;
-    std::vector<Operation> before;
+    std::vector<Operation> before;  // operations that must end first, because they use slots of the run
   };
 
   void fire(std::uint64_t token) override;
-  bool uncached(const Access& access, bool write);
+  /// Reads or writes past the cache by one operation. Returns false: it is not a hit.
+  bool access_device(const Access& access, bool write);
+  /// Makes the program wait for an operation.
   void need(Operation operation);
-  Slot slot_for(const Use& use, Run& run);
+  /// Returns a free slot, after evicting a block if necessary.
+  Slot allocate_slot(const Use& use, Run& run);
   void evict(Slot slot, Run& run, bool for_space = true);
-  void drop(Slot slot);
-  void toss(Run& run);
+  void remove_from_tables(Slot slot);
+  /// Evicts the blocks that the policy gives up early.
+  void evict_tossed(Run& run);
+  /// Removes a block that was truncated, without writing it.
   void discard(Slot slot);
-  Slot bring(const Use& use, Run& run);
+  /// Brings a block into the cache, without its data. Returns its slot.
+  Slot admit_block(const Use& use, Run& run);
+  /// Adds a missing block to a run, which ends first if the block does not follow it.
   void add_missing(Run& run, const Access& access, std::uint64_t block, bool ahead);
   void end_run(Run& run, std::uint32_t file, bool wait);
   void read_ahead(const Access& access, FileRange range);
@@ -113,7 +121,8 @@ class BufferCache final : private Timer {
   void set_clean(Slot slot);
   void write_out(Slot slot);
   void write_out_range(std::uint32_t file, std::uint64_t first, std::uint64_t end);
-  void hold_limits();
+  /// Writes the oldest dirty blocks while there are more than dirty_start, and lets writers wait above dirty_limit.
+  void write_out_above_limits();
   void write_through(const Access& access, std::uint64_t first, std::uint64_t end);
   void flush_device();
   std::uint64_t first_block(const Access& access) const { return static_cast<std::uint64_t>(access.offset / block_); }
@@ -122,7 +131,7 @@ class BufferCache final : private Timer {
   }
   Use make_use(const Access& access, std::uint64_t block) const {
     const BlockKey key{block, access.file};
-    return {key, access.process, future_ == nullptr ? kNever : future_->next(key), 1};
+    return {key, access.process, future_ == nullptr ? kNever : future_->next_use(key), 1};
   }
   Block* resident(std::uint32_t file, std::uint64_t block) {
     const Slot slot = table_.find({block, file});
@@ -137,22 +146,22 @@ class BufferCache final : private Timer {
   Slot slots_;
   std::unique_ptr<Policy> policy_;
   Future* future_ = nullptr;
-  ReadAhead ahead_;
+  ReadAhead read_ahead_;
   BlockTable table_;
   std::vector<Block> blocks_;  // the block in each slot
   std::vector<Slot> free_;
-  SlotLinks age_links_;   // lists dirty blocks in the order in which they became dirty
-  SlotList oldest_;       // the newest is at the front
-  SlotLinks file_links_;  // lists the dirty blocks of each file
-  std::vector<SlotList> file_dirty_;
-  SlotLinks owner_links_;  // lists the blocks of each process in the order of use; only used with a limit
-  std::vector<SlotList> owned_;
-  Slot owner_limit_ = 0;
-  std::uint64_t largest_run_ = 0;  // maximum number of blocks of one request that fit into the cache
-  std::int64_t under_write_ = 0;   // bytes that are being written
+  SlotLinks age_links_;    // links of dirty blocks in the order in which they became dirty
+  SlotList dirty_by_age_;  // the block that became dirty last is at the front
+  SlotLinks file_links_;   // links of the dirty blocks of each file
+  std::vector<SlotList> dirty_by_file_;
+  SlotLinks process_links_;  // links of the blocks of each process in the order of use; used only with process_limit
+  std::vector<SlotList> blocks_by_process_;
+  Slot process_limit_ = 0;              // maximum number of blocks of a process; 0: no limit
+  std::uint64_t max_run_blocks_ = 0;    // maximum number of blocks of one request that fit into the cache
+  std::int64_t bytes_under_write_ = 0;  // bytes that are being written
   Operation last_write_;
   std::vector<Operation> file_last_write_;
-  bool flushing_ = false;  // true if an event is pending that checks ages
+  bool age_check_scheduled_ = false;  // true if an event is pending that checks ages
   std::vector<Operation> needed_;
   CacheCounts counts_;
 };

@@ -1,4 +1,4 @@
-/// The future uses of blocks, for policies that look ahead in a replay.
+/// The future uses of cache blocks, for policies that look ahead in a replay.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace plait::simulation {
 
-/// A pass over the requests before the replay numbers all uses of blocks in their recorded order. In the replay,
-/// programs may proceed in another order. The next use of a block is therefore the lowest-numbered one that its
-/// program has not made yet. With one program this is exact.
+/// Predicts the next use of each block. The constructor numbers all uses of blocks in their recorded order. In the
+/// replay, programs may proceed in another order. The next use of a block is therefore taken to be the lowest-numbered
+/// one that its program has not made yet. With one program this is exact.
 /// cost    O(1) a use, and O(log programs) a request.
 /// memory  13 bytes a use, 12 a request, 50 to 80 a block.
 /// errors  kArgument: more than 2^32 - 2 blocks.
@@ -27,9 +27,9 @@ class Future {
     return transfer && request.length > 0 && !request.direct;
   }
   /// Marks the uses of the program's next request that uses the cache.
-  void make(std::uint32_t program);
+  void mark_next_request(std::uint32_t program);
   /// Number of the next use of a block; kNever: there is none.
-  std::int64_t next(BlockKey key);
+  std::int64_t next_use(BlockKey key);
 
  private:
   struct RequestUses {
@@ -38,17 +38,17 @@ class Future {
   };
   struct Program {
     std::vector<RequestUses> requests;
-    std::size_t made = 0;
+    std::size_t marked_requests = 0;
   };
-  void add(std::uint32_t program, const Request& request);
-  void use(BlockKey key);
+  void add_request(std::uint32_t program, const Request& request);
+  void add_use(BlockKey key);
 
   std::int64_t block_;
-  BlockTable numbers_;               // the number of each block
-  std::vector<std::int64_t> ahead_;  // first use of each block that may be in the future
-  std::vector<std::int64_t> last_;   // last use of each block so far, while uses are numbered
-  std::vector<std::int64_t> next_;   // for each use, the next use of the same block
-  std::vector<bool> made_;           // for each use, true if it has happened
+  BlockTable numbers_;                          // the number of each block
+  std::vector<std::int64_t> first_future_use_;  // first use of each block that may be in the future
+  std::vector<std::int64_t> last_use_;          // last use of each block so far, while uses are numbered
+  std::vector<std::int64_t> next_use_;          // for each use, the next use of the same block
+  std::vector<bool> is_past_;                   // for each use, true if it has happened
   std::vector<Program> programs_;
 };
 

@@ -28,29 +28,29 @@ class LatencyHistogram {
   /// Upper end of the class in which the fraction `share` of all times, 0 to 1, is reached.
   Time percentile(double share) const {
     const double rank = share * static_cast<double>(count_);
-    double passed = 0;
+    double counted = 0;
     for (std::size_t k = 0; k < counts_.size(); ++k) {
-      passed += static_cast<double>(counts_[k]);
-      if (counts_[k] > 0 && passed >= rank) return std::min(upper(k), max_);
+      counted += static_cast<double>(counts_[k]);
+      if (counts_[k] > 0 && counted >= rank) return std::min(class_end(k), max_);
     }
     return max_;
   }
 
  private:
-  static constexpr std::size_t kParts = 16;
+  static constexpr std::size_t kClassesPerPower = 16;
   static std::size_t index(Time time) {
     const auto value = static_cast<std::uint64_t>(std::max<Time>(time, 0));
-    if (value < kParts) return value;
+    if (value < kClassesPerPower) return value;
     const auto power = static_cast<std::size_t>(std::bit_width(value)) - 1;
-    return (power - 3) * kParts + ((value >> (power - 4)) & (kParts - 1));
+    return (power - 3) * kClassesPerPower + ((value >> (power - 4)) & (kClassesPerPower - 1));
   }
-  static Time upper(std::size_t index) {
-    if (index < kParts) return static_cast<Time>(index);
-    const std::size_t power = index / kParts + 3;
-    return static_cast<Time>(((kParts + index % kParts + 1) << (power - 4)) - 1);
+  static Time class_end(std::size_t index) {
+    if (index < kClassesPerPower) return static_cast<Time>(index);
+    const std::size_t power = index / kClassesPerPower + 3;
+    return static_cast<Time>(((kClassesPerPower + index % kClassesPerPower + 1) << (power - 4)) - 1);
   }
 
-  std::array<std::int64_t, 61 * kParts> counts_{};
+  std::array<std::int64_t, 61 * kClassesPerPower> counts_{};
   std::int64_t count_ = 0;
   double sum_ = 0;
   Time max_ = 0;
@@ -61,13 +61,13 @@ class LatencyHistogram {
 class TimeSeries {
  public:
   void add(Time time, std::int64_t amount) {
-    if (time < begin_ || time >= end_) find(time);
-    sums_[last_] += amount;
+    if (time < begin_ || time >= end_) select_interval(time);
+    sums_[current_] += amount;
   }
   /// Adds the ns between two times, each to its interval.
   void add_span(Time from, Time to) {
     if (to <= from) return;
-    find(to);  // folds first, so that the interval length no longer changes
+    select_interval(to);  // doubles the interval first, because later doubling would change the interval ends
     while (from < to) {
       const Time end = std::min(to, (from / interval_ + 1) * interval_);
       add(from, end - from);
@@ -78,16 +78,17 @@ class TimeSeries {
   const std::vector<std::int64_t>& sums() const noexcept { return sums_; }
 
  private:
-  static constexpr std::size_t kMax = 2048;
-  /// Most amounts belong to the interval of the previous one; only the others need a division.
-  void find(Time time) {
-    while (time / interval_ >= static_cast<Time>(kMax)) fold();
-    last_ = static_cast<std::size_t>(time / interval_);
-    begin_ = static_cast<Time>(last_) * interval_;
+  static constexpr std::size_t kMaxIntervals = 2048;
+  /// Makes the interval that contains `time` the current one. add() calls it only if the interval changes, which saves
+  /// a division for most amounts.
+  void select_interval(Time time) {
+    while (time / interval_ >= static_cast<Time>(kMaxIntervals)) double_interval();
+    current_ = static_cast<std::size_t>(time / interval_);
+    begin_ = static_cast<Time>(current_) * interval_;
     end_ = begin_ + interval_;
-    if (last_ >= sums_.size()) sums_.resize(last_ + 1);
+    if (current_ >= sums_.size()) sums_.resize(current_ + 1);
   }
-  void fold() {
+  void double_interval() {
     for (std::size_t k = 0; k < sums_.size(); ++k) {
       const std::int64_t sum = sums_[k];
       sums_[k] = 0;
@@ -99,20 +100,21 @@ class TimeSeries {
 
   Time interval_ = 1'000'000;
   std::vector<std::int64_t> sums_;
-  std::size_t last_ = 0;  // interval of the last amount, from begin_ to before end_
+  std::size_t current_ = 0;  // index of the interval of the last amount, from begin_ to before end_
   Time begin_ = 0;
   Time end_ = 0;
 };
 
+/// The times and requests of one process. Its times from `start` to `end` are divided into the kinds below.
 struct ProcessOutcome {
   Time start = 0;
   Time end = 0;
   Time computing = 0;
-  Time system = 0;   ///< file system code, copies, switches
-  Time waiting = 0;  ///< for I/O
-  Time ready = 0;    ///< for a processor
-  Time pausing = 0;  ///< recorded pauses
-  Time barrier = 0;  ///< for other processes of a collective operation
+  Time system = 0;   ///< in file system code, copies and switches
+  Time waiting = 0;  ///< waiting for I/O
+  Time ready = 0;    ///< waiting for a processor
+  Time pausing = 0;  ///< recorded time that is neither computing nor I/O
+  Time barrier = 0;  ///< waiting for other processes of a collective operation
   std::int64_t reads = 0;
   std::int64_t writes = 0;
   std::int64_t read_bytes = 0;

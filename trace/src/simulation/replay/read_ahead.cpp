@@ -1,5 +1,7 @@
 // Read-ahead strategies; the adaptive one follows Linux.
 //
+// The adaptive strategy requests windows. Its mark is the offset at which a read requests the next window.
+//
 // Example of the adaptive strategy with a maximum of 128 KiB and reads of 4 KiB from offset 0. The first read
 // requests a window of 4 * 4 = 16 KiB, from 4 to 20 KiB, and sets the mark at its begin. The second read passes the
 // mark and requests the next window, twice as large: 20 to 52 KiB, with the mark at 20 KiB. Reads below the mark
@@ -12,7 +14,7 @@
 
 namespace plait::simulation {
 
-FileRange ReadAhead::next(std::uint32_t process, std::uint32_t file, std::int64_t offset, std::int64_t length) {
+FileRange ReadAhead::predict(std::uint32_t process, std::uint32_t file, std::int64_t offset, std::int64_t length) {
   if (kind_ == ReadAheadKind::kNone) return {};
   State& state = states_[std::uint64_t{process} << 32 | file];
   const std::int64_t end = offset + length;
@@ -45,8 +47,9 @@ FileRange ReadAhead::adapt(State& state, std::int64_t offset, std::int64_t lengt
   const std::int64_t end = offset + length;
   const bool in_window = state.mark >= 0 && offset < state.window.end && end > state.mark;
   if (in_window && sequential) {
-    const std::int64_t before = state.window.end - state.window.begin;
-    const std::int64_t window_length = std::min(before < size_ / 16 ? 4 * before : 2 * before, size_);
+    const std::int64_t previous_length = state.window.end - state.window.begin;
+    const std::int64_t window_length =
+        std::min(previous_length < size_ / 16 ? 4 * previous_length : 2 * previous_length, size_);
     state.window = {state.window.end, state.window.end + window_length};
     state.mark = state.window.begin;
     return state.window;

@@ -1,4 +1,4 @@
-/// Prediction of the data to read ahead.
+/// Read-ahead: predicts which bytes of a file a process will read next.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class ReadAhead {
   ReadAhead(ReadAheadKind kind, std::int64_t block, std::int64_t size) : kind_(kind), block_(block), size_(size) {}
 
   /// Returns the range to read ahead after a read.
-  FileRange next(std::uint32_t process, std::uint32_t file, std::int64_t offset, std::int64_t length);
+  FileRange predict(std::uint32_t process, std::uint32_t file, std::int64_t offset, std::int64_t length);
 
  private:
   struct State {

@@ -1,4 +1,4 @@
-/// The actions of processes, taken from traces: the input of a replay.
+/// The requests of processes and the computing between them, taken from traces: the input of a replay.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct TraceOddities {
   std::int64_t failed = 0;        ///< requests that failed
   std::int64_t beyond = 0;        ///< ignored requests, longer than kMaxRequestBytes or ending after kMaxRequestEnd
   std::int64_t without_time = 0;  ///< requests of unknown duration
-  /// Ignored events at times beyond kFarthestTime, and gaps that exceed the sum of all times.
+  /// Ignored events at times beyond kMaxTime, and intervals with which the sum of all times would exceed kMaxTotalTime.
   std::int64_t far = 0;
   std::int64_t incomplete = 0;  ///< truncated traces
   std::int64_t missed = 0;      ///< events that happened but are in no trace
   std::int64_t counted = 0;     ///< counters of processes: calls that were only counted
 };
 
-/// One thread of a process, which makes its requests one after the other.
+/// The requests of one thread of a process, which makes them one after the other.
 struct Program {
   std::uint32_t trace = 0;
   std::uint32_t process = 0;
@@ -37,16 +37,16 @@ struct Program {
   std::string command;
   Time start = 0;  ///< since the first event of the trace
   Time end = 0;    ///< end of the last event
-  /// True if the requests of the programs of its trace are replayed; false: those that reached devices.
+  /// True if the replay makes the requests that the programs of its trace made; false: those that reached devices.
   bool logical = true;
-  std::vector<std::size_t> chunks;
+  std::vector<std::size_t> chunks;  ///< numbers of the chunks of its requests in Recording::spool()
 };
 
 /// A file, or an unnamed object that a process opened. Each trace has files of its own.
 struct RecordedFile {
   std::string name;
   std::int64_t extent = 0;  ///< end of the last request in bytes
-  bool passes = false;      ///< true for a pipe, a socket or a terminal, which is on no device
+  bool is_stream = false;   ///< true for a pipe, a socket or a terminal, whose data is on no device
 };
 
 /// The programs, files and requests of all traces.
@@ -76,39 +76,41 @@ class Recording {
 
  private:
   static constexpr std::uint32_t kNoFile = ~std::uint32_t{0};
+  /// The clocks of one thread on one level: logical requests, which the program made, or physical ones, which reached a
+  /// device.
   struct Level {
-    bool begun = false;
+    bool begun = false;  // true after the first event
     Time start = 0;
     Time end = 0;  // end of the last synchronous event
     Time cpu = -1;
-    bool moved = false;  // true if the last event reported a new CPU time
-    Time sampled = 0;    // time of the last new CPU time
-    Time unspent = 0;    // CPU time that no gap has consumed yet
+    bool has_new_cpu_time = false;  // true if the last event reported a new CPU time
+    Time last_sample = 0;           // time of the last new CPU time
+    Time unused_cpu_time = 0;       // CPU time that no gap has consumed yet
   };
   struct Thread {
     std::size_t program = 0;
-    Level levels[2];  // physical requests, logical requests
-    Time think[2] = {0, 0};
-    Time pause[2] = {0, 0};
+    Level levels[2];         // physical requests, logical requests
+    Time think[2] = {0, 0};  // computing since the last request, by level
+    Time pause[2] = {0, 0};  // pauses since the last request, by level
     std::int64_t requests[2] = {0, 0};
-    Time computed = 0;                // in total, on the level of programs
-    bool met = false;                 // true if it met others in a collective operation
-    std::uint32_t written = kNoFile;  // last file that the program wrote
+    Time computed = 0;                          // total computing between logical requests
+    bool in_collective = false;                 // true if it took part in a collective operation
+    std::uint32_t last_written_file = kNoFile;  // last file that the program wrote
     std::vector<Request> chunk;
   };
   struct ReadState;
 
-  bool fits(Time more);
-  void take(ReadState& reading, const trace::Event& event);
-  void advance(Level& level, Thread& thread, const trace::Event& event);
-  void request(ReadState& reading, Thread& thread, const trace::Event& event);
-  void meeting(ReadState& reading, Thread& thread, const trace::Event& event);
+  bool add_to_total(Time interval);
+  void add_event(ReadState& reading, const trace::Event& event);
+  void add_gap(Level& level, Thread& thread, const trace::Event& event);
+  void add_request(ReadState& reading, Thread& thread, const trace::Event& event);
+  void add_barrier(ReadState& reading, Thread& thread, const trace::Event& event);
   Thread& find_thread(ReadState& reading, const trace::Event& event);
   std::uint32_t find_file(ReadState& reading, const trace::Event& event);
   std::int64_t find_rank(ReadState& reading, std::uint32_t process);
   std::uint32_t find_group(ReadState& reading, const trace::Event& event);
-  void put(Thread& thread, const Request& request);
-  void end(ReadState& reading, const trace::Description& description);
+  void store_request(Thread& thread, const Request& request);
+  void end_trace(ReadState& reading, const trace::Description& description);
 
   RequestSpool spool_;
   std::vector<Program> programs_;
@@ -120,7 +122,7 @@ class Recording {
   std::int64_t bytes_ = 0;
   bool logical_ = true;
   Time elapsed_ = 0;
-  Time sum_ = 0;  // sum of all gaps and durations
+  Time total_time_ = 0;  // sum of all gaps and durations
 };
 
 }  // namespace plait::simulation

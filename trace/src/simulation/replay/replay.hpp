@@ -33,11 +33,11 @@ class Replay final : private OperationHost, private ProcessorHost, private Timer
   struct Process {
     RequestCursor cursor;
     Request request;
-    Time called = 0;             // begin of the request
-    Time blocked = 0;            // time since which it waits
-    std::int64_t waits = 0;      // number of operations that it waits for
-    std::int64_t under_way = 0;  // number of asynchronous operations in progress
-    bool for_all = false;        // true if it waits for all asynchronous operations
+    Time request_start = 0;                    // time at which the current request was made
+    Time waiting_since = 0;                    // time since which it waits
+    std::int64_t awaited_operations = 0;       // number of operations that it waits for
+    std::int64_t asynchronous_operations = 0;  // number of asynchronous operations in progress
+    bool waits_for_all = false;                // true if it waits for all asynchronous operations
     bool pausing = false;
     bool hit = false;
     ProcessOutcome outcome;
@@ -45,22 +45,22 @@ class Replay final : private OperationHost, private ProcessorHost, private Timer
 
   void operation_ended(const DeviceRequest& request) override;
   void wake(std::uint64_t token) override;
-  Time computed(std::uint32_t process) override;
-  void idled(Time from, Time to) override { outcome_.idle_time.add_span(from, to); }
+  Time on_computed(std::uint32_t process) override;
+  void on_idle(Time from, Time to) override { outcome_.idle_time.add_span(from, to); }
   void fire(std::uint64_t token) override;
 
-  Time prepare(Process& process);
-  Time begin_next(std::uint32_t index);
+  Time count_processor_time(Process& process);
+  Time fetch_next_request(std::uint32_t index);
   bool make_request(std::uint32_t index);
-  bool transfer(std::uint32_t index);
-  bool measured(std::uint32_t index);
-  bool wait_for_all(Process& process);
+  bool submit_transfer(std::uint32_t index);
+  bool wait_recorded_time(std::uint32_t index);
+  bool wait_for_asynchronous(Process& process);
   bool wait_for_needed(std::uint32_t index);
   void complete(Process& process);
-  bool meet(std::uint32_t index);
+  bool enter_barrier(std::uint32_t index);
   void leave_barrier(std::uint32_t index);
   bool release_stuck();
-  void go_on(std::uint32_t index);
+  void continue_process(std::uint32_t index);
   void report_progress();
 
   const Recording& recording_;
@@ -77,9 +77,9 @@ class Replay final : private OperationHost, private ProcessorHost, private Timer
   std::vector<std::uint32_t> arrived_;                  // number of programs that have arrived, for each group
   std::vector<std::vector<std::uint32_t>> waiting_at_;  // processes that wait, for each group
   std::size_t ended_ = 0;
-  std::size_t at_barriers_ = 0;  // number of processes that wait for others
-  Time last_operation_ = 0;      // end of the last operation
-  std::int64_t made_ = 0;        // number of requests made
+  std::size_t waiting_at_barriers_ = 0;  // number of processes that wait for others of a collective operation
+  Time last_operation_ = 0;              // end of the last operation
+  std::int64_t requests_made_ = 0;       // number of requests made
   std::function<void(double)> progress_;
   ReplayOutcome outcome_;
 };

@@ -15,53 +15,53 @@ using trace::Kind;
 RequestCursor::RequestCursor(const Recording& recording, std::size_t program, std::int64_t aggregate)
     : recording_(recording), program_(recording.programs()[program]), aggregate_(aggregate) {}
 
-bool RequestCursor::take(Request& request) {
+bool RequestCursor::read_next(Request& request) {
   while (true) {
-    if (at_ == requests_.size()) {
-      if (chunk_ == program_.chunks.size()) return false;
-      recording_.spool().read(program_.chunks[chunk_++], requests_);
-      at_ = 0;
+    if (next_in_chunk_ == requests_.size()) {
+      if (next_chunk_ == program_.chunks.size()) return false;
+      recording_.spool().read(program_.chunks[next_chunk_++], requests_);
+      next_in_chunk_ = 0;
       continue;
     }
-    request = requests_[at_++];
+    request = requests_[next_in_chunk_++];
     const bool transfer = request.kind == Kind::kRead || request.kind == Kind::kWrite;
     if (transfer && request.logical != program_.logical) continue;
-    // The gaps between device requests already include this time.
+    // A replay of device requests takes the gaps between them, which already include the time before other calls.
     if (!transfer && !program_.logical && request.kind != Kind::kExit) request.think = request.pause = 0;
-    request.think += std::exchange(carried_, 0);
-    request.pause += std::exchange(paused_, 0);
+    request.think += std::exchange(pending_think_, 0);
+    request.pause += std::exchange(pending_pause_, 0);
     return true;
   }
 }
 
 Request RequestCursor::next() {
   Request request;
-  if (has_ahead_) {
-    request = ahead_;
-    has_ahead_ = false;
-  } else if (!take(request)) {
+  if (has_peeked_) {
+    request = peeked_;
+    has_peeked_ = false;
+  } else if (!read_next(request)) {
     return {};
   }
   const bool transfer = request.kind == Kind::kRead || request.kind == Kind::kWrite;
   if (aggregate_ == 0 || !transfer || request.group != 0) return request;
-  while (take(ahead_)) {
-    const bool follows = ahead_.kind == request.kind && ahead_.file == request.file && ahead_.group == 0 &&
-                         ahead_.offset == request.offset + request.length &&
-                         ahead_.asynchronous == request.asynchronous && ahead_.direct == request.direct &&
-                         ahead_.durable == request.durable && request.length + ahead_.length <= aggregate_;
+  while (read_next(peeked_)) {
+    const bool follows = peeked_.kind == request.kind && peeked_.file == request.file && peeked_.group == 0 &&
+                         peeked_.offset == request.offset + request.length &&
+                         peeked_.asynchronous == request.asynchronous && peeked_.direct == request.direct &&
+                         peeked_.durable == request.durable && request.length + peeked_.length <= aggregate_;
     if (!follows) {
-      has_ahead_ = true;
+      has_peeked_ = true;
       break;
     }
-    request.length += ahead_.length;
-    request.service += ahead_.service;
+    request.length += peeked_.length;
+    request.service += peeked_.service;
     // A joined read precedes the computing between its parts; a joined write follows it.
     if (request.kind == Kind::kRead) {
-      carried_ += ahead_.think;
-      paused_ += ahead_.pause;
+      pending_think_ += peeked_.think;
+      pending_pause_ += peeked_.pause;
     } else {
-      request.think += ahead_.think;
-      request.pause += ahead_.pause;
+      request.think += peeked_.think;
+      request.pause += peeked_.pause;
     }
   }
   return request;

@@ -9,7 +9,7 @@
 
 namespace plait::simulation {
 
-/// Iterates over the requests of one program.
+/// Iterates over the requests of one program and joins adjacent ones.
 class RequestCursor {
  public:
   /// aggregate  maximum size in bytes up to which adjacent requests of a file are joined
@@ -18,18 +18,19 @@ class RequestCursor {
   Request next();
 
  private:
-  bool take(Request& request);
+  /// Reads the next recorded request of the replayed level. Returns false after the last one.
+  bool read_next(Request& request);
 
   const Recording& recording_;
   const Program& program_;
   std::int64_t aggregate_;
-  std::size_t chunk_ = 0;
-  std::size_t at_ = 0;
-  std::vector<Request> requests_;
-  Request ahead_;
-  bool has_ahead_ = false;
-  Time carried_ = 0;  // computing between reads that were joined
-  Time paused_ = 0;
+  std::size_t next_chunk_ = 0;
+  std::size_t next_in_chunk_ = 0;
+  std::vector<Request> requests_;  // the current chunk
+  Request peeked_;                 // the request after the one that was returned last, if has_peeked_
+  bool has_peeked_ = false;
+  Time pending_think_ = 0;  // computing between joined reads, added to the next request
+  Time pending_pause_ = 0;  // pauses between joined reads, likewise
 };
 
 }  // namespace plait::simulation

@@ -1,3 +1,5 @@
+// Chunks of requests in memory and, beyond 64 MiB, in an unlinked temporary file.
+
 #include "simulation/replay/request_spool.hpp"
 
 #include <fcntl.h>
@@ -17,7 +19,7 @@ namespace plait::simulation {
 
 namespace {
 
-constexpr std::int64_t kMemory = std::int64_t{64} << 20;
+constexpr std::int64_t kMaxMemoryBytes = std::int64_t{64} << 20;
 static_assert(std::is_trivially_copyable_v<Request>);
 
 [[noreturn]] void fail(std::string_view what, int code) {
@@ -42,34 +44,34 @@ void RequestSpool::open_file() {
 std::size_t RequestSpool::add(std::span<const Request> chunk) {
   const auto bytes = static_cast<std::int64_t>(chunk.size_bytes());
   bytes_ += bytes;
-  if (in_memory_ + bytes <= kMemory) {
-    in_memory_ += bytes;
+  if (memory_bytes_ + bytes <= kMaxMemoryBytes) {
+    memory_bytes_ += bytes;
     chunks_.push_back({-1 - static_cast<std::int64_t>(memory_.size()), chunk.size()});
     memory_.emplace_back(chunk.begin(), chunk.end());
     return chunks_.size() - 1;
   }
   if (file_ < 0) open_file();
-  if (const int code = base::write_all(file_, std::as_bytes(chunk), in_file_); code != 0) fail("write", code);
-  chunks_.push_back({in_file_, chunk.size()});
-  in_file_ += bytes;
+  if (const int code = base::write_all(file_, std::as_bytes(chunk), file_bytes_); code != 0) fail("write", code);
+  chunks_.push_back({file_bytes_, chunk.size()});
+  file_bytes_ += bytes;
   return chunks_.size() - 1;
 }
 
 void RequestSpool::read(std::size_t chunk, std::vector<Request>& into) const {
   const Chunk& entry = chunks_[chunk];
-  if (entry.at < 0) {
-    into = memory_[static_cast<std::size_t>(-1 - entry.at)];
+  if (entry.location < 0) {
+    into = memory_[static_cast<std::size_t>(-1 - entry.location)];
     return;
   }
   into.resize(entry.count);
   const auto bytes = static_cast<std::int64_t>(entry.count * sizeof(Request));
   char* data = reinterpret_cast<char*>(into.data());
   for (std::int64_t bytes_read = 0; bytes_read < bytes;) {
-    const ssize_t got =
-        ::pread(file_, data + bytes_read, static_cast<std::size_t>(bytes - bytes_read), entry.at + bytes_read);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) fail("read", got < 0 ? errno : EIO);
-    bytes_read += got;
+    const ssize_t count =
+        ::pread(file_, data + bytes_read, static_cast<std::size_t>(bytes - bytes_read), entry.location + bytes_read);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail("read", count < 0 ? errno : EIO);
+    bytes_read += count;
   }
 }
 

@@ -1,4 +1,4 @@
-/// Storage of the requests of all processes: in memory up to a limit, and in a temporary file beyond it.
+/// Storage of the recorded requests of all processes: in memory up to a limit, and in a temporary file beyond it.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,23 @@
 
 namespace plait::simulation {
 
-/// One action of a process. Times are in ns.
+/// One action of a process: a read, a write, or another call. Times are in ns.
 struct Request {
-  Time think = 0;    ///< time that it computes first
-  Time pause = 0;    ///< time that it neither computes nor waits for simulated I/O
-  Time service = 0;  ///< recorded time of the request
+  Time think = 0;    ///< time that the process computes before the action
+  Time pause = 0;    ///< time before the action that is neither computing nor simulated I/O
+  Time service = 0;  ///< recorded duration of the action
   std::int64_t offset = 0;
   std::int64_t length = 0;
   std::uint32_t file = 0;
   /// Number shared by the requests of a collective operation, which wait for each other; 0: none.
   std::uint32_t group = 0;
-  /// Read, write, sync, truncate, close, exit, or a phase in which all wait for all.
+  /// Read, write, sync, truncate, close, exit, or a phase: a call in which all processes of the group wait for each
+  /// other.
   trace::Kind kind = trace::Kind::kExit;
   bool asynchronous = false;
   bool direct = false;   ///< bypasses the cache
   bool durable = false;  ///< a write that ends when its bytes are on the device
-  bool logical = true;
+  bool logical = true;   ///< true: the program made it; false: it reached a device
 };
 
 constexpr std::size_t kChunkRequests = 2048;
@@ -49,15 +50,15 @@ class RequestSpool {
 
  private:
   struct Chunk {
-    std::int64_t at = 0;  // offset in the file; below 0: index -1 - at in memory_
+    std::int64_t location = 0;  // offset in the file; below 0: index -1 - at in memory_
     std::size_t count = 0;
   };
   void open_file();
 
   std::vector<Chunk> chunks_;
   std::vector<std::vector<Request>> memory_;
-  std::int64_t in_memory_ = 0;
-  std::int64_t in_file_ = 0;
+  std::int64_t memory_bytes_ = 0;
+  std::int64_t file_bytes_ = 0;
   std::int64_t bytes_ = 0;
   int file_ = -1;
 };

@@ -1,3 +1,5 @@
+// Checks of the settings of a replay.
+
 #include "simulation/replay/settings.hpp"
 
 #include "base/errors.hpp"
@@ -7,8 +9,8 @@ namespace plait::simulation {
 
 namespace {
 
-void require(bool fine, std::string_view what, double found, std::string_view expected) {
-  if (!fine) base::throw_argument_error("found ", what, " = ", found, ", expected ", expected, "; correct it");
+void require(bool holds, std::string_view what, double found, std::string_view expected) {
+  if (!holds) base::throw_argument_error("found ", what, " = ", found, ", expected ", expected, "; correct it");
 }
 
 }  // namespace

@@ -13,10 +13,11 @@ namespace plait::simulation {
 enum class ReadAheadKind : std::uint8_t { kNone, kOne, kMany, kSame, kStride, kAdaptive };
 constexpr std::string_view kReadAheadNames = "none,one,many,same-size,stride,adaptive";
 
-/// through  the program waits until the data is on the device
-/// behind   the data goes to the device at once, and the program does not wait
-/// delayed  the data goes to the device when it has reached an age
-/// full     the data goes to the device when its slot is needed
+/// When written data goes from the cache to the device.
+/// through  at once, and the program waits until the data is on the device
+/// behind   at once, and the program does not wait
+/// delayed  when the data has reached an age (CacheSettings::delay)
+/// full     when the slot of the data is needed for another block
 enum class WriteKind : std::uint8_t { kThrough, kBehind, kDelayed, kFull };
 constexpr std::string_view kWriteNames = "through,behind,delayed,full";
 
@@ -26,7 +27,7 @@ struct CacheSettings {
   std::string policy = "lru";
   std::int64_t process_limit = 0;  ///< maximum bytes of one process in the cache; 0: no limit
   ReadAheadKind read_ahead = ReadAheadKind::kNone;
-  std::int64_t read_ahead_size = 131072;  ///< in bytes: of kMany, and the maximum of kAdaptive
+  std::int64_t read_ahead_size = 131072;  ///< in bytes: read ahead by kMany, and at most by kAdaptive
   WriteKind write = WriteKind::kThrough;
   Time delay = 30'000'000'000;          ///< age of kDelayed
   Time flush_interval = 5'000'000'000;  ///< interval between two checks of ages with kDelayed
@@ -48,7 +49,7 @@ struct ProcessorSettings {
 };
 
 struct ProgramSettings {
-  bool measured = false;       ///< requests take their recorded time; no cache, no device
+  bool measured = false;       ///< true if requests take their recorded time, without cache and device
   std::int64_t aggregate = 0;  ///< maximum bytes of joined adjacent requests; 0: requests are not joined
   bool asynchronous_reads = false;
   bool asynchronous_writes = false;

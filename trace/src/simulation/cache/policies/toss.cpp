@@ -7,9 +7,9 @@
 /// processes that use it anywhere in the trace have finished it since it arrived. If a slot is needed earlier, the
 /// least recently used block leaves.
 ///
-/// Example for toss-parallel: processes 0 and 1 use block A, then process 0 uses B. Process 0 has finished A (done =
-/// 1 of 2), and A stays. When process 1 uses B as well, done = 2 and A leaves. A process that uses A twice counts
-/// once: a bit per process in `done_` records it.
+/// Example for toss-parallel: processes 0 and 1 use block A, then process 0 uses B. Process 0 has finished A
+/// (finished_processes = 1 of 2), and A stays. When process 1 uses B as well, finished_processes = 2 and A leaves. A
+/// process that uses A twice counts once: `finished_bits_` has a bit for each process.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -45,9 +45,9 @@ class Toss final : public Policy {
     links_.add(list_, slot);
     Stay& stay = stays_.find_or_create(slot);
     stay = {stay.stay_number + 1, kParallel ? use.processes : 1, 0};
-    if (done_.size() < (slot + std::size_t{1}) * words_per_slot_)
-      done_.resize((slot + std::size_t{1}) * words_per_slot_);
-    std::fill_n(done_.begin() + static_cast<std::ptrdiff_t>(slot * words_per_slot_), words_per_slot_, 0);
+    if (finished_bits_.size() < (slot + std::size_t{1}) * words_per_slot_)
+      finished_bits_.resize((slot + std::size_t{1}) * words_per_slot_);
+    std::fill_n(finished_bits_.begin() + static_cast<std::ptrdiff_t>(slot * words_per_slot_), words_per_slot_, 0);
     set_current(slot, use);
   }
 
@@ -85,7 +85,7 @@ class Toss final : public Policy {
     if (slot == kNoSlot || stays_[slot].stay_number != stay_number) return kNoSlot;
     Stay& stay = stays_[slot];
     if (kParallel) {
-      std::uint64_t& word = done_[slot * words_per_slot_ + process / 64];
+      std::uint64_t& word = finished_bits_[slot * words_per_slot_ + process / 64];
       const std::uint64_t bit = std::uint64_t{1} << (process % 64);
       if ((word & bit) != 0) return kNoSlot;
       word |= bit;
@@ -102,9 +102,9 @@ class Toss final : public Policy {
   SlotLinks links_;
   SlotList list_;  // the most recently used block is at the front
   SlotTable<Stay> stays_;
-  std::size_t words_per_slot_;         // words of each slot, with one bit per process
-  std::vector<std::uint64_t> done_;    // bits of the processes that have finished the block of each slot
-  std::vector<CurrentBlock> current_;  // the block that each process used last
+  std::size_t words_per_slot_;                // words of each slot, with one bit per process
+  std::vector<std::uint64_t> finished_bits_;  // bits of the processes that have finished the block of each slot
+  std::vector<CurrentBlock> current_;         // the block that each process used last
   Slot tossed_ = kNoSlot;
 };
 

@@ -23,16 +23,16 @@ TEST(Future, ReturnsTheNextUseThatHasNotHappened) {
   recording.add(events);
   ASSERT_EQ(recording.files().size(), 1U);
   Future future(recording, 0, kBlock);
-  EXPECT_EQ(future.next({0, 0}), 0);
-  EXPECT_EQ(future.next({1, 0}), 1);
-  EXPECT_EQ(future.next({2, 0}), kNever);
-  future.make(1);  // program 2 is faster than in the recording
-  EXPECT_EQ(future.next({0, 0}), 0);
-  future.make(0);
-  EXPECT_EQ(future.next({0, 0}), kNever);
-  EXPECT_EQ(future.next({1, 0}), 3);
-  future.make(0);
-  EXPECT_EQ(future.next({1, 0}), kNever);
+  EXPECT_EQ(future.next_use({0, 0}), 0);
+  EXPECT_EQ(future.next_use({1, 0}), 1);
+  EXPECT_EQ(future.next_use({2, 0}), kNever);
+  future.mark_next_request(1);  // program 2 is faster than in the recording
+  EXPECT_EQ(future.next_use({0, 0}), 0);
+  future.mark_next_request(0);
+  EXPECT_EQ(future.next_use({0, 0}), kNever);
+  EXPECT_EQ(future.next_use({1, 0}), 3);
+  future.mark_next_request(0);
+  EXPECT_EQ(future.next_use({1, 0}), kNever);
 }
 
 TEST(Future, IgnoresRequestsThatBypassTheCache) {
