@@ -34,8 +34,9 @@ nb::list list_counters(const trace::Description& description) {
     row["process"] = record.process;
     row["rank"] = rank == ranks.end() ? -1 : rank->second;
     row["file"] = name == names.end() ? nb::none() : to_str(*name->second);
-    const auto foreign = name == names.end() ? trace::report::FileClass::kNone : trace::report::foreign(*name->second);
-    row["foreign"] = to_str(trace::report::foreign_name(foreign));
+    const auto foreign =
+        name == names.end() ? trace::report::FileClass::kNone : trace::report::classify_foreign_file(*name->second);
+    row["foreign"] = to_str(trace::report::file_class_name(foreign));
     row["interface"] = to_str(trace::interface_word(record.interface));
     row["level"] = (record.flags & trace::flag::kLogical) != 0 ? "logical" : "physical";
     row["values"] = std::move(values);

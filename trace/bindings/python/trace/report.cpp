@@ -298,8 +298,8 @@ void bind_reports(nb::module_& module) {
               "include: list[str] = [], exclude: list[str] = [], all: bool = False, process: int | None = None, "
               "progress: collections.abc.Callable[[int, int], None] | None = None) -> dict[str, typing.Any]"));
   module.def(
-      "foreign_file", [](const std::string& name) { return to_str(foreign_name(foreign(name))); }, "name"_a,
-      nb::sig("def foreign_file(name: str) -> str"));
+      "foreign_file", [](const std::string& name) { return to_str(file_class_name(classify_foreign_file(name))); },
+      "name"_a, nb::sig("def foreign_file(name: str) -> str"));
 }
 
 }  // namespace plait::python

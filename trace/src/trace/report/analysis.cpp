@@ -1,3 +1,6 @@
+// The analysis of a trace in one pass: each batch of events is numbered, filtered and passed to the analysers of the
+// logical level (calls of the program) or of the physical level (requests that reached a device).
+
 #include "trace/report/analysis.hpp"
 
 #include <algorithm>
@@ -20,46 +23,46 @@ constexpr int kReportInterval = 64;  // number of batches
 
 bool has_open(const Event& event) { return event.file != 0 && event.kind < Kind::kStart; }
 
-bool is_data(const Event& event) { return event.kind == Kind::kRead || event.kind == Kind::kWrite; }
+bool is_read_or_write(const Event& event) { return event.kind == Kind::kRead || event.kind == Kind::kWrite; }
 
-// No trace is longer than 73 years, no file larger than 4 EiB, no request larger than 1 PiB.
-constexpr std::int64_t kLongest = std::int64_t{1} << 61;
-constexpr std::int64_t kLargestOffset = std::int64_t{1} << 62;
-constexpr std::int64_t kLargestRequest = std::int64_t{1} << 50;
+// Larger values are damage: no trace is longer than 73 years, no file larger than 4 EiB, no request larger than 1 PiB.
+constexpr std::int64_t kMaxTime = std::int64_t{1} << 61;
+constexpr std::int64_t kMaxOffset = std::int64_t{1} << 62;
+constexpr std::int64_t kMaxRequestBytes = std::int64_t{1} << 50;
 
 /// Limits impossible values of a damaged trace to the maxima above. Returns true if there were any.
-bool tame(Event& event) {
-  const Event before = event;
-  event.duration = std::min(event.duration, kLongest);
-  event.cpu = std::min(event.cpu, kLongest);
-  event.offset = std::min(event.offset, kLargestOffset);
-  event.result = std::min(event.result, kLargestRequest);
-  return !(event == before);
+bool limit_impossible_values(Event& event) {
+  const Event original = event;
+  event.duration = std::min(event.duration, kMaxTime);
+  event.cpu = std::min(event.cpu, kMaxTime);
+  event.offset = std::min(event.offset, kMaxOffset);
+  event.result = std::min(event.result, kMaxRequestBytes);
+  return !(event == original);
 }
 
-/// Returns a - b for a >= b, limited to kLongest.
-std::int64_t difference(std::int64_t a, std::int64_t b) {
+/// Returns a - b for a >= b, limited to kMaxTime.
+std::int64_t limited_difference(std::int64_t a, std::int64_t b) {
   const std::uint64_t exact = static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
-  return static_cast<std::int64_t>(std::min(exact, static_cast<std::uint64_t>(kLongest)));
+  return static_cast<std::int64_t>(std::min(exact, static_cast<std::uint64_t>(kMaxTime)));
 }
 
 /// True if every process that transferred data has a CPU time.
 bool cpu_is_known(const std::vector<ProcessRow>& processes) {
-  bool any = false;
+  bool has_data = false;
   for (const ProcessRow& row : processes) {
     if (row.data[kReads].count + row.data[kWrites].count == 0) continue;
-    any = true;
+    has_data = true;
     if (row.cpu <= 0) return false;
   }
-  return any;
+  return has_data;
 }
 
 /// True if a sum has reached its maximum. The sums checked here include all others.
 bool is_full(const Report& report) {
-  std::int64_t bytes = together(report.totals.data[kReads].bytes, report.totals.data[kWrites].bytes);
+  std::int64_t bytes = sum_saturated(report.totals.data[kReads].bytes, report.totals.data[kWrites].bytes);
   if (report.amplification) bytes = std::max({bytes, report.amplification->logical, report.amplification->physical});
   std::int64_t time = 0;
-  for (const CallRow& row : report.calls) grow(time, row.time);
+  for (const CallRow& row : report.calls) add_saturated(time, row.time);
   return std::max({bytes, report.data_bytes, time, report.totals.cpu}) == INT64_MAX;
 }
 
@@ -76,7 +79,7 @@ class Analysis {
     for (int batch = 0;; ++batch) {
       const std::size_t count = reader_.read(output);
       lookup_.update();
-      take(std::span<const Event>(output).first(count));
+      add_batch(std::span<const Event>(output).first(count));
       if (options_.progress && (batch % kReportInterval == 0 || count == 0))
         options_.progress(reader_.bytes_read(), reader_.bytes_in_all());
       if (count == 0) break;
@@ -90,21 +93,21 @@ class Analysis {
     Report report;
     report.description = reader_.description();
     report.totals.events = events_;
-    report.totals.wall = last_;
+    report.totals.wall = last_end_;
     if (logical_ && physical_) (has_logical_ || !has_physical_ ? physical_ : logical_).reset();
     report.logical = logical_.has_value();
     const Level& level = logical_ ? *logical_ : *physical_;
-    level.processes().result(report);
+    level.processes().store_results(report);
     choose_clock(report);
-    level.result(report);
-    amplifier_.result(report);
-    filter_.result(report);
+    level.store_results(report);
+    amplifier_.store_results(report);
+    filter_.store_results(report);
     if (is_full(report)) report.notes.push_back("sums passed 64 bits: they are larger than what is told");
-    if (late_ > 0)
-      report.notes.push_back(
-          base::text(late_, late_ == 1 ? " event was" : " events were", " out of the order of their starts"));
-    if (impossible_ > 0)
-      report.notes.push_back(base::text(impossible_, impossible_ == 1 ? " event has" : " events have",
+    if (early_events_ > 0)
+      report.notes.push_back(base::text(early_events_, early_events_ == 1 ? " event was" : " events were",
+                                        " out of the order of their starts"));
+    if (impossible_events_ > 0)
+      report.notes.push_back(base::text(impossible_events_, impossible_events_ == 1 ? " event has" : " events have",
                                         " impossible times, offsets or sizes, which were brought to what can be"));
     return report;
   }
@@ -117,7 +120,7 @@ class Analysis {
                                       [&](const Process& process) { return process.number == *options_.process; });
   }
 
-  void take(std::span<const Event> events) {
+  void add_batch(std::span<const Event> events) {
     calls_.clear();
     for (const Event& event : events) {
       ++events_;
@@ -125,13 +128,13 @@ class Analysis {
       has_events_ = true;
       Call call;
       call.event = event;
-      if (tame(call.event)) ++impossible_;
-      if (!begun_) origin_ = event.start;
-      begun_ = true;
+      if (limit_impossible_values(call.event)) ++impossible_events_;
+      if (!has_origin_) origin_ = event.start;
+      has_origin_ = true;
       if (event.start >= origin_) {
-        call.start = difference(event.start, origin_);
+        call.start = limited_difference(event.start, origin_);
       } else {
-        ++late_;
+        ++early_events_;
       }
       call.end = call.start + std::max<std::int64_t>(call.event.duration, 0);
       call.process = lookup_.process(event.process);
@@ -139,13 +142,13 @@ class Analysis {
         call.open = lookup_.open(event.process, event.file);
         call.name = lookup_.name(call.open);
       }
-      const Filter::Verdict verdict = filter_.verdict(call);
-      if (verdict == Filter::Verdict::kNotAsked) continue;
-      last_ = std::max(last_, call.end);
+      const Filter::Verdict verdict = filter_.decide(call);
+      if (verdict == Filter::Verdict::kNotRequested) continue;
+      last_end_ = std::max(last_end_, call.end);
       call.moved = call.event.moved();
       call.left_out = verdict == Filter::Verdict::kLeftOut;
-      if (call.left_out) filter_.leave(call);
-      if (is_data(event)) ((event.flags & flag::kLogical) != 0 ? has_logical_ : has_physical_) = true;
+      if (call.left_out) filter_.count_left_out(call);
+      if (is_read_or_write(event)) ((event.flags & flag::kLogical) != 0 ? has_logical_ : has_physical_) = true;
       calls_.push_back(call);
     }
     amplifier_.add(calls_);
@@ -164,7 +167,7 @@ class Analysis {
     report.totals.cpu = kUnknown;
     if (!cpu_known) return;
     report.totals.cpu = 0;
-    for (const ProcessRow& row : report.processes) grow(report.totals.cpu, std::max<std::int64_t>(row.cpu, 0));
+    for (const ProcessRow& row : report.processes) add_saturated(report.totals.cpu, std::max<std::int64_t>(row.cpu, 0));
   }
 
   Reader& reader_;
@@ -175,23 +178,23 @@ class Analysis {
   std::optional<Level> physical_;
   Amplifier amplifier_;
   std::vector<Call> calls_;
-  bool begun_ = false;
+  bool has_origin_ = false;
   bool has_events_ = false;
   bool has_logical_ = false;
   bool has_physical_ = false;
-  std::int64_t origin_ = 0;
-  std::int64_t last_ = 0;
+  std::int64_t origin_ = 0;  // start of the first event
+  std::int64_t last_end_ = 0;
   std::int64_t events_ = 0;
-  std::int64_t late_ = 0;
-  std::int64_t impossible_ = 0;
+  std::int64_t early_events_ = 0;  // events that start before the first event of the trace
+  std::int64_t impossible_events_ = 0;
 };
 
 }  // namespace
 
 Report analyse(Reader& reader, const Options& options) {
-  Analysis reading(reader, options);
-  reading.run();
-  return reading.result();
+  Analysis analysis(reader, options);
+  analysis.run();
+  return analysis.result();
 }
 
 }  // namespace plait::trace::report

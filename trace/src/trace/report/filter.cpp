@@ -13,8 +13,9 @@ namespace {
 
 struct Pattern {
   FileClass what;
-  const char* glob;   // * matches slashes too
-  bool last = false;  // true: nothing may follow the last slash of the glob, because files below belong to others
+  const char* glob;  // * matches slashes too
+  bool ends_at_last_slash =
+      false;  // true: nothing may follow the last slash of the glob, because files below belong to others
 };
 
 // The first matching pattern decides.
@@ -101,7 +102,7 @@ constexpr Pattern kPatterns[] = {
 
 bool matches_pattern(const Pattern& pattern, const std::string& name) {
   if (::fnmatch(pattern.glob, name.c_str(), 0) != 0) return false;
-  if (!pattern.last) return true;
+  if (!pattern.ends_at_last_slash) return true;
   const std::size_t slash = name.rfind('/');
   return slash != std::string::npos && ::fnmatch(std::strrchr(pattern.glob, '/'), name.c_str() + slash, 0) == 0;
 }
@@ -114,67 +115,68 @@ bool any_matches(const std::vector<std::string>& globs, const std::string& name)
 
 }  // namespace
 
-FileClass foreign(const std::string& name) {
+FileClass classify_foreign_file(const std::string& name) {
   for (const Pattern& pattern : kPatterns)
     if (matches_pattern(pattern, name)) return pattern.what;
   return FileClass::kNone;
 }
 
-std::string_view foreign_name(FileClass what) {
+std::string_view file_class_name(FileClass what) {
   constexpr std::string_view kNames[kForeign] = {"MPI's own files",     "/proc and /sys",  "libraries",
                                                  "interpreters' files", "system settings", "excluded files"};
   return what == FileClass::kNone ? "" : kNames[static_cast<std::size_t>(what)];
 }
 
-Filter::NameStatus Filter::judge(const std::string& name) const {
+Filter::NameStatus Filter::classify_name(const std::string& name) const {
   NameStatus status;
-  status.judged = true;
+  status.is_set = true;
   status.requested = options_.file.empty() || matches(options_.file, name);
   if (any_matches(options_.exclude, name)) {
     status.what = FileClass::kExcluded;
   } else if (!options_.all && options_.file.empty() && !any_matches(options_.include, name)) {
-    status.what = foreign(name);  // a file that the user requests by name always counts
+    status.what = classify_foreign_file(name);  // a file that the user requests by name always counts
   }
   return status;
 }
 
-Filter::Verdict Filter::verdict(const Call& call) {
+Filter::Verdict Filter::decide(const Call& call) {
   if (call.name == kNoFile)
-    return options_.file.empty() || call.event.kind >= Kind::kStart ? Verdict::kCounts : Verdict::kNotAsked;
-  if (call.name >= known_.size()) known_.resize(lookup_.names());
-  NameStatus& status = known_[call.name];
-  if (!status.judged) status = judge(lookup_.text(call.name));
-  return !status.requested                 ? Verdict::kNotAsked
+    return options_.file.empty() || call.event.kind >= Kind::kStart ? Verdict::kCounts : Verdict::kNotRequested;
+  if (call.name >= name_status_.size()) name_status_.resize(lookup_.names());
+  NameStatus& status = name_status_[call.name];
+  if (!status.is_set) status = classify_name(lookup_.text(call.name));
+  return !status.requested                 ? Verdict::kNotRequested
          : status.what == FileClass::kNone ? Verdict::kCounts
                                            : Verdict::kLeftOut;
 }
 
-void Filter::leave(const Call& call) {
-  NameStatus& status = known_[call.name];
+void Filter::count_left_out(const Call& call) {
+  NameStatus& status = name_status_[call.name];
   LeftOutRow& sum = sums_[static_cast<std::size_t>(status.what)];
   const Event& event = call.event;
-  sum.files += status.counted ? 0 : 1;
-  status.counted = true;
+  sum.files += status.is_counted ? 0 : 1;
+  status.is_counted = true;
   ++sum.calls;
-  grow(sum.time, call.end - call.start);
+  add_saturated(sum.time, call.end - call.start);
   if (event.result < 0) return;
   if (event.kind == Kind::kRead || event.kind == Kind::kWrite) {
     Traffic& traffic = sum.data[event.kind == Kind::kRead ? kReads : kWrites];
     ++traffic.count;
-    grow(traffic.bytes, call.moved);
+    add_saturated(traffic.bytes, call.moved);
   }
   if (event.kind == Kind::kMap && event.interface == Interface::kMmap && status.what != FileClass::kMpi) {
     ++sum.maps;
-    grow(sum.mapped[kReads], std::max<std::int64_t>(event.length, 0));
-    if ((event.flags & flag::kReadOnly) == 0) grow(sum.mapped[kWrites], std::max<std::int64_t>(event.length, 0));
+    add_saturated(sum.mapped[kReads], std::max<std::int64_t>(event.length, 0));
+    if ((event.flags & flag::kReadOnly) == 0)
+      add_saturated(sum.mapped[kWrites], std::max<std::int64_t>(event.length, 0));
   }
 }
 
-void Filter::result(Report& report) const {
-  for (std::size_t at = 0; at < kForeign; ++at) {
-    if (sums_[at].calls == 0) continue;
-    report.left_out.push_back(sums_[at]);
-    report.left_out.back().what = foreign_name(static_cast<FileClass>(at));
+void Filter::store_results(Report& report) const {
+  for (std::size_t index = 0; index < kForeign; ++index) {
+    if (sums_[index].calls == 0) continue;
+    report.left_out.push_back(sums_[index]);
+    report.left_out.back().what = file_class_name(static_cast<FileClass>(index));
   }
 }
 

@@ -1,5 +1,5 @@
-/// Selection of the calls that a report counts: those on the requested names, without those that the program did not
-/// make itself.
+/// Selection of the calls that a report counts: calls on the files that the user requested, except calls that
+/// libraries, the interpreter or the system made and not the program itself.
 #pragma once
 
 #include <array>
@@ -17,35 +17,36 @@ namespace plait::trace::report {
 enum class FileClass : signed char { kNone = -1, kMpi, kKernel, kLibraries, kInterpreter, kSettings, kExcluded };
 constexpr std::size_t kForeign = 6;
 
-/// Returns the class of a file, derived from its name alone. docs/guides/trace-report.md describes the patterns.
-FileClass foreign(const std::string& name);
+/// Returns the class of a file, derived from its name alone; kNone: the file may be data of the program.
+/// docs/guides/trace-report.md describes the patterns.
+FileClass classify_foreign_file(const std::string& name);
 /// Returns the name of a class of files.
-std::string_view foreign_name(FileClass what);
+std::string_view file_class_name(FileClass what);
 
 class Filter {
  public:
-  enum class Verdict { kCounts, kLeftOut, kNotAsked };
+  enum class Verdict { kCounts, kLeftOut, kNotRequested };
 
   Filter(const Lookup& lookup, const Options& options) : lookup_(lookup), options_(options) {}
-  /// If a pattern of names is set, calls on other files do not count, nor calls on no file, unless they describe the
-  /// process.
-  Verdict verdict(const Call& call);
-  /// Counts a call that is left out.
-  void leave(const Call& call);
-  void result(Report& report) const;
+  /// Decides whether a call counts. If the user gives a pattern of file names, calls on other files do not count. Calls
+  /// that are not on a file do not count then either, unless they describe the process.
+  Verdict decide(const Call& call);
+  /// Adds a call that is left out to the sums of its class of files.
+  void count_left_out(const Call& call);
+  void store_results(Report& report) const;
 
  private:
   struct NameStatus {
-    bool judged = false;    // true if the next two fields are set
+    bool is_set = false;    // true if the next two fields are set
     bool requested = true;  // true if the name matches Options::file
     FileClass what = FileClass::kNone;
-    bool counted = false;  // true if it is counted among the files left out
+    bool is_counted = false;  // true if it is counted among the files left out
   };
-  NameStatus judge(const std::string& name) const;
+  NameStatus classify_name(const std::string& name) const;
 
   const Lookup& lookup_;
   const Options& options_;
-  std::vector<NameStatus> known_;  // one entry for each name
+  std::vector<NameStatus> name_status_;  // one entry for each name
   std::array<LeftOutRow, kForeign> sums_{};
 };
 

@@ -15,17 +15,17 @@ class FlatMap {
   std::size_t size() const { return size_; }
   std::uint32_t find(std::uint64_t key) const {
     if (slots_.empty()) return kNone;
-    for (std::size_t at = home(key);; at = (at + 1) & (slots_.size() - 1)) {
-      const Slot& slot = slots_[at];
+    for (std::size_t index = first_index(key);; index = (index + 1) & (slots_.size() - 1)) {
+      const Slot& slot = slots_[index];
       if (slot.value == kNone) return kNone;
       if (slot.key == key) return slot.value;
     }
   }
   /// Returns the value of a key. A new key gets `value`.
-  std::uint32_t& get(std::uint64_t key, std::uint32_t value) {
-    if (2 * (size_ + 1) > slots_.size()) grow();
-    for (std::size_t at = home(key);; at = (at + 1) & (slots_.size() - 1)) {
-      Slot& slot = slots_[at];
+  std::uint32_t& find_or_insert(std::uint64_t key, std::uint32_t value) {
+    if (2 * (size_ + 1) > slots_.size()) add_saturated();
+    for (std::size_t index = first_index(key);; index = (index + 1) & (slots_.size() - 1)) {
+      Slot& slot = slots_[index];
       if (slot.value == kNone) {
         slot = {key, value};
         ++size_;
@@ -41,16 +41,16 @@ class FlatMap {
     std::uint32_t value = kNone;
   };
 
-  std::size_t home(std::uint64_t key) const {
+  std::size_t first_index(std::uint64_t key) const {
     key ^= key >> 32;
     key *= 0x9E3779B97F4A7C15u;
     return static_cast<std::size_t>(key >> 29) & (slots_.size() - 1);
   }
-  void grow() {
+  void add_saturated() {
     std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.empty() ? 64 : 2 * slots_.size()));
     size_ = 0;
     for (const Slot& slot : old)
-      if (slot.value != kNone) get(slot.key, slot.value);
+      if (slot.value != kNone) find_or_insert(slot.key, slot.value);
   }
 
   std::vector<Slot> slots_;

@@ -3,9 +3,9 @@
 // Example of sequences: accesses of 100 bytes at the offsets 0, 100, 300 and 50 of one open are consecutive,
 // consecutive, sequential and random.
 //
-// Example of `fresh`: three calls of one process run from 0 to 10, from 5 to 15 and from 8 to 12. Their fresh parts
-// are 0 to 10, 10 to 15 and nothing, so that the sum of all fresh parts, 15, is the time in which at least one call
-// ran.
+// Example of `unshared_start`: three calls of one process run from 0 to 10, from 5 to 15 and from 8 to 12. Their
+// unshared parts are 0 to 10, 10 to 15 and nothing, so that the sum of all unshared parts, 15, is the time in which at
+// least one call ran.
 
 #include "trace/report/level.hpp"
 
@@ -37,7 +37,7 @@ Level::Level(const Lookup& lookup, bool logical)
   analysers_.push_back(std::make_unique<RatesAnalyser>(lookup));
 }
 
-bool Level::counts(const Event& event) const {
+bool Level::belongs(const Event& event) const {
   const bool logical = is_logical(event);
   if (event.kind == Kind::kRead || event.kind == Kind::kWrite) return logical == logical_;
   return logical || !logical_ || event.kind >= Kind::kStart;
@@ -60,14 +60,14 @@ void Level::set_sequence(Call& call) {
   open.end = event.offset + call.moved;
 }
 
-void Level::set_fresh(Call& call) {
-  if (call.process >= until_.size()) until_.resize(call.process + std::size_t{1});
-  BusyUntil& until = until_[call.process];
-  call.fresh = std::min(std::max(call.start, until.any), call.end);
-  call.fresh_wait = call.end;
+void Level::set_unshared(Call& call) {
+  if (call.process >= busy_until_.size()) busy_until_.resize(call.process + std::size_t{1});
+  BusyUntil& until = busy_until_[call.process];
+  call.unshared_start = std::min(std::max(call.start, until.any), call.end);
+  call.unshared_wait_start = call.end;
   until.any = std::max(until.any, call.end);
   if ((call.event.flags & flag::kAsynchronous) != 0) return;
-  call.fresh_wait = std::min(std::max(call.start, until.waiting), call.end);
+  call.unshared_wait_start = std::min(std::max(call.start, until.waiting), call.end);
   until.waiting = std::max(until.waiting, call.end);
 }
 
@@ -75,13 +75,13 @@ void Level::set_first(Call& call) {
   const Kind kind = call.event.kind;
   if (kind == Kind::kMetadata || (kind == Kind::kOpen && call.event.result < 0)) return;
   OpenState& open = opens_[call.open];
-  call.opens = !open.seen;
-  open.seen = true;
-  if (open.paired) return;
-  open.paired = true;
+  call.opens = !open.has_events;
+  open.has_events = true;
+  if (open.is_paired) return;
+  open.is_paired = true;
   const std::uint64_t key = std::uint64_t{call.process} << 32 | call.name;
   const std::size_t before = pairs_.size();
-  pairs_.get(key, 0);
+  pairs_.find_or_insert(key, 0);
   call.first_of_pair = pairs_.size() > before;
 }
 
@@ -89,7 +89,7 @@ void Level::add(std::span<const Call> calls) {
   calls_.clear();
   opens_.resize(lookup_.opens());
   for (const Call& original : calls) {
-    if (!counts(original.event)) continue;
+    if (!belongs(original.event)) continue;
     Call call = original;
     if (call.left_out) {  // it only counts for the time that the process ran
       call.open = call.name = kNoFile;
@@ -97,7 +97,7 @@ void Level::add(std::span<const Call> calls) {
       continue;
     }
     call.io = call.event.kind < Kind::kStart && is_logical(call.event) == logical_;
-    if (call.io) set_fresh(call);
+    if (call.io) set_unshared(call);
     if (call.open != kNoFile) set_first(call);
     if (call.event.result >= 0 && call.event.kind <= Kind::kWrite) {
       call.direction = static_cast<std::int8_t>(call.event.kind == Kind::kRead ? kReads : kWrites);
@@ -109,8 +109,8 @@ void Level::add(std::span<const Call> calls) {
   for (const auto& analyser : analysers_) analyser->add(calls_);
 }
 
-void Level::result(Report& report) const {
-  for (const auto& analyser : analysers_) analyser->result(report);
+void Level::store_results(Report& report) const {
+  for (const auto& analyser : analysers_) analyser->store_results(report);
 }
 
 }  // namespace plait::trace::report

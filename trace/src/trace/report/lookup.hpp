@@ -11,8 +11,9 @@
 
 namespace plait::trace::report {
 
-/// Grows with the description of the trace that is read. A name that was opened several times is one name; an open
-/// without a name has a name of its own.
+/// Assigns consecutive numbers from 0 to processes, opens (one opening of a file) and file names, so that analysers can
+/// use arrays. The description grows while the trace is read. A name that was opened several times is one name; an open
+/// without a name gets a generated name.
 /// memory  about 30 bytes an open, in addition to the description.
 class Lookup {
  public:
@@ -36,17 +37,17 @@ class Lookup {
   std::uint32_t find_name(const std::string& text, std::uint32_t file);
 
   const Description& description_;
-  std::size_t files_seen_ = 0;
-  std::size_t processes_seen_ = 0;
+  std::size_t read_files_ = 0;
+  std::size_t read_processes_ = 0;
   std::vector<Process> processes_;
   FlatMap process_numbers_;
   FlatMap open_numbers_;  // key: process << 32 | file
   std::vector<std::uint32_t> names_of_opens_;
   FlatMap name_numbers_;  // key: hash
-  // Position of a name's text: an index in the description's files or, from kOwn on, in own_names_.
-  static constexpr std::uint32_t kOwn = std::uint32_t{1} << 31;
+  // Position of a name's text: an index in the description's files or, from kGeneratedName on, in generated_names_.
+  static constexpr std::uint32_t kGeneratedName = std::uint32_t{1} << 31;
   std::vector<std::uint32_t> names_;
-  std::vector<std::string> own_names_;
+  std::vector<std::string> generated_names_;
   std::uint64_t last_open_key_ = UINT64_MAX;
   std::uint32_t last_open_ = 0;
   std::uint32_t last_process_number_ = 0;

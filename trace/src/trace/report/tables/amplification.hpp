@@ -1,4 +1,4 @@
-/// Physical bytes in relation to logical ones.
+/// The relation of physical bytes (requests that reached a device) to logical ones (calls of the program).
 #pragma once
 
 #include <vector>
@@ -12,20 +12,20 @@ namespace plait::trace::report {
 class Amplifier {
  public:
   void add(std::span<const Call> calls);
-  void result(Report& report) const;
+  void store_results(Report& report) const;
 
  private:
   struct OperationLevels {
     std::uint64_t operation = 0;
     std::uint32_t process = 0;
-    std::uint32_t levels = 0;
+    std::uint32_t levels = 0;  // bits: 1 logical, 2 physical events were seen
   };
   static constexpr std::size_t kSlots = std::size_t{1} << 18;
 
-  std::vector<OperationLevels> seen_;
+  std::vector<OperationLevels> operations_;
   Amplification sums_;
-  bool logical_ = false;
-  bool physical_ = false;
+  bool has_logical_ = false;
+  bool has_physical_ = false;
 };
 
 }  // namespace plait::trace::report

@@ -14,23 +14,23 @@ namespace {
 // Example: a file of 100 MiB is written 3 times from its begin and never read. It was rewritten 2 times, and 300 MiB
 // are at least 2.5 times its extent. If the pauses are at least twice as long as the rounds of writing, it is a
 // checkpoint.
-constexpr std::int64_t kOnce = 110;       // transferred once: at most 1.10 times the extent
-constexpr std::int64_t kSeveral = 300;    // transferred repeatedly: at least 3 times the extent
-constexpr std::int64_t kHalf = 50;        // swapped: at least half of the extent is read after writing
-constexpr std::int64_t kRewritten = 250;  // checkpoint: at least 2.5 times the extent
-constexpr std::int64_t kLittle = 5;       // read back: at most 0.05 of the written bytes
+constexpr std::int64_t kOncePercent = 110;       // transferred once: at most 1.10 times the extent
+constexpr std::int64_t kSeveralPercent = 300;    // transferred repeatedly: at least 3 times the extent
+constexpr std::int64_t kSwappedPercent = 50;     // swapped: at least half of the extent is read after writing
+constexpr std::int64_t kRewrittenPercent = 250;  // checkpoint: at least 2.5 times the extent
+constexpr std::int64_t kReadBackPercent = 5;     // read back: at most 0.05 of the written bytes
 // Pauses are long: at least twice the time of the rounds between them.
-constexpr std::int64_t kPauses = 2;
-constexpr std::int64_t kRounds = 3;                   // number of writes from which a file is written repeatedly
-constexpr std::int64_t kLikeSizes = 95;               // files of a group: at least 0.95 of the largest one
-constexpr std::int64_t kMin = std::int64_t{1} << 20;  // smaller files are neither swapped nor checkpoints
+constexpr std::int64_t kPauseFactor = 2;
+constexpr std::int64_t kMinRounds = 3;                     // number of writes from which a file is written repeatedly
+constexpr std::int64_t kEqualSizePercent = 95;             // files of a group: at least 0.95 of the largest one
+constexpr std::int64_t kMinBytes = std::int64_t{1} << 20;  // smaller files are neither swapped nor checkpoints
 
 __extension__ using Int128 = __int128;  // products of sums at their maximum
 
 /// Returns a <= share / 100 * b.
-bool at_most(Int128 a, std::int64_t share, Int128 b) { return a * 100 <= b * share; }
+bool is_at_most_percent(Int128 a, std::int64_t percent, Int128 b) { return a * 100 <= b * percent; }
 /// Returns b >= share / 100 * a.
-bool at_least(Int128 b, std::int64_t share, Int128 a) { return b * 100 >= a * share; }
+bool is_at_least_percent(Int128 b, std::int64_t percent, Int128 a) { return b * 100 >= a * percent; }
 
 /// Returns the largest number of files of a group that one process wrote first.
 std::int64_t max_of_one_writer(const std::vector<FileRow*>& group) {
@@ -48,17 +48,22 @@ Class classify(const FileRow& file) {
   const Int128 extent = file.extent;
   if (extent == 0) return Class::kOther;
   // Processes that each read the whole file read it once each.
-  const Int128 shared = extent * std::max<std::int64_t>(file.processes, 1);
-  const bool read_back = !at_most(file.read_back, kLittle, written);
-  const bool enough = read + written >= kMin;
-  if (enough && written == 0 && at_least(read, kSeveral, shared)) return Class::kSwapping;
-  if (enough && written > 0 && file.alternations >= kRounds - 1 && at_least(file.read_back, kHalf, extent) &&
-      at_least(read + written, kSeveral, extent))
+  const Int128 extent_of_readers = extent * std::max<std::int64_t>(file.processes, 1);
+  const bool is_read_back = !is_at_most_percent(file.read_back, kReadBackPercent, written);
+  const bool is_large = read + written >= kMinBytes;
+  if (is_large && written == 0 && is_at_least_percent(read, kSeveralPercent, extent_of_readers))
     return Class::kSwapping;
-  if (enough && !read_back && file.rewrites >= kRounds - 1 && at_least(written, kRewritten, extent) &&
-      file.write_pauses >= kPauses * Int128{file.write_rounds})
+  if (is_large && written > 0 && file.alternations >= kMinRounds - 1 &&
+      is_at_least_percent(file.read_back, kSwappedPercent, extent) &&
+      is_at_least_percent(read + written, kSeveralPercent, extent))
+    return Class::kSwapping;
+  if (is_large && !is_read_back && file.rewrites >= kMinRounds - 1 &&
+      is_at_least_percent(written, kRewrittenPercent, extent) &&
+      file.write_pauses >= kPauseFactor * Int128{file.write_rounds})
     return Class::kCheckpoint;
-  if (!read_back && at_most(written, kOnce, extent) && at_most(read, kOnce, shared)) return Class::kRequired;
+  if (!is_read_back && is_at_most_percent(written, kOncePercent, extent) &&
+      is_at_most_percent(read, kOncePercent, extent_of_readers))
+    return Class::kRequired;
   return Class::kOther;
 }
 
@@ -80,33 +85,33 @@ void find_checkpoint_groups(std::vector<FileRow>& files) {
     if (pattern.find('#') != std::string::npos) groups[std::move(pattern)].push_back(&file);
   }
   for (auto& [pattern, group] : groups) {
-    if (max_of_one_writer(group) < kRounds) continue;  // for example one file of each rank
+    if (max_of_one_writer(group) < kMinRounds) continue;  // for example one file of each rank
     std::sort(group.begin(), group.end(), [](const FileRow* a, const FileRow* b) { return a->begin < b->begin; });
     std::int64_t largest = 0;
-    Int128 whole = 0;
+    Int128 total = 0;
     for (const FileRow* file : group) {
       largest = std::max(largest, file->data[kWrites].bytes);
-      whole += file->data[kWrites].bytes;
+      total += file->data[kWrites].bytes;
     }
-    if (whole < kMin) continue;
-    bool alike = true;
+    if (total < kMinBytes) continue;
+    bool equal_sizes = true;
     std::int64_t rounds = 1;
     std::int64_t pauses = 0;
-    std::int64_t round = group.front()->begin;
-    std::int64_t time = 0;
-    std::int64_t until = group.front()->end;
+    std::int64_t round_begin = group.front()->begin;
+    std::int64_t rounds_time = 0;
+    std::int64_t round_end = group.front()->end;
     for (const FileRow* file : group) {
-      alike = alike && at_least(file->data[kWrites].bytes, kLikeSizes, largest);
-      if (file->begin > until) {  // files of several processes overlap within one round
+      equal_sizes = equal_sizes && is_at_least_percent(file->data[kWrites].bytes, kEqualSizePercent, largest);
+      if (file->begin > round_end) {  // files of several processes overlap within one round
         ++rounds;
-        pauses += file->begin - until;
-        time += until - round;
-        round = file->begin;
+        pauses += file->begin - round_end;
+        rounds_time += round_end - round_begin;
+        round_begin = file->begin;
       }
-      until = std::max(until, file->end);
+      round_end = std::max(round_end, file->end);
     }
-    time += until - round;
-    if (!alike || rounds < kRounds || pauses < kPauses * Int128{time}) continue;
+    rounds_time += round_end - round_begin;
+    if (!equal_sizes || rounds < kMinRounds || pauses < kPauseFactor * Int128{rounds_time}) continue;
     for (FileRow* file : group) {
       file->what = Class::kCheckpoint;
       file->group = pattern;

@@ -1,3 +1,5 @@
+// The row of each process. Its hidden time is the CPU time that it used while asynchronous requests ran.
+
 #include "trace/report/tables/processes.hpp"
 
 #include <algorithm>
@@ -14,28 +16,28 @@ void ProcessesAnalyser::add(std::span<const Call> calls) {
     state.end = std::max(state.end, call.end);
     if (call.event.cpu >= 0) {
       if (state.cpu >= 0) {
-        const std::int64_t covered = std::min(call.start, state.asynchronous_end) - state.last;
-        const std::int64_t used = call.event.cpu - state.cpu;
-        state.hidden += std::max<std::int64_t>(std::min(covered, used), 0);
+        const std::int64_t overlap = std::min(call.start, state.asynchronous_end) - state.last_cpu_event;
+        const std::int64_t cpu_time = call.event.cpu - state.cpu;
+        state.hidden += std::max<std::int64_t>(std::min(overlap, cpu_time), 0);
       }
-      state.last = call.start;
+      state.last_cpu_event = call.start;
       state.cpu = std::max(state.cpu, call.event.cpu);
     }
     state.opens += call.opens ? 1 : 0;
     state.files += call.first_of_pair ? 1 : 0;
     if (!call.io) continue;
-    state.io += std::max<std::int64_t>(call.end - call.fresh, 0);
-    state.waited += std::max<std::int64_t>(call.end - call.fresh_wait, 0);
+    state.io += std::max<std::int64_t>(call.end - call.unshared_start, 0);
+    state.waited += std::max<std::int64_t>(call.end - call.unshared_wait_start, 0);
     if (!call.is_data()) continue;
     Traffic& traffic = state.data[static_cast<std::size_t>(call.direction)];
     ++traffic.count;
-    grow(traffic.bytes, call.moved);
+    add_saturated(traffic.bytes, call.moved);
     if ((call.event.flags & flag::kAsynchronous) != 0)
       state.asynchronous_end = std::max(state.asynchronous_end, call.end);
   }
 }
 
-void ProcessesAnalyser::result(Report& report) const {
+void ProcessesAnalyser::store_results(Report& report) const {
   for (std::size_t index = 0; index < states_.size(); ++index) {
     const State& state = states_[index];
     ProcessRow row;
@@ -48,8 +50,8 @@ void ProcessesAnalyser::result(Report& report) const {
     row.files = state.files;
     row.io = state.io;
     row.waited = state.waited;
-    const bool asynchronous_end = state.asynchronous_end >= 0;
-    row.hidden = !asynchronous_end ? 0 : state.cpu >= 0 ? state.hidden : kUnknown;
+    const bool has_asynchronous = state.asynchronous_end >= 0;
+    row.hidden = !has_asynchronous ? 0 : state.cpu >= 0 ? state.hidden : kUnknown;
     report.processes.push_back(std::move(row));
   }
 }

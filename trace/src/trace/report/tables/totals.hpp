@@ -11,7 +11,7 @@ namespace plait::trace::report {
 class TotalsAnalyser final : public Analyser {
  public:
   void add(std::span<const Call> calls) override;
-  void result(Report& report) const override;
+  void store_results(Report& report) const override;
 
  private:
   Totals totals_;

@@ -15,16 +15,16 @@ namespace {
 // Problem: the length of a cycle is anything from a few values to a large part of the trace, and computing the
 // correlation for every lag costs the square of the number of values.
 //
-// Idea: each scale merges two values of the one below, and only the lags from kFrom to kTo are examined on it. The
-// lags with a maximum of the correlation are candidates. follow() confirms a candidate by locating its cycles one by
-// one; multiples of a shorter period are removed.
+// Idea: each scale merges two values of the one below, and only the lags from kMinLag to kMaxLag are examined on it.
+// The lags with a maximum of the correlation are candidates. match_cycles() confirms a candidate by locating its cycles
+// one by one; multiples of a shorter period are removed.
 //
-// Example: a cycle of 100 values has lag 100 on the first scale, which is above kTo = 64, and lag 50 on the second
+// Example: a cycle of 100 values has lag 100 on the first scale, which is above kMaxLag = 64, and lag 50 on the second
 // one, where it is found. Its multiples 200 and 300 are found on coarser scales and removed.
 //
 // The lags examined on each scale, in values of that scale:
-constexpr std::size_t kFrom = 32;
-constexpr std::size_t kTo = 64;
+constexpr std::size_t kMinLag = 32;
+constexpr std::size_t kMaxLag = 64;
 constexpr double kMinPeriods = 2.4;  // the values are at least this number of lags long
 
 // The correlation of a cycle exceeds that of noise by this number of standard deviations.
@@ -35,8 +35,8 @@ constexpr double kMinValleyDepth = 0.2;  // minimum by which the correlation is 
 // If the correlation at a half, a third, ... of the lag is at least this fraction of that at the lag, the part is the
 // period.
 constexpr double kFundamental = 0.7;
-constexpr double kMinFound = 0.7;     // minimum fraction of the cycles that are recognised
-constexpr double kSamePeriod = 0.06;  // maximum relative difference of periods that count as equal
+constexpr double kMinRecognisedShare = 0.7;  // minimum fraction of the cycles that are recognised
+constexpr double kSamePeriod = 0.06;         // maximum relative difference of periods that count as equal
 // Minimum deviation relative to the mean rate; a smaller one is rounding of a steady rate.
 constexpr double kMinDeviation = 1e-3;
 
@@ -50,24 +50,24 @@ constexpr double kFewCyclesMax = 8;
 struct Candidate {
   double period = 0;  // in values of the finest scale
   double strength = 0;
-  CycleMatch followed;
+  CycleMatch match;
   double scale = 1;
 };
 
 /// Limits values to twice this quartile of the nonzero ones, so that large bursts do not hide the rest.
-std::vector<double> limited(const std::vector<double>& rate, std::size_t quartile) {
-  std::vector<double> some;
+std::vector<double> limit_to_quartile(const std::vector<double>& rate, std::size_t quartile) {
+  std::vector<double> nonzero;
   for (const double value : rate)
-    if (value > 0) some.push_back(value);
-  if (some.empty()) return rate;
-  const auto bound = some.begin() + static_cast<std::ptrdiff_t>(some.size() * quartile / 4);
-  std::nth_element(some.begin(), bound, some.end());
+    if (value > 0) nonzero.push_back(value);
+  if (nonzero.empty()) return rate;
+  const auto bound = nonzero.begin() + static_cast<std::ptrdiff_t>(nonzero.size() * quartile / 4);
+  std::nth_element(nonzero.begin(), bound, nonzero.end());
   std::vector<double> result = rate;
   for (double& value : result) value = std::min(value, 2 * *bound);
   return result;
 }
 
-std::vector<double> halved(const std::vector<double>& values) {
+std::vector<double> merge_pairs(const std::vector<double>& values) {
   std::vector<double> result(values.size() / 2);
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = values[2 * i] + values[2 * i + 1];
   return result;
@@ -93,7 +93,7 @@ double mean_magnitude(const std::vector<double>& values) {
 }
 
 /// Smooths the values over about `reach` values, and removes changes that are slower than `lags`.
-std::vector<double> prepared(const std::vector<double>& values, std::size_t reach, std::size_t lags) {
+std::vector<double> smooth_and_detrend(const std::vector<double>& values, std::size_t reach, std::size_t lags) {
   std::vector<double> result = moving_mean(moving_mean(values, reach), reach);
   const std::vector<double> slow = moving_mean(result, lags);
   for (std::size_t i = 0; i < result.size(); ++i) result[i] -= slow[i];
@@ -101,7 +101,7 @@ std::vector<double> prepared(const std::vector<double>& values, std::size_t reac
 }
 
 /// Returns the position and height of the maximum of the correlations around `lag`, by a parabola.
-std::pair<double, double> refined_peak(const std::vector<double>& correlations, std::size_t lag) {
+std::pair<double, double> refine_peak(const std::vector<double>& correlations, std::size_t lag) {
   const double curvature = correlations[lag - 1] - 2 * correlations[lag] + correlations[lag + 1];
   if (curvature >= 0) return {static_cast<double>(lag), correlations[lag]};
   const double offset = std::clamp((correlations[lag - 1] - correlations[lag + 1]) / (2 * curvature), -0.5, 0.5);
@@ -114,13 +114,14 @@ bool is_multiple(const std::vector<double>& correlations, double lag, double hei
   for (int parts = 2; parts <= 8; ++parts) {
     const double part = lag / parts;
     if (part < 6) break;
-    const auto near = static_cast<std::size_t>(std::lround(part));
-    std::size_t top = near;
-    for (std::size_t at = near - 1; at <= near + 1; ++at)
-      if (correlations[at] > correlations[top]) top = at;
-    const double valley = *std::min_element(correlations.begin() + static_cast<std::ptrdiff_t>(near / 2),
-                                            correlations.begin() + static_cast<std::ptrdiff_t>(near));
-    if (correlations[top] >= kFundamental * height && correlations[top] - valley >= kMinValleyDepth) return true;
+    const auto nearest_lag = static_cast<std::size_t>(std::lround(part));
+    std::size_t highest_lag = nearest_lag;
+    for (std::size_t at = nearest_lag - 1; at <= nearest_lag + 1; ++at)
+      if (correlations[at] > correlations[highest_lag]) highest_lag = at;
+    const double valley = *std::min_element(correlations.begin() + static_cast<std::ptrdiff_t>(nearest_lag / 2),
+                                            correlations.begin() + static_cast<std::ptrdiff_t>(nearest_lag));
+    if (correlations[highest_lag] >= kFundamental * height && correlations[highest_lag] - valley >= kMinValleyDepth)
+      return true;
   }
   return false;
 }
@@ -131,27 +132,27 @@ void search(const std::vector<double>& values, double scale, std::size_t from, s
   if (to <= from) return;
   const double min_deviation = kMinDeviation * mean_magnitude(values);
   for (const std::size_t reach : {std::size_t{1}, std::size_t{4}}) {
-    const std::vector<double> ready = prepared(values, reach, std::max(to, kTo));
+    const std::vector<double> prepared_values = smooth_and_detrend(values, reach, std::max(to, kMaxLag));
     std::vector<double> correlations(to + 2);
     for (std::size_t lag = 1; lag < correlations.size(); ++lag)
-      correlations[lag] = correlation(ready, lag, min_deviation);
+      correlations[lag] = correlation(prepared_values, lag, min_deviation);
     correlations[0] = 1;
     const auto smoothed = static_cast<double>(2 * reach + 1);  // about one value in this many is independent
     for (std::size_t lag = from; lag <= to; ++lag) {
       if (correlations[lag] < correlations[lag - 1] || correlations[lag] <= correlations[lag + 1]) continue;
-      const auto [period, height] = refined_peak(correlations, lag);
-      const double noise = kDeviations * std::sqrt(smoothed / static_cast<double>(ready.size() - lag));
+      const auto [period, height] = refine_peak(correlations, lag);
+      const double noise = kDeviations * std::sqrt(smoothed / static_cast<double>(prepared_values.size() - lag));
       const double valley = *std::min_element(correlations.begin() + static_cast<std::ptrdiff_t>(lag / 3),
                                               correlations.begin() + static_cast<std::ptrdiff_t>(lag));
       if (height < std::max(kMinCorrelation, noise) || height - valley < kMinValleyDepth) continue;
       if (is_multiple(correlations, period, height)) continue;
       Candidate candidate;
-      candidate.followed = follow(ready, period);
-      const CycleMatch& followed = candidate.followed;
-      if (followed.count < 3 || followed.found < kMinFound) continue;
-      if (height * std::sqrt(static_cast<double>(followed.count)) < kMinEvidence) continue;
-      if (std::abs(followed.period - period) > 0.1 * period) continue;
-      candidate.period = followed.period * scale;
+      candidate.match = match_cycles(prepared_values, period);
+      const CycleMatch& match = candidate.match;
+      if (match.count < 3 || match.recognised_share < kMinRecognisedShare) continue;
+      if (height * std::sqrt(static_cast<double>(match.count)) < kMinEvidence) continue;
+      if (std::abs(match.period - period) > 0.1 * period) continue;
+      candidate.period = match.period * scale;
       candidate.strength = std::min(height, 1.0);
       candidate.scale = scale;
       candidates.push_back(candidate);
@@ -159,19 +160,19 @@ void search(const std::vector<double>& values, double scale, std::size_t from, s
   }
 }
 
-/// Searches all scales. quartile: limit of the rate on each scale, see limited(); 0: no limit.
+/// Searches all scales. quartile: limit of the rate on each scale, see limit_to_quartile(); 0: no limit.
 std::vector<Candidate> search_all(std::vector<double> values, std::size_t quartile) {
   std::vector<Candidate> candidates;
   double scale = 1;
-  while (values.size() >= 2 * kFrom) {
+  while (values.size() >= 2 * kMinLag) {
     const auto lags = [&](double number) {
       return static_cast<std::size_t>(static_cast<double>(values.size()) / number);
     };
-    const std::vector<double> level = quartile > 0 ? limited(values, quartile) : values;
-    search(level, scale, scale == 1 ? kFrom / 2 : kFrom, std::min(kTo, lags(kMinPeriods)), candidates);
+    const std::vector<double> level = quartile > 0 ? limit_to_quartile(values, quartile) : values;
+    search(level, scale, scale == 1 ? kMinLag / 2 : kMinLag, std::min(kMaxLag, lags(kMinPeriods)), candidates);
     if (values.size() > kFewCyclesValues / 2 && values.size() <= kFewCyclesValues)
       search(level, scale, lags(kFewCyclesMax), lags(kFewCyclesMin), candidates);
-    values = halved(values);
+    values = merge_pairs(values);
     scale *= 2;
   }
   return candidates;
@@ -179,7 +180,7 @@ std::vector<Candidate> search_all(std::vector<double> values, std::size_t quarti
 
 /// Keeps the strongest of the candidates for the same period, and a multiple of a shorter period only if it is clearly
 /// stronger.
-std::vector<Candidate> without_duplicates(std::vector<Candidate> candidates) {
+std::vector<Candidate> remove_duplicates(std::vector<Candidate> candidates) {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.period < b.period; });
   std::vector<Candidate> selected;
@@ -187,9 +188,9 @@ std::vector<Candidate> without_duplicates(std::vector<Candidate> candidates) {
     bool keep = true;
     for (Candidate& other : selected) {
       const double ratio = candidate.period / other.period;
-      const double whole = std::round(ratio);
-      if (std::abs(ratio - whole) > kSamePeriod * whole) continue;
-      if (whole == 1.0) {
+      const double multiple = std::round(ratio);
+      if (std::abs(ratio - multiple) > kSamePeriod * multiple) continue;
+      if (multiple == 1.0) {
         if (candidate.strength > other.strength) other = candidate;
         keep = false;
         break;
@@ -202,19 +203,19 @@ std::vector<Candidate> without_duplicates(std::vector<Candidate> candidates) {
 }
 
 /// Removes a cycle: subtracts from each value the median of the values one, two and three periods before and after it.
-std::vector<double> without_cycle(const std::vector<double>& rate, double period) {
+std::vector<double> subtract_cycle(const std::vector<double>& rate, double period) {
   std::vector<double> result(rate.size());
-  std::vector<double> around;
+  std::vector<double> neighbours;
   const auto size = static_cast<std::int64_t>(rate.size());
   for (std::int64_t i = 0; i < size; ++i) {
-    around.clear();
+    neighbours.clear();
     for (const int cycles : {-3, -2, -1, 1, 2, 3}) {
       const std::int64_t index = i + std::llround(cycles * period);
-      if (index >= 0 && index < size) around.push_back(rate[static_cast<std::size_t>(index)]);
+      if (index >= 0 && index < size) neighbours.push_back(rate[static_cast<std::size_t>(index)]);
     }
-    const auto middle = around.begin() + static_cast<std::ptrdiff_t>(around.size() / 2);
-    std::nth_element(around.begin(), middle, around.end());
-    result[static_cast<std::size_t>(i)] = rate[static_cast<std::size_t>(i)] - (around.empty() ? 0.0 : *middle);
+    const auto middle = neighbours.begin() + static_cast<std::ptrdiff_t>(neighbours.size() / 2);
+    std::nth_element(neighbours.begin(), middle, neighbours.end());
+    result[static_cast<std::size_t>(i)] = rate[static_cast<std::size_t>(i)] - (neighbours.empty() ? 0.0 : *middle);
   }
   return result;
 }
@@ -235,11 +236,11 @@ Cycle make_cycle(const Candidate& candidate, const std::vector<double>& rate, do
   Cycle cycle;
   cycle.period = candidate.period * width;
   cycle.strength = candidate.strength;
-  cycle.regularity = candidate.followed.regularity;
-  cycle.count = candidate.followed.count;
+  cycle.regularity = candidate.match.regularity;
+  cycle.count = candidate.match.count;
   const double end = static_cast<double>(rate.size()) * width;
-  cycle.first = std::max(candidate.followed.first * unit, 0.0);
-  cycle.last = std::min(candidate.followed.last * unit, end);
+  cycle.first = std::max(candidate.match.first * unit, 0.0);
+  cycle.last = std::min(candidate.match.last * unit, end);
   const double stop = std::min(cycle.last + cycle.period, end);
   for (std::size_t i = 0; i < rate.size(); ++i) {
     const double middle = (static_cast<double>(i) + 0.5) * width;
@@ -253,13 +254,13 @@ Cycle make_cycle(const Candidate& candidate, const std::vector<double>& rate, do
 
 std::vector<Cycle> find_cycles(const std::vector<double>& rate, double width) {
   if (variance(rate) <= 0) return {};
-  std::vector<Candidate> candidates = without_duplicates(search_all(rate, 3));
-  if (candidates.empty()) candidates = without_duplicates(search_all(rate, 1));
+  std::vector<Candidate> candidates = remove_duplicates(search_all(rate, 3));
+  if (candidates.empty()) candidates = remove_duplicates(search_all(rate, 1));
   const std::size_t direct = candidates.size();
   for (std::size_t at = 0; at < direct; ++at) {
-    const std::vector<double> rest = without_cycle(rate, candidates[at].period);
-    const double share = std::min(variance(rest) / variance(rate), 1.0);
-    for (Candidate& longer : without_duplicates(search_all(rest, 0))) {
+    const std::vector<double> remainder = subtract_cycle(rate, candidates[at].period);
+    const double share = std::min(variance(remainder) / variance(rate), 1.0);
+    for (Candidate& longer : remove_duplicates(search_all(remainder, 0))) {
       longer.strength *= share;
       bool is_known = longer.period < 1.8 * candidates[at].period || longer.strength < 0.02;
       for (const Candidate& other : candidates)

@@ -9,7 +9,7 @@ namespace plait::trace::report {
 namespace {
 
 /// Returns the correlation of the pattern with the values from `at` on.
-double likeness(const std::vector<double>& pattern, const double* at) {
+double pattern_correlation(const std::vector<double>& pattern, const double* at) {
   const auto count = static_cast<double>(pattern.size());
   double a = 0;
   double b = 0;
@@ -27,11 +27,11 @@ double likeness(const std::vector<double>& pattern, const double* at) {
   return spread > 1e-12 * aa * bb ? (ab - a * b / count) / std::sqrt(spread) : 0.0;
 }
 
-constexpr double kAlike = 0.4;
+constexpr double kMinCorrelation = 0.4;
 
 /// Returns the begin of each cycle in one direction from a known one; NaN if it was not recognised.
-std::vector<double> walk(const std::vector<double>& padded, std::vector<double> pattern, double from, double advance,
-                         double period) {
+std::vector<double> locate_cycles(const std::vector<double>& padded, std::vector<double> pattern, double from,
+                                  double advance, double period) {
   std::vector<double> positions;
   const auto length = static_cast<std::int64_t>(pattern.size());
   const auto limit = static_cast<std::int64_t>(padded.size()) - length;
@@ -42,33 +42,35 @@ std::vector<double> walk(const std::vector<double>& padded, std::vector<double> 
     const auto end = std::min<std::int64_t>(std::llround(expected + period / 4), limit);
     if (begin > end) break;
     double best = -2;
-    std::int64_t where = begin;
-    std::vector<double> likes;
+    std::int64_t best_position = begin;
+    std::vector<double> correlations;
     for (std::int64_t position = begin; position <= end; ++position) {
-      likes.push_back(likeness(pattern, &padded[static_cast<std::size_t>(position)]));
-      if (likes.back() > best) {
-        best = likes.back();
-        where = position;
+      correlations.push_back(pattern_correlation(pattern, &padded[static_cast<std::size_t>(position)]));
+      if (correlations.back() > best) {
+        best = correlations.back();
+        best_position = position;
       }
     }
     // At an end the best position may be the last one. The cycle is then truncated and does not count.
-    if ((where == limit && expected + period / 4 > static_cast<double>(limit)) || (where == 0 && expected < period / 4))
+    if ((best_position == limit && expected + period / 4 > static_cast<double>(limit)) ||
+        (best_position == 0 && expected < period / 4))
       break;
-    if (best < kAlike) {
+    if (best < kMinCorrelation) {
       positions.push_back(std::nan(""));
       at = expected;
       continue;
     }
-    double fine = 0;
-    const auto middle = static_cast<std::size_t>(where - begin);
-    if (middle > 0 && middle + 1 < likes.size()) {
-      const double bend = likes[middle - 1] - 2 * likes[middle] + likes[middle + 1];
-      if (bend < 0) fine = std::clamp((likes[middle - 1] - likes[middle + 1]) / (2 * bend), -0.5, 0.5);
+    double fraction = 0;
+    const auto middle = static_cast<std::size_t>(best_position - begin);
+    if (middle > 0 && middle + 1 < correlations.size()) {
+      const double curvature = correlations[middle - 1] - 2 * correlations[middle] + correlations[middle + 1];
+      if (curvature < 0)
+        fraction = std::clamp((correlations[middle - 1] - correlations[middle + 1]) / (2 * curvature), -0.5, 0.5);
     }
-    at = static_cast<double>(where) + fine;
+    at = static_cast<double>(best_position) + fraction;
     positions.push_back(at);
     for (std::size_t i = 0; i < pattern.size(); ++i)  // the pattern may change slowly
-      pattern[i] = 0.7 * pattern[i] + 0.3 * padded[static_cast<std::size_t>(where) + i];
+      pattern[i] = 0.7 * pattern[i] + 0.3 * padded[static_cast<std::size_t>(best_position) + i];
   }
   return positions;
 }
@@ -120,7 +122,7 @@ double correlation(const std::vector<double>& values, std::size_t lag, double mi
   return spread > 1e-12 * aa * bb ? (ab - a * b / n) / std::sqrt(spread) : 0.0;
 }
 
-CycleMatch follow(const std::vector<double>& values, double period) {
+CycleMatch match_cycles(const std::vector<double>& values, double period) {
   CycleMatch result;
   const auto length = static_cast<std::size_t>(std::lround(period));
   const std::size_t margin = length / 4;  // precedes a burst at the very start
@@ -146,10 +148,10 @@ CycleMatch follow(const std::vector<double>& values, double period) {
   const std::vector<double> pattern(padded.begin() + static_cast<std::ptrdiff_t>(anchor),
                                     padded.begin() + static_cast<std::ptrdiff_t>(anchor + length));
   const auto start = static_cast<double>(anchor);
-  std::vector<double> positions = walk(padded, pattern, start, -period, period);
+  std::vector<double> positions = locate_cycles(padded, pattern, start, -period, period);
   std::reverse(positions.begin(), positions.end());
   positions.push_back(start);
-  const std::vector<double> right = walk(padded, pattern, start, period, period);
+  const std::vector<double> right = locate_cycles(padded, pattern, start, period, period);
   positions.insert(positions.end(), right.begin(), right.end());
 
   const auto is_recognised = [](double position) { return !std::isnan(position); };
@@ -159,7 +161,7 @@ CycleMatch follow(const std::vector<double>& values, double period) {
   if (intervals < 1) return result;
   const auto recognised = static_cast<double>(std::count_if(first, last + 1, is_recognised));
   result.count = static_cast<long>(intervals) + 1;
-  result.found = recognised / static_cast<double>(result.count);
+  result.recognised_share = recognised / static_cast<double>(result.count);
   result.period = (*last - *first) / static_cast<double>(intervals);
   result.first = *first - static_cast<double>(margin);
   result.last = *last - static_cast<double>(margin);
@@ -167,8 +169,8 @@ CycleMatch follow(const std::vector<double>& values, double period) {
   double pairs = 0;
   for (auto position = first; position < last; ++position) {
     if (!is_recognised(*position) || !is_recognised(*(position + 1))) continue;
-    const double off = *(position + 1) - *position - result.period;
-    squares += off * off;
+    const double deviation = *(position + 1) - *position - result.period;
+    squares += deviation * deviation;
     ++pairs;
   }
   result.regularity = pairs > 0 ? std::max(0.0, 1.0 - std::sqrt(squares / pairs) / result.period) : 0.0;

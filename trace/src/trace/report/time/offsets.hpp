@@ -16,13 +16,13 @@ namespace plait::trace::report {
 class OffsetsAnalyser final : public Analyser {
  public:
   static constexpr std::size_t kMaxEntries = 32;
-  static constexpr std::size_t kShown = 12;
+  static constexpr std::size_t kMaxReported = 12;
   static constexpr std::size_t kColumns = 128;
   static constexpr std::size_t kRows = 64;
 
   explicit OffsetsAnalyser(const Lookup& lookup) : lookup_(lookup) {}
   void add(std::span<const Call> calls) override;
-  void result(Report& report) const override;
+  void store_results(Report& report) const override;
 
  private:
   struct Picture {
@@ -31,16 +31,16 @@ class OffsetsAnalyser final : public Analyser {
     Grid reads{kColumns, kRows};
     Grid writes{kColumns, kRows};
   };
-  Picture* picture(const Call& call);
+  Picture* find_picture(const Call& call);
   static void draw(Picture& picture, const Call& call);
-  std::size_t lightest() const;
+  std::size_t find_smallest() const;
 
   const Lookup& lookup_;
   std::vector<Picture> pictures_;
   std::vector<std::uint32_t> indices_;  // index in pictures_ for each name
   std::vector<std::int64_t> bytes_;     // one entry for each name
-  std::int64_t enough_ = 0;             // bytes with which a file may replace another
-  std::int64_t last_ = 0;
+  std::int64_t replacement_bytes_ = 0;  // bytes with which a file may replace another
+  std::int64_t last_start_ = 0;
 };
 
 }  // namespace plait::trace::report

@@ -13,7 +13,7 @@ class RanksAnalyser final : public Analyser {
   static constexpr std::size_t kColumns = 256;
 
   void add(std::span<const Call> calls) override;
-  void result(Report& report) const override;
+  void store_results(Report& report) const override;
 
  private:
   void cover(std::uint32_t process, std::int64_t from, std::int64_t to);

@@ -39,49 +39,49 @@ std::int64_t bin_begin(std::size_t bin) {
 
 void Gaps::add(std::int64_t gap) {
   ++counts_[std::min(gap_bin(gap), counts_.size() - 1)];
-  if (++count_ < next_) return;
-  next_ = count_ + std::max<std::uint32_t>(1, count_ / 16);
-  std::uint64_t left = count_ / 4;
+  if (++count_ < next_update_) return;
+  next_update_ = count_ + std::max<std::uint32_t>(1, count_ / 16);
+  std::uint64_t remaining = count_ / 4;
   for (std::size_t bin = 0; bin < counts_.size(); ++bin) {
-    if (counts_[bin] > left) {
+    if (counts_[bin] > remaining) {
       quartile_ = bin_begin(bin + 1);
       break;
     }
-    left -= counts_[bin];
+    remaining -= counts_[bin];
   }
   if (count_ < std::uint32_t{1} << 31) return;
   count_ = 0;  // halves the weight of earlier gaps
   for (std::uint32_t& count : counts_) count_ += count /= 2;
-  next_ = count_ + count_ / 16;
+  next_update_ = count_ + count_ / 16;
 }
 
-void Rate::add(std::int64_t at, std::int64_t bytes, std::int64_t usual) {
-  if (last_ >= 0 && at > last_) {
-    gaps_.add(at - last_);
-    spread(at, usual);
+void Rate::add(std::int64_t at, std::int64_t bytes, std::int64_t usual_gap) {
+  if (last_request_ >= 0 && at > last_request_) {
+    gaps_.add(at - last_request_);
+    spread(at, usual_gap);
   }
-  last_ = std::max(last_, at);
-  held_ += static_cast<double>(bytes);
+  last_request_ = std::max(last_request_, at);
+  pending_bytes_ += static_cast<double>(bytes);
 }
 
 void Rate::finish(std::int64_t at) {
-  if (last_ >= 0) spread(std::max(at, last_ + 1), 0);
+  if (last_request_ >= 0) spread(std::max(at, last_request_ + 1), 0);
   bins_.reach(at);
 }
 
-void Rate::spread(std::int64_t to, std::int64_t usual) {
+void Rate::spread(std::int64_t to, std::int64_t usual_gap) {
   std::int64_t reach = 2 * gaps_.quartile();
-  if (usual > 0 && usual <= reach / 64) reach = 64 * usual;
-  const std::int64_t stop = std::min(to, last_ + std::max<std::int64_t>(reach, 1));
-  const double rate = held_ / static_cast<double>(stop - last_);
-  bins_.spread(last_, stop,
+  if (usual_gap > 0 && usual_gap <= reach / 64) reach = 64 * usual_gap;
+  const std::int64_t stop = std::min(to, last_request_ + std::max<std::int64_t>(reach, 1));
+  const double rate = pending_bytes_ / static_cast<double>(stop - last_request_);
+  bins_.spread(last_request_, stop,
                [&](std::size_t bin, std::int64_t part) { bins_.at(0, bin) += rate * static_cast<double>(part); });
-  held_ = 0;
+  pending_bytes_ = 0;
 }
 
 std::vector<double> Rate::values() const {
   const std::vector<double>& sums = bins_.sums(0);
-  return {sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(bins_.used())};
+  return {sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(bins_.used_bins())};
 }
 
 RatesAnalyser::RatesAnalyser(const Lookup& lookup) : lookup_(lookup) {
@@ -92,8 +92,8 @@ RatesAnalyser::RatesAnalyser(const Lookup& lookup) : lookup_(lookup) {
 void RatesAnalyser::add(Rates& rates, const Call& call, std::int64_t at, std::size_t file) {
   rates.last = at;
   rates.all.add(at, call.moved, 0);
-  rates.ways[static_cast<std::size_t>(call.direction)].add(at, call.moved, rates.all.usual());
-  if (file < kFiles) rates.files[file].add(at, call.moved, rates.all.usual());
+  rates.directions[static_cast<std::size_t>(call.direction)].add(at, call.moved, rates.all.usual_gap());
+  if (file < kFiles) rates.files[file].add(at, call.moved, rates.all.usual_gap());
 }
 
 std::size_t RatesAnalyser::file_index(const Call& call) {
@@ -102,7 +102,7 @@ std::size_t RatesAnalyser::file_index(const Call& call) {
     indices_.resize(lookup_.names(), kNone);
     bytes_.resize(lookup_.names(), 0);
   }
-  grow(bytes_[call.name], call.moved);
+  add_saturated(bytes_[call.name], call.moved);
   if (indices_[call.name] != kNone) return indices_[call.name];
   std::size_t at = names_.size();
   if (at < kFiles) {
@@ -110,12 +110,12 @@ std::size_t RatesAnalyser::file_index(const Call& call) {
     wall_.files.emplace_back(kFileBins);
     cpu_.files.emplace_back(kFileBins);
   } else {  // a file with more than twice the bytes of the smallest replaces it, as with pictures of offsets
-    if (bytes_[call.name] < enough_) return kFiles;
+    if (bytes_[call.name] < replacement_bytes_) return kFiles;
     at = 0;
     for (std::size_t other = 1; other < names_.size(); ++other)
       if (bytes_[names_[other]] < bytes_[names_[at]]) at = other;
-    enough_ = twice(bytes_[names_[at]]);
-    if (bytes_[call.name] < enough_) return kFiles;
+    replacement_bytes_ = replacement_threshold(bytes_[names_[at]]);
+    if (bytes_[call.name] < replacement_bytes_) return kFiles;
     indices_[names_[at]] = kNone;
     names_[at] = call.name;
     wall_.files[at] = Rate(kFileBins);
@@ -135,7 +135,7 @@ void RatesAnalyser::add(std::span<const Call> calls) {
   }
 }
 
-void RatesAnalyser::result(Report& report) const {
+void RatesAnalyser::store_results(Report& report) const {
   const Rates& rates = report.timeline.cpu ? cpu_ : wall_;
   const auto search = [&](const Rate& rate, const std::string& what) {
     Rate whole = rate;
@@ -146,8 +146,8 @@ void RatesAnalyser::result(Report& report) const {
     }
   };
   search(rates.all, "all");
-  search(rates.ways[kReads], "reads");
-  search(rates.ways[kWrites], "writes");
+  search(rates.directions[kReads], "reads");
+  search(rates.directions[kWrites], "writes");
   if (names_.size() > 1)  // the cycles of a single file are those of the total
     for (std::size_t at = 0; at < names_.size(); ++at) search(rates.files[at], lookup_.text(names_[at]));
   // Cycles of about equal strength stay in this order.

@@ -21,7 +21,7 @@ class Gaps {
  private:
   std::array<std::uint32_t, 256> counts_{};  // four classes for each power of two
   std::uint32_t count_ = 0;
-  std::uint32_t next_ = 1;  // count at which the quartile is computed again
+  std::uint32_t next_update_ = 1;  // count at which the quartile is computed again
   std::int64_t quartile_ = 0;
 };
 
@@ -31,19 +31,19 @@ class Rate {
  public:
   explicit Rate(std::size_t bins) : bins_(bins, 1) {}
   /// usual  the usual gap between requests in the total rate; a gap of more than 64 times this is a pause. 0: unknown.
-  void add(std::int64_t at, std::int64_t bytes, std::int64_t usual);
+  void add(std::int64_t at, std::int64_t bytes, std::int64_t usual_gap);
   void finish(std::int64_t at);
-  std::int64_t usual() const { return gaps_.quartile(); }
+  std::int64_t usual_gap() const { return gaps_.quartile(); }
   std::int64_t width() const { return bins_.width(); }
   std::vector<double> values() const;
 
  private:
-  void spread(std::int64_t to, std::int64_t usual);
+  void spread(std::int64_t to, std::int64_t usual_gap);
 
   Bins<double> bins_;
   Gaps gaps_;
-  std::int64_t last_ = -1;
-  double held_ = 0;  // bytes of the requests at last_
+  std::int64_t last_request_ = -1;
+  double pending_bytes_ = 0;  // bytes of the requests at last_request_
 };
 
 /// Rates over wall time and over CPU time.
@@ -56,12 +56,12 @@ class RatesAnalyser final : public Analyser {
 
   explicit RatesAnalyser(const Lookup& lookup);
   void add(std::span<const Call> calls) override;
-  void result(Report& report) const override;
+  void store_results(Report& report) const override;
 
  private:
   struct Rates {
     Rate all{kBins};
-    std::array<Rate, 2> ways{Rate{kBins}, Rate{kBins}};
+    std::array<Rate, 2> directions{Rate{kBins}, Rate{kBins}};
     std::vector<Rate> files;
     std::int64_t last = 0;
   };
@@ -75,7 +75,7 @@ class RatesAnalyser final : public Analyser {
   std::vector<std::uint32_t> indices_;  // index of the file for each name
   std::vector<std::int64_t> bytes_;     // one entry for each name
   std::vector<std::uint32_t> names_;    // one entry for each file
-  std::int64_t enough_ = 0;
+  std::int64_t replacement_bytes_ = 0;
 };
 
 }  // namespace plait::trace::report

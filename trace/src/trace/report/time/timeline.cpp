@@ -38,8 +38,8 @@ std::vector<double> present(const std::vector<ProcessRow>& processes, std::int64
 
 void TimelineAnalyser::add(std::span<const Call> calls) {
   for (const Call& call : calls) {
-    const std::int64_t busy = call.io ? std::max<std::int64_t>(call.end - call.fresh, 0) : 0;
-    if (busy > 0) wall_.cover(kBusy, call.fresh, call.end);
+    const std::int64_t busy = call.io ? std::max<std::int64_t>(call.end - call.unshared_start, 0) : 0;
+    if (busy > 0) wall_.cover(kBusy, call.unshared_start, call.end);
     wall_.reach(call.start);
     if (call.is_data() && processes_ < 2 && (processes_ == 0 || call.process != process_)) {
       process_ = call.process;
@@ -57,21 +57,21 @@ void TimelineAnalyser::add(std::span<const Call> calls) {
     if (!call.is_data()) continue;
     const auto way = static_cast<std::size_t>(call.direction);
     const std::size_t bin = wall_.reach(call.start);
-    grow(wall_.at(kBytes + way, bin), call.moved);
+    add_saturated(wall_.at(kBytes + way, bin), call.moved);
     ++wall_.at(kCounts + way, bin);
     if (!cpu_ || processes_ > 1) continue;
     const std::size_t cpu_bin = cpu_bins_.reach(last_cpu_);
-    grow(cpu_bins_.at(kBytes + way, cpu_bin), call.moved);
+    add_saturated(cpu_bins_.at(kBytes + way, cpu_bin), call.moved);
     ++cpu_bins_.at(kCounts + way, cpu_bin);
   }
 }
 
-void TimelineAnalyser::result(Report& report) const {
+void TimelineAnalyser::store_results(Report& report) const {
   Timeline& line = report.timeline;
   line.cpu = report.timeline.cpu && has_cpu();
   const Bins<std::int64_t>& bins = line.cpu ? cpu_bins_ : wall_;
   line.width = bins.width();
-  const std::size_t used = bins.used();
+  const std::size_t used = bins.used_bins();
   for (std::size_t way = 0; way < 2; ++way) {
     line.bytes[way].assign(bins.sums(kBytes + way).begin(),
                            bins.sums(kBytes + way).begin() + static_cast<std::ptrdiff_t>(used));

@@ -12,7 +12,7 @@ class TimelineAnalyser final : public Analyser {
   static constexpr std::size_t kMax = 2048;
 
   void add(std::span<const Call> calls) override;
-  void result(Report& report) const override;
+  void store_results(Report& report) const override;
   /// True if CPU time can be used: one process transferred data, and every request has a CPU time.
   bool has_cpu() const { return cpu_ && processes_ == 1; }
 

@@ -15,25 +15,25 @@ namespace {
 TEST(TraceFilter, FilesAreClassifiedByTheirNames) {
   for (const char* name : {"/dev/shm/ucx_shm_posix_1fae0228", "/dev/shm/mpich_shar_tmpVqJd2F",
                            "/dev/shm/vader_segment.node.1000.5f.3", "/dev/shm/sem.mp-x1", "/memfd:x (deleted)"})
-    EXPECT_EQ(foreign(name), FileClass::kMpi) << name;
+    EXPECT_EQ(classify_foreign_file(name), FileClass::kMpi) << name;
   for (const char* name : {"/proc/self/maps", "/proc", "/sys/devices/system/cpu/online", "/dev/urandom"})
-    EXPECT_EQ(foreign(name), FileClass::kKernel) << name;
+    EXPECT_EQ(classify_foreign_file(name), FileClass::kKernel) << name;
   for (const char* name : {"/lib/x86_64-linux-gnu/libc.so.6", "/opt/a/libhdf5.so", "loader:[dlopen]"})
-    EXPECT_EQ(foreign(name), FileClass::kLibraries) << name;
+    EXPECT_EQ(classify_foreign_file(name), FileClass::kLibraries) << name;
   for (const char* name :
        {"/data/a/__pycache__/b.cpython-311.pyc", "/data/a/__pycache__/b.cpython-311.pyc.140232",
         "/usr/lib/python3.11/os.py", "/usr/lib/python3/dist-packages/numpy", "/data/a/env/pyvenv.cfg",
         "/data/a/env/bin/python3", "/data/a/env/lib/python3.11/site-packages/x/y.json",
         "/usr/lib/jvm/java-17-openjdk-amd64/lib/modules", "/opt/jdk-21.0.1/lib/server/classes.jsa",
         "/data/a/graal/lib/modules", "/tmp/hsperfdata_root/591"})
-    EXPECT_EQ(foreign(name), FileClass::kInterpreter) << name;
+    EXPECT_EQ(classify_foreign_file(name), FileClass::kInterpreter) << name;
   for (const char* name : {"/etc/localtime", "/usr/lib/locale/locale-archive"})
-    EXPECT_EQ(foreign(name), FileClass::kSettings) << name;
+    EXPECT_EQ(classify_foreign_file(name), FileClass::kSettings) << name;
   for (const char* name :
        {"/dev/shm/data.npy", "/dev/shm", "/data/a/out.npy", "simulation.py", "/data/a/proc/b", "sys", "/etc/passwd",
         "pipe:[12]", "a.sock", "/data/lib/pythonic/x.dat", "/data/lib/python3data.h5", "/data/bin/python-out/run.h5",
         "/dev/shm/impinging.npy", "/dev/shm/mv2data.npy", "/data/modules", "/data/jdk-tests.h5", ""})
-    EXPECT_EQ(foreign(name), FileClass::kNone) << name;
+    EXPECT_EQ(classify_foreign_file(name), FileClass::kNone) << name;
 }
 
 /// Returns a trace with a file of the program, and one of each of three classes that are omitted.
