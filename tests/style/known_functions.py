@@ -6,7 +6,7 @@ KNOWN_LINES = {
     "bindings/python/core_file.cpp:plait::python::bind_file": 101,
     "bindings/python/core_layout.cpp:plait::python::bind_layout": 202,
     "trace/bindings/python/trace/traces.cpp:plait::python::bind_traces": 80,
-    "trace/src/trace/formats/binary/stream.cpp:plait::trace::binary::Stream::fields": 74,
+    "trace/src/trace/formats/binary/stream.cpp:plait::trace::binary::Stream::decode_fields": 74,
     "trace/src/trace/formats/import/strace/act.cpp:plait::trace::strace::EventConverter::call": 112,
     "trace/src/trace/formats/import/strace/calls.cpp:plait::trace::strace::what_does": 122,
     "trace/src/trace/formats/text1992/reader.cpp:plait::trace::text1992::Reader1992::take_record": 77,

@@ -42,7 +42,7 @@ class IntervalReader : public Reader {
 
 std::unique_ptr<Reader> between(std::unique_ptr<Reader> reader, std::int64_t begin, std::int64_t end) {
   if (auto* indexed = dynamic_cast<binary::BinaryReader*>(reader.get())) {
-    indexed->between(begin, end);
+    indexed->restrict_to(begin, end);
     return reader;
   }
   return std::make_unique<IntervalReader>(std::move(reader), begin, end);

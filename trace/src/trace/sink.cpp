@@ -1,3 +1,5 @@
+// Destinations of a trace: a file that appears when it is complete, a pipe or device, or a text in memory.
+
 #include "trace/sink.hpp"
 
 #include <fcntl.h>
@@ -29,19 +31,19 @@ class FileSink : public Sink {
  public:
   explicit FileSink(const std::string& path)
       : path_(path),
-        made_(driver::plain::make_new_file(path, {})),
-        file_(base::open_file(made_->location().path, O_WRONLY)) {}
+        new_file_(driver::plain::make_new_file(path, {})),
+        file_(base::open_file(new_file_->location().path, O_WRONLY)) {}
 
  protected:
   void write(std::string_view text) override { write_all(file_.number(), text, path_); }
   void commit() override {
     file_.close();
-    made_->commit();
+    new_file_->commit();
   }
 
  private:
   std::string path_;
-  std::unique_ptr<store::NewFile> made_;
+  std::unique_ptr<store::NewFile> new_file_;
   base::Descriptor file_;
 };
 

@@ -19,7 +19,7 @@ namespace plait::trace {
 
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 18;
+constexpr std::size_t kReadBytes = std::size_t{1} << 18;
 
 class FileBytes : public Bytes {
  public:
@@ -35,8 +35,8 @@ class FileBytes : public Bytes {
   std::size_t read(char* output, std::size_t bytes) override {
     owner_.check("the trace " + shown_);
     while (true) {
-      const ssize_t got = ::read(file_.number(), output, bytes);
-      if (got >= 0) return static_cast<std::size_t>(got);
+      const ssize_t count = ::read(file_.number(), output, bytes);
+      if (count >= 0) return static_cast<std::size_t>(count);
       if (errno != EINTR) throw base::system_error("read the trace " + shown_, errno);
     }
   }
@@ -59,9 +59,9 @@ class TextBytes : public Bytes {
   explicit TextBytes(std::string_view text) : text_(text) {}
 
   std::size_t read(char* output, std::size_t bytes) override {
-    const std::size_t count = std::min(bytes, text_.size() - done_);
-    std::memcpy(output, text_.data() + done_, count);
-    done_ += count;
+    const std::size_t count = std::min(bytes, text_.size() - position_);
+    std::memcpy(output, text_.data() + position_, count);
+    position_ += count;
     return count;
   }
 
@@ -69,7 +69,7 @@ class TextBytes : public Bytes {
 
  private:
   std::string text_;
-  std::size_t done_ = 0;
+  std::size_t position_ = 0;
 };
 
 }  // namespace
@@ -86,23 +86,23 @@ std::size_t Source::fill(std::size_t bytes) {
   while (end_ - begin_ < bytes && !ended_) {
     if (begin_ > 0) {
       std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-      passed_ += static_cast<std::int64_t>(begin_);
+      consumed_ += static_cast<std::int64_t>(begin_);
       end_ -= begin_;
       begin_ = 0;
     }
     // A short trace needs only its own size, and one more byte to detect its end.
     const std::int64_t size = bytes_->size();
-    const std::size_t chunk = size > 0 ? std::min(kChunk, static_cast<std::size_t>(size) + 1) : kChunk;
+    const std::size_t chunk = size > 0 ? std::min(kReadBytes, static_cast<std::size_t>(size) + 1) : kReadBytes;
     buffer_.resize(std::max(buffer_.size(), end_ + chunk));
-    const std::size_t got = bytes_->read(buffer_.data() + end_, buffer_.size() - end_);
-    ended_ = got == 0;
-    end_ += got;
+    const std::size_t count = bytes_->read(buffer_.data() + end_, buffer_.size() - end_);
+    ended_ = count == 0;
+    end_ += count;
   }
   return end_ - begin_;
 }
 
 std::string_view Source::peek(std::size_t bytes) {
-  const std::size_t count = std::min({bytes, kLongest, fill(std::min(bytes, kLongest))});
+  const std::size_t count = std::min({bytes, kMaxLineBytes, fill(std::min(bytes, kMaxLineBytes))});
   return {buffer_.data() + begin_, count};
 }
 
@@ -112,7 +112,7 @@ std::string_view Source::take(std::size_t bytes) {
   return taken;
 }
 
-bool Source::line(std::string_view& text) {
+bool Source::read_line(std::string_view& text) {
   std::size_t searched = 0;
   while (true) {
     const std::size_t available = end_ - begin_;
@@ -122,31 +122,31 @@ bool Source::line(std::string_view& text) {
       const auto length = static_cast<std::size_t>(static_cast<const char*>(newline) - from);
       text = {from, length};
       begin_ += length + 1;
-      whole_ = true;
+      last_line_has_newline_ = true;
       break;
     }
     searched = available;
-    if (available >= kLongest) {  // ignores the rest of the line
-      const std::string truncated(from, kLongest);
+    if (available >= kMaxLineBytes) {  // ignores the rest of the line
+      const std::string truncated(from, kMaxLineBytes);
       begin_ = end_;
       std::string_view rest;
       while (fill(1) > 0) {
-        rest = peek(kChunk);
+        rest = peek(kReadBytes);
         const std::size_t stop = rest.find('\n');
         begin_ += stop == std::string_view::npos ? rest.size() : stop + 1;
         if (stop != std::string_view::npos) break;
       }
       ++long_lines_;
-      cut_ = truncated;
-      text = cut_;
-      whole_ = true;
+      truncated_line_ = truncated;
+      text = truncated_line_;
+      last_line_has_newline_ = true;
       break;
     }
     if (fill(available + 1) == available) {  // the end
       if (available == 0) return false;
       text = {buffer_.data() + begin_, available};
       begin_ = end_;
-      whole_ = false;
+      last_line_has_newline_ = false;
       break;
     }
   }

@@ -29,30 +29,30 @@ std::unique_ptr<Bytes> open_bytes(const std::string& path, const std::string& sh
 /// Copies a text.
 std::unique_ptr<Bytes> make_bytes(std::string_view text);
 
-/// Bytes with lookahead, and lines.
-/// memory  one buffer that grows to the longest line, at most kLongest.
+/// A buffered reader of bytes, with lookahead, and of lines.
+/// memory  one buffer that grows to the longest line, at most kMaxLineBytes.
 class Source {
  public:
-  static constexpr std::size_t kLongest = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 
   Source(std::string name, std::unique_ptr<Bytes> bytes);
 
   /// The name in error texts.
   const std::string& name() const noexcept { return name_; }
-  /// Returns up to `bytes` (at most kLongest) from the current position without reading them; fewer at the end. Valid
-  /// until the next call.
+  /// Returns up to `bytes` (at most kMaxLineBytes) from the current position without reading them; fewer at the end.
+  /// Valid until the next call.
   std::string_view peek(std::size_t bytes);
   /// Returns up to `bytes` and reads them.
   std::string_view take(std::size_t bytes);
   /// Reads the next line without its end. Returns false at the end. Valid until the next call. A line longer than
-  /// kLongest is truncated, and long_lines() counts it.
-  bool line(std::string_view& text);
+  /// kMaxLineBytes is truncated, and long_lines() counts it.
+  bool read_line(std::string_view& text);
   /// True if the last line ended in a newline.
-  bool line_was_whole() const noexcept { return whole_; }
+  bool line_had_newline() const noexcept { return last_line_has_newline_; }
 
   std::int64_t lines() const noexcept { return lines_; }
   std::int64_t long_lines() const noexcept { return long_lines_; }
-  std::int64_t bytes_read() const noexcept { return passed_ + static_cast<std::int64_t>(begin_); }
+  std::int64_t bytes_read() const noexcept { return consumed_ + static_cast<std::int64_t>(begin_); }
   std::int64_t size() const { return bytes_->size(); }
   int file() const { return bytes_->file(); }
   std::string path() const { return bytes_->path(); }
@@ -66,12 +66,12 @@ class Source {
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // begin of the unread bytes
   std::size_t end_ = 0;
-  std::int64_t passed_ = 0;  // number of bytes that have left the buffer
+  std::int64_t consumed_ = 0;  // number of bytes that have left the buffer
   std::int64_t lines_ = 0;
   std::int64_t long_lines_ = 0;
-  std::string cut_;  // a truncated line
+  std::string truncated_line_;  // the last line, if it was truncated
   bool ended_ = false;
-  bool whole_ = true;
+  bool last_line_has_newline_ = true;
 };
 
 }  // namespace plait::trace

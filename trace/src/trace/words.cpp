@@ -1,3 +1,5 @@
+// Conversion between the numbers in events and the words of text formats.
+
 #include "trace/words.hpp"
 
 #include <algorithm>
@@ -25,15 +27,15 @@ constexpr std::array kDataTypes{std::string_view(), PLAIT_TRACE_DATA_TYPES(PLAIT
 #undef PLAIT_TRACE_FLAG_WORD
 #undef PLAIT_TRACE_TYPE_WORD
 
-bool same_word(std::string_view word, std::string_view other) {
+bool equals_ignoring_case(std::string_view word, std::string_view other) {
   return std::equal(word.begin(), word.end(), other.begin(), other.end(),
                     [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b); });
 }
 
 template <std::size_t N>
-std::optional<std::uint8_t> number_in(const std::array<std::string_view, N>& words, std::string_view word) {
+std::optional<std::uint8_t> find_index(const std::array<std::string_view, N>& words, std::string_view word) {
   for (std::size_t i = 0; i < N; ++i)
-    if (same_word(word, words[i])) return static_cast<std::uint8_t>(i);
+    if (equals_ignoring_case(word, words[i])) return static_cast<std::uint8_t>(i);
   return std::nullopt;
 }
 
@@ -50,9 +52,9 @@ std::string_view kind_word(Kind kind) {
 }
 
 std::optional<Kind> parse_kind(std::string_view word) {
-  if (same_word(word, "r")) return Kind::kRead;
-  if (same_word(word, "w")) return Kind::kWrite;
-  if (const auto number = number_in(kKindNames, word)) return static_cast<Kind>(*number);
+  if (equals_ignoring_case(word, "r")) return Kind::kRead;
+  if (equals_ignoring_case(word, "w")) return Kind::kWrite;
+  if (const auto number = find_index(kKindNames, word)) return static_cast<Kind>(*number);
   return std::nullopt;
 }
 
@@ -64,7 +66,7 @@ std::string_view interface_word(Interface interface) {
 
 std::optional<Interface> parse_interface(std::string_view word) {
   if (word.empty()) return Interface::kUnknown;
-  if (const auto number = number_in(kInterfaceNames, word)) return static_cast<Interface>(*number);
+  if (const auto number = find_index(kInterfaceNames, word)) return static_cast<Interface>(*number);
   return std::nullopt;
 }
 
@@ -74,19 +76,19 @@ void append_flags(std::string& text, std::uint16_t flags) {
     first = false;
     text += word;
   };
-  unsigned left = flags;
+  unsigned remaining = flags;
   for (const auto& [bit, word] : kFlags) {
-    if ((left & bit) == 0) continue;
+    if ((remaining & bit) == 0) continue;
     add(word);
-    left &= ~static_cast<unsigned>(bit);
+    remaining &= ~static_cast<unsigned>(bit);
   }
-  if (const unsigned type = left & flag::kDataType; type != 0) {
+  if (const unsigned type = remaining & flag::kDataType; type != 0) {
     add(kDataTypes[type]);
-    left &= ~type;
+    remaining &= ~type;
   }
-  if (left == 0) return;
+  if (remaining == 0) return;
   std::array<char, 8> digits{};
-  const auto end = std::to_chars(digits.begin(), digits.end(), left, 16).ptr;
+  const auto end = std::to_chars(digits.begin(), digits.end(), remaining, 16).ptr;
   add("0x" + std::string(digits.begin(), end));
 }
 
@@ -155,10 +157,10 @@ std::optional<std::int64_t> to_number(std::string_view text) {
   return number;
 }
 
-std::optional<std::uint64_t> to_natural(std::string_view text, std::uint64_t most) {
+std::optional<std::uint64_t> to_natural(std::string_view text, std::uint64_t maximum) {
   std::uint64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number > most)
+  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number > maximum)
     return std::nullopt;
   return number;
 }

@@ -14,7 +14,7 @@ std::size_t LineReader::read(std::span<Event> output) {
   std::size_t count = 0;
   std::string_view line;
   while (count < output.size() && !ended_) {
-    if (!source_->line(line)) {
+    if (!source_->read_line(line)) {
       end();
     } else if (take_line(line, output[count])) {
       ++count;

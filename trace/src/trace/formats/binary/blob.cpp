@@ -20,7 +20,7 @@ namespace plait::trace::binary {
 
 namespace {
 
-constexpr std::size_t kInMemory = std::size_t{8} << 20;
+constexpr std::size_t kMaxMemoryBytes = std::size_t{8} << 20;
 
 class FileBlob : public Blob {
  public:
@@ -34,12 +34,12 @@ class FileBlob : public Blob {
     owner_.check("the trace " + path_);
     std::size_t bytes_read = 0;
     while (bytes_read < bytes && offset + bytes_read < size_) {
-      const ssize_t got = ::pread(file_.number(), static_cast<char*>(output) + bytes_read, bytes - bytes_read,
-                                  static_cast<off_t>(offset + bytes_read));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw base::system_error("read the trace " + path_, errno);
-      if (got == 0) break;
-      bytes_read += static_cast<std::size_t>(got);
+      const ssize_t count = ::pread(file_.number(), static_cast<char*>(output) + bytes_read, bytes - bytes_read,
+                                    static_cast<off_t>(offset + bytes_read));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) throw base::system_error("read the trace " + path_, errno);
+      if (count == 0) break;
+      bytes_read += static_cast<std::size_t>(count);
     }
     return bytes_read;
   }
@@ -71,8 +71,8 @@ class MemoryBlob : public Blob {
 };
 
 base::Descriptor temporary_file() {
-  const char* named = std::getenv("TMPDIR");
-  const std::string folder = named != nullptr && *named != 0 ? named : "/tmp";
+  const char* environment = std::getenv("TMPDIR");
+  const std::string folder = environment != nullptr && *environment != 0 ? environment : "/tmp";
   std::string name = folder + "/plait-trace-XXXXXX";
   base::Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
   if (file.number() < 0) throw base::system_error("make a temporary file in " + folder, errno);
@@ -102,14 +102,14 @@ std::unique_ptr<Blob> open_blob(const Source& source) {
 }
 
 std::unique_ptr<Blob> spool(Source& source) {
-  std::string held;
-  while (held.size() < kInMemory) {
+  std::string content;
+  while (content.size() < kMaxMemoryBytes) {
     const std::string_view part = source.take(std::size_t{1} << 18);
-    if (part.empty()) return std::make_unique<MemoryBlob>(std::move(held));
-    held += part;
+    if (part.empty()) return std::make_unique<MemoryBlob>(std::move(content));
+    content += part;
   }
   base::Descriptor file = temporary_file();
-  write_all(file.number(), held);
+  write_all(file.number(), content);
   while (true) {
     const std::string_view part = source.take(std::size_t{1} << 18);
     if (part.empty()) break;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kReaped = PLAIT_REAPED;
 constexpr std::int64_t kMaxLoads = 1 << 20;
-constexpr std::int64_t kLoad = 16384;  // maximum bytes that one dlopen reads of a library and its dependencies
+constexpr std::int64_t kLoadBytes = 16384;  // maximum bytes that one dlopen reads of a library and its dependencies
 
 /// Reads numbers separated by blanks; false if the text contains anything else, or another count of them.
 template <std::size_t Count>
@@ -41,7 +41,7 @@ bool parse_numbers(std::string_view text, std::array<std::uint64_t, Count>& numb
 }
 
 /// Sums as unsigned numbers, because the values of a damaged trace may overflow.
-std::int64_t accounted(const plait_account& account, int sum) {
+std::int64_t sum_account(const plait_account& account, int sum) {
   auto all = static_cast<std::uint64_t>(account.settled[sum]);
   for (const auto& slot : account.slots) all += static_cast<std::uint64_t>(slot.sums[sum]);
   return static_cast<std::int64_t>(std::min(all, std::uint64_t{1} << 62U));
@@ -49,40 +49,40 @@ std::int64_t accounted(const plait_account& account, int sum) {
 
 }  // namespace
 
-void Tables::take_account(const Part& part, const plait_chunk& chunk, std::string_view content) {
+void Tables::read_account(const Part& part, const plait_chunk& chunk, std::string_view content) {
   if (content.size() < sizeof(plait_account)) return;
   plait_account account;
   std::memcpy(&account, content.data(), sizeof account);
-  accounts_.emplace_back(key(part, chunk.process, chunk.image), account);
+  accounts_.emplace_back(make_key(part, chunk.process, chunk.image), account);
 }
 
-bool Tables::take_reaped(const Image& image, std::string_view name) {
+bool Tables::read_reaped(const Image& image, std::string_view name) {
   if (!name.starts_with(kReaped)) return false;
   std::array<std::uint64_t, 6> numbers{};  // process id, start time, the kernel's four sums
   if (!parse_numbers(name.substr(kReaped.size()), numbers)) return false;
-  auto& counted = reaped_[{{image.part, static_cast<std::uint32_t>(numbers[0])}, numbers[1]}];
-  for (std::size_t k = 0; k < counted.size(); ++k) counted[k] = static_cast<std::int64_t>(numbers[k + 2]);
+  auto& counters = kernel_counters_[{{image.part, static_cast<std::uint32_t>(numbers[0])}, numbers[1]}];
+  for (std::size_t k = 0; k < counters.size(); ++k) counters[k] = static_cast<std::int64_t>(numbers[k + 2]);
   return true;
 }
 
 bool Tables::compare_killed(Image& image) const {
-  const auto counted = reaped_.find({{image.part, image.id}, image.block.started});
-  if (counted == reaped_.end() || !image.account || image.account->flags != 0) return false;
+  const auto counters = kernel_counters_.find({{image.part, image.id}, image.block.started});
+  if (counters == kernel_counters_.end() || !image.account || image.account->flags != 0) return false;
   const plait_account& account = *image.account;
-  const auto lost = [&](int sum) {
-    return std::max<std::int64_t>(counted->second[static_cast<std::size_t>(sum)] - accounted(account, sum), 0);
+  const auto missing = [&](int sum) {
+    return std::max<std::int64_t>(counters->second[static_cast<std::size_t>(sum)] - sum_account(account, sum), 0);
   };
-  std::int64_t lost_read = lost(0);
-  const std::int64_t lost_written = lost(1);
-  const auto reading = std::count_if(std::begin(account.slots), std::end(account.slots),
-                                     [](const auto& slot) { return slot.reading != 0; });
-  if (lost(2) <= reading) lost_read = 0;
+  std::int64_t missing_read = missing(0);
+  const std::int64_t missing_written = missing(1);
+  const auto reading_threads = std::count_if(std::begin(account.slots), std::end(account.slots),
+                                             [](const auto& slot) { return slot.reading != 0; });
+  if (missing(2) <= reading_threads) missing_read = 0;
   // The sums include the loader's reads for dlopen only after the next open of a file.
-  if (lost_read <= std::clamp<std::int64_t>(account.loading, 0, kMaxLoads) * kLoad) lost_read = 0;
-  if (lost_read == 0 && lost_written == 0) return true;
+  if (missing_read <= std::clamp<std::int64_t>(account.loading, 0, kMaxLoads) * kLoadBytes) missing_read = 0;
+  if (missing_read == 0 && missing_written == 0) return true;
   image.block.missed[PLAIT_MISSED_KERNEL][0] += 1;
-  image.block.missed[PLAIT_MISSED_KERNEL][1] += lost_read;
-  image.block.missed[PLAIT_MISSED_KERNEL][2] += lost_written;
+  image.block.missed[PLAIT_MISSED_KERNEL][1] += missing_read;
+  image.block.missed[PLAIT_MISSED_KERNEL][2] += missing_written;
   return true;
 }
 

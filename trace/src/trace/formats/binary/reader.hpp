@@ -23,7 +23,7 @@ class BinaryReader : public Reader {
 
   /// Restricts the reader to events that start in [begin, end); chunks without any are skipped. Called before the
   /// first read.
-  void between(std::int64_t begin, std::int64_t end);
+  void restrict_to(std::int64_t begin, std::int64_t end);
 
   std::size_t read(std::span<Event> output) override;
   const Description& description() const override { return description_; }
@@ -40,26 +40,26 @@ class BinaryReader : public Reader {
     ChunkEntry entry;
   };
   using StreamPointer = std::unique_ptr<Stream>;
-  static bool after(const StreamPointer& a, const StreamPointer& b) noexcept;
+  static bool starts_after(const StreamPointer& a, const StreamPointer& b) noexcept;
 
-  void open(const QueuedChunk& waiting, std::uint64_t order);
+  void open(const QueuedChunk& chunk, std::uint64_t order);
   void close(const Stream& stream);
   bool advance(Event& event);
 
   std::vector<Part> parts_;
   Description description_;
   std::unique_ptr<Tables> tables_;
-  std::vector<QueuedChunk> waiting_;  // in the order of `first`
-  std::size_t next_ = 0;              // index in waiting_
-  std::vector<StreamPointer> open_;   // a heap without `current_`
+  std::vector<QueuedChunk> queued_chunks_;   // in the order of `first`
+  std::size_t next_chunk_ = 0;               // index in queued_chunks_
+  std::vector<StreamPointer> open_streams_;  // a heap without `current_`
   StreamPointer current_;
   std::int64_t begin_ = INT64_MIN;
   std::int64_t end_ = INT64_MAX;  // no end: an event may start at this time
   std::int64_t bytes_read_ = 0;
   std::int64_t bytes_ = 0;
-  std::int64_t lost_ = 0;
-  std::size_t lost_offset_ = 0;
-  Remarks damaged_{"further damaged chunks"};
+  std::int64_t lost_events_ = 0;
+  std::size_t lost_entry_ = 0;  // index in Description::missed of the entry for damaged chunks
+  Remarks damage_remarks_{"further damaged chunks"};
 };
 
 std::unique_ptr<Reader> open_source(std::unique_ptr<Source> source, const ReadOptions& options);

@@ -51,14 +51,14 @@ Stream::Stream(const Part& part, const ChunkEntry& entry, std::uint64_t order, T
       return;
     }
   }
-  emitted_ = chunk_.first;
+  last_returned_start_ = chunk_.first;
   window_.resize(std::min<std::size_t>(kWindow, chunk_.used) + kSlack);
   contexts_.push_back(std::make_unique<Context>());
   context_ = contexts_.front().get();
   plait_delta_begin(&context_->delta, chunk_.base);
   context_->process = chunk_.process;
   context_->thread = chunk_.thread;
-  at_ = end_ = window_.data();
+  cursor_ = end_ = window_.data();
 }
 
 bool Stream::fail(const std::string& reason) {
@@ -73,28 +73,28 @@ bool Stream::fail(const std::string& reason) {
 // Fills the window with the next bytes of the chunk, followed by zeros. A truncated record is thus read to its end,
 // and then found to be too long.
 void Stream::fill() {
-  const std::size_t rest = ahead();
-  std::memmove(window_.data(), at_, rest);
-  const std::size_t capacity = window_.size() - kSlack - rest;
-  const std::size_t requested = std::min<std::uint64_t>(capacity, chunk_.used - read_);
+  const std::size_t unread = bytes_in_window();
+  std::memmove(window_.data(), cursor_, unread);
+  const std::size_t capacity = window_.size() - kSlack - unread;
+  const std::size_t requested = std::min<std::uint64_t>(capacity, chunk_.used - loaded_bytes_);
   const std::size_t received =
-      part_.blob().read(chunk_.position + sizeof chunk_ + read_, window_.data() + rest, requested);
-  read_ += received;
+      part_.blob().read(chunk_.position + sizeof chunk_ + loaded_bytes_, window_.data() + unread, requested);
+  loaded_bytes_ += received;
   if (received < requested) {
-    cut_ = true;
-    chunk_.used = static_cast<std::uint32_t>(read_);
+    is_truncated_ = true;
+    chunk_.used = static_cast<std::uint32_t>(loaded_bytes_);
   }
-  at_ = window_.data();
-  end_ = at_ + rest + received;
-  std::memset(window_.data() + rest + received, 0, kSlack);
+  cursor_ = window_.data();
+  end_ = cursor_ + unread + received;
+  std::memset(window_.data() + unread + received, 0, kSlack);
 }
 
-bool Stream::control(unsigned tag) {
+bool Stream::decode_control(unsigned tag) {
   std::uint64_t first = tag - PLAIT_TAG_CONTEXT;
   std::uint64_t second = 0;
   if (tag == PLAIT_TAG_NEW || tag == PLAIT_TAG_RENEW) {
-    if ((at_ = get_varint(at_, first)) == nullptr || (at_ = get_varint(at_, second)) == nullptr || first > UINT32_MAX ||
-        second > UINT32_MAX)
+    if ((cursor_ = get_varint(cursor_, first)) == nullptr || (cursor_ = get_varint(cursor_, second)) == nullptr ||
+        first > UINT32_MAX || second > UINT32_MAX)
       return fail("a thread without a number");
     if (tag == PLAIT_TAG_NEW) {
       if (contexts_.size() >= PLAIT_TRACE_CONTEXTS) return fail("more threads than a chunk may have");
@@ -104,23 +104,23 @@ bool Stream::control(unsigned tag) {
     plait_delta_begin(&context_->delta, chunk_.base);
     context_->process = static_cast<std::uint32_t>(first);
     context_->thread = static_cast<std::uint32_t>(second);
-    context_->file = context_->known = 0;
+    context_->file = context_->trace_file = 0;
     return true;
   }
   if (tag >= PLAIT_TAG_EXTENSION) {
-    if ((at_ = get_varint(at_, first)) == nullptr) return fail("a record without a length");
-    const std::uint64_t left = ahead() + (chunk_.used - read_);
-    if (at_ > end_ || first > left) return fail("a record longer than the chunk");
-    if (first <= ahead()) {
-      at_ += first;
+    if ((cursor_ = get_varint(cursor_, first)) == nullptr) return fail("a record without a length");
+    const std::uint64_t bytes_left = bytes_in_window() + (chunk_.used - loaded_bytes_);
+    if (cursor_ > end_ || first > bytes_left) return fail("a record longer than the chunk");
+    if (first <= bytes_in_window()) {
+      cursor_ += first;
     } else {
-      read_ += first - ahead();
-      at_ = end_;
+      loaded_bytes_ += first - bytes_in_window();
+      cursor_ = end_;
     }
     return true;
   }
   if (tag == PLAIT_TAG_SWITCH) {
-    if ((at_ = get_varint(at_, first)) == nullptr) return fail("a thread without a number");
+    if ((cursor_ = get_varint(cursor_, first)) == nullptr) return fail("a thread without a number");
   } else if (tag > PLAIT_TAG_CONTEXT_LAST) {
     return fail(base::text("an unknown record ", tag));
   }
@@ -130,11 +130,11 @@ bool Stream::control(unsigned tag) {
 }
 
 // Decodes the fields that plait_delta_put encodes.
-bool Stream::fields(unsigned tag, Event& event) {
+bool Stream::decode_fields(unsigned tag, Event& event) {
   plait_delta& delta = context_->delta;
   // There are no checks on the way: the window always contains the longest record, possibly of zeros. A record that
   // exceeds the chunk is found at the end.
-  const unsigned char* at = at_;
+  const unsigned char* at = cursor_;
   if ((tag & PLAIT_TAG_SHAPE) != 0) {
     const unsigned first = *at++;
     delta.kind = first & (PLAIT_DELTA_KINDS - 1);
@@ -179,7 +179,7 @@ bool Stream::fields(unsigned tag, Event& event) {
   if ((at = get_signed(at, value)) == nullptr || (at = get_varint(at, duration)) == nullptr)
     return fail("a number too long");
   if (at > end_) return fail("its last event is cut off");
-  at_ = at;
+  cursor_ = at;
   plait_event raw;
   raw.start = number(delta.end + value);
   raw.duration = number(duration - 1);
@@ -209,29 +209,30 @@ bool Stream::fields(unsigned tag, Event& event) {
 
 bool Stream::decode(Event& event) {
   while (!ended_) {
-    if (ahead() < kSlack) fill();
-    if (at_ == end_) {
+    if (bytes_in_window() < kSlack) fill();
+    if (cursor_ == end_) {
       // A process that is killed while it writes its last event has counted but not stored it.
-      if (cut_ || decoded_ + 1 < chunk_.events) return fail(cut_ ? "the file ends within it" : "it ends early");
+      if (is_truncated_ || decoded_ + 1 < chunk_.events)
+        return fail(is_truncated_ ? "the file ends within it" : "it ends early");
       ended_ = true;
       return false;
     }
-    const unsigned tag = *at_++;
+    const unsigned tag = *cursor_++;
     if (tag >= PLAIT_TAG_CONTEXT) {
-      if (!control(tag)) return false;
-      if (at_ > end_) return fail("its last record is cut off");
+      if (!decode_control(tag)) return false;
+      if (cursor_ > end_) return fail("its last record is cut off");
       continue;
     }
-    if (!fields(tag, event)) return false;
+    if (!decode_fields(tag, event)) return false;
     ++decoded_;
     event.process = context_->process;
     if (image_ != nullptr) {
       event.process = image_->number;
       if (event.file != context_->file) {
         context_->file = event.file;
-        context_->known = tables_.find_file(*image_, event.file);
+        context_->trace_file = tables_.find_file(*image_, event.file);
       }
-      event.file = context_->known;
+      event.file = context_->trace_file;
       if (event.kind == Kind::kFork)
         event.operation = tables_.find_child(*image_, event.operation);
       else if (event.operation != 0)
@@ -244,30 +245,30 @@ bool Stream::decode(Event& event) {
 }
 
 bool Stream::next() {
-  if (early_.empty() && chunk_.back == 0) {  // in order, as most chunks are
+  if (reordered_.empty() && chunk_.back == 0) {  // in order, as most chunks are
     if (!decode(event_)) return false;
   } else {
     // An event is returned when no later record can precede it.
     Event event;
-    while (!ended_ && (early_.empty() ||
-                       static_cast<std::uint64_t>(greatest_) - static_cast<std::uint64_t>(early_.front().event.start) <
-                           chunk_.back)) {
+    while (!ended_ && (reordered_.empty() || static_cast<std::uint64_t>(latest_start_) -
+                                                     static_cast<std::uint64_t>(reordered_.front().event.start) <
+                                                 chunk_.back)) {
       if (!decode(event)) break;
-      greatest_ = std::max(greatest_, event.start);
-      early_.push_back({event, decoded_});
-      std::push_heap(early_.begin(), early_.end(), Later());
+      latest_start_ = std::max(latest_start_, event.start);
+      reordered_.push_back({event, decoded_});
+      std::push_heap(reordered_.begin(), reordered_.end(), StartsLater());
     }
-    if (early_.empty()) return false;
-    std::pop_heap(early_.begin(), early_.end(), Later());
-    event_ = early_.back().event;
-    early_.pop_back();
+    if (reordered_.empty()) return false;
+    std::pop_heap(reordered_.begin(), reordered_.end(), StartsLater());
+    event_ = reordered_.back().event;
+    reordered_.pop_back();
   }
-  if (event_.start < emitted_) {
-    early_.clear();
+  if (event_.start < last_returned_start_) {
+    reordered_.clear();
     --decoded_;
     return fail("an event that lies further back than its header says");
   }
-  emitted_ = event_.start;
+  last_returned_start_ = event_.start;
   event_.start = number(static_cast<std::uint64_t>(event_.start) + shift_);
   return true;
 }

@@ -34,25 +34,25 @@ class Stream {
     plait_delta delta;
     std::uint32_t process = 0;
     std::uint32_t thread = 0;
-    std::uint32_t file = 0;   // file of its last event, numbered as in the chunk
-    std::uint32_t known = 0;  // that file, numbered as in the trace
+    std::uint32_t file = 0;        // file of its last event, numbered as in the chunk
+    std::uint32_t trace_file = 0;  // that file, numbered as in the trace
   };
   struct QueuedEvent {
     Event event;
     std::uint64_t number;
   };
-  struct Later {
+  struct StartsLater {
     bool operator()(const QueuedEvent& a, const QueuedEvent& b) const noexcept {
       return a.event.start != b.event.start ? a.event.start > b.event.start : a.number > b.number;
     }
   };
 
   bool decode(Event& event);
-  bool control(unsigned tag);
-  bool fields(unsigned tag, Event& event);
+  bool decode_control(unsigned tag);
+  bool decode_fields(unsigned tag, Event& event);
   void fill();
   bool fail(const std::string& reason);
-  std::size_t ahead() const noexcept { return static_cast<std::size_t>(end_ - at_); }
+  std::size_t bytes_in_window() const noexcept { return static_cast<std::size_t>(end_ - cursor_); }
 
   const Part& part_;
   Tables& tables_;
@@ -61,18 +61,18 @@ class Stream {
   plait_chunk chunk_{};
   const Image* image_ = nullptr;
   std::vector<unsigned char> window_;
-  const unsigned char* at_ = nullptr;
+  const unsigned char* cursor_ = nullptr;  // next byte to decode, in window_
   const unsigned char* end_ = nullptr;
-  std::uint64_t read_ = 0;  // bytes of the content that are or were in the window
+  std::uint64_t loaded_bytes_ = 0;  // bytes of the content that are or were in the window
   std::vector<std::unique_ptr<Context>> contexts_;
   Context* context_ = nullptr;
   Event event_;
-  std::vector<QueuedEvent> early_;  // a heap by start
-  std::int64_t greatest_ = INT64_MIN;
-  std::int64_t emitted_ = INT64_MIN;
+  std::vector<QueuedEvent> reordered_;     // decoded events that are not returned yet: a heap with the earliest on top
+  std::int64_t latest_start_ = INT64_MIN;  // latest start of a decoded event
+  std::int64_t last_returned_start_ = INT64_MIN;
   std::uint64_t decoded_ = 0;
   bool ended_ = false;
-  bool cut_ = false;
+  bool is_truncated_ = false;
   std::string damage_;
   std::int64_t lost_ = 0;
 };

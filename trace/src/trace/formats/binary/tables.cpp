@@ -23,39 +23,39 @@ std::string read_content(const Part& part, const plait_chunk& chunk) {
   return content;
 }
 
-bool take_counters(Fields& fields, Description& description) {
+bool read_counters(Fields& fields, Description& description) {
   Counters counters;
-  counters.process = fields.small();
-  counters.file = fields.small();
-  const std::uint64_t interface = fields.number();
-  const std::uint64_t flags = fields.number();
+  counters.process = fields.read_uint32();
+  counters.file = fields.read_uint32();
+  const std::uint64_t interface = fields.read_number();
+  const std::uint64_t flags = fields.read_number();
   if (interface >= kInterfaces || flags > UINT16_MAX) return false;
   counters.interface = static_cast<Interface>(interface);
   counters.flags = static_cast<std::uint16_t>(flags);
-  for (std::uint64_t left = fields.number(); left > 0 && fields.good(); --left) {
-    std::string name(fields.text());
-    const std::int64_t value = fields.signed_number();
+  for (std::uint64_t left = fields.read_number(); left > 0 && fields.is_valid(); --left) {
+    std::string name(fields.read_text());
+    const std::int64_t value = fields.read_signed();
     counters.values.emplace_back(std::move(name), value);
   }
-  if (fields.good()) description.counters.push_back(std::move(counters));
-  return fields.good();
+  if (fields.is_valid()) description.counters.push_back(std::move(counters));
+  return fields.is_valid();
 }
 
 }  // namespace
 
 Tables::Tables(const std::vector<Part>& parts, Description& description) : description_(description), parts_(parts) {
   for (const Part& part : parts) read(part);
-  for (const NamesChunk& chunk : names_) {
-    const auto entry = images_.find(key(*chunk.part, chunk.process, chunk.image));
-    if (entry != images_.end()) take_names(entry->second, chunk.content, chunk.position);
+  for (const NamesChunk& chunk : names_chunks_) {
+    const auto entry = images_.find(make_key(*chunk.part, chunk.process, chunk.image));
+    if (entry != images_.end()) read_names(entry->second, chunk.content, chunk.position);
   }
-  names_.clear();
+  names_chunks_.clear();
   for (const auto& [where, account] : accounts_)
     if (const auto entry = images_.find(where); entry != images_.end()) entry->second.account = account;
   number_processes();
   sum_missed();
   for (const Part& part : parts)
-    if (part.written() && !(part.ended() && complete_)) {
+    if (part.is_written() && !(part.has_end() && has_end_record_)) {
       description_.complete = false;
       description_.notes.push_back(base::text("the trace ", part.name(), " has no end: it was cut off"));
     }
@@ -67,31 +67,32 @@ void Tables::read(const Part& part) {
     plait_chunk chunk;
     if (!part.read_chunk(entry.position, chunk) || chunk.kind != entry.kind) {
       description_.complete = false;
-      damaged_.add(description_, base::text("the chunk at byte ", entry.position, " of ", part.name(),
-                                            " is damaged: its header differs from the index"));
+      damage_remarks_.add(description_, base::text("the chunk at byte ", entry.position, " of ", part.name(),
+                                                   " is damaged: its header differs from the index"));
       continue;
     }
     std::string content = read_content(part, chunk);
     if (content.size() < chunk.used) {
       description_.complete = false;
-      damaged_.add(description_, base::text("the chunk at byte ", entry.position, " of ", part.name(), " is cut off"));
+      damage_remarks_.add(description_,
+                          base::text("the chunk at byte ", entry.position, " of ", part.name(), " is cut off"));
     }
     if (chunk.kind == PLAIT_CHUNK_PROCESS)
-      take_process(part, chunk, content);
+      read_process(part, chunk, content);
     else if (chunk.kind == PLAIT_CHUNK_NAMES)
-      names_.push_back({&part, chunk.process, chunk.image, chunk.position, std::move(content)});
+      names_chunks_.push_back({&part, chunk.process, chunk.image, chunk.position, std::move(content)});
     else if (chunk.kind == PLAIT_CHUNK_TABLES)
-      take_tables(content, part, chunk.position);
+      read_tables(content, part, chunk.position);
     else if (chunk.kind == PLAIT_CHUNK_ACCOUNT)
-      take_account(part, chunk, content);
+      read_account(part, chunk, content);
   }
 }
 
-void Tables::take_process(const Part& part, const plait_chunk& chunk, std::string_view content) {
+void Tables::read_process(const Part& part, const plait_chunk& chunk, std::string_view content) {
   Image image;
   if (content.size() < sizeof image.block) {
-    damaged_.add(description_, base::text("the description of process ", chunk.process, " at byte ", chunk.position,
-                                          " of ", part.name(), " is cut off"));
+    damage_remarks_.add(description_, base::text("the description of process ", chunk.process, " at byte ",
+                                                 chunk.position, " of ", part.name(), " is cut off"));
     description_.complete = false;
     return;
   }
@@ -103,77 +104,78 @@ void Tables::take_process(const Part& part, const plait_chunk& chunk, std::strin
   image.part = &part;
   image.id = chunk.process;
   image.begin = chunk.image;
-  Image& stored_image = images_.insert_or_assign(key(part, chunk.process, chunk.image), std::move(image)).first->second;
-  take_names(stored_image, content, chunk.position);
+  Image& stored_image =
+      images_.insert_or_assign(make_key(part, chunk.process, chunk.image), std::move(image)).first->second;
+  read_names(stored_image, content, chunk.position);
 }
 
-void Tables::take_names(Image& image, std::string_view content, std::uint64_t position) {
+void Tables::read_names(Image& image, std::string_view content, std::uint64_t position) {
   Fields fields(content);
   while (!fields.empty()) {
-    const std::uint32_t number = fields.small();
-    const std::string_view name = fields.text();
-    if (!fields.good()) {
+    const std::uint32_t number = fields.read_uint32();
+    const std::string_view name = fields.read_text();
+    if (!fields.is_valid()) {
       description_.complete = false;
-      damaged_.add(description_,
-                   base::text("the names at byte ", position, " of ", image.part->name(), " are damaged"));
+      damage_remarks_.add(description_,
+                          base::text("the names at byte ", position, " of ", image.part->name(), " are damaged"));
       return;
     }
-    if (!unrecorded_.take(name) && !take_reaped(image, name)) image.names.emplace_back(number, name);
+    if (!unrecorded_.count_run(name) && !read_reaped(image, name)) image.names.emplace_back(number, name);
   }
 }
 
-void Tables::take_tables(std::string_view content, const Part& part, std::uint64_t position) {
+void Tables::read_tables(std::string_view content, const Part& part, std::uint64_t position) {
   Fields fields(content);
   while (!fields.empty()) {
-    const std::uint64_t type = fields.number();
-    const std::string_view record = fields.text();
-    if (!fields.good() || !take_record(type, record)) {
+    const std::uint64_t type = fields.read_number();
+    const std::string_view record = fields.read_text();
+    if (!fields.is_valid() || !read_record(type, record)) {
       description_.complete = false;
-      damaged_.add(description_, base::text("the table at byte ", position, " of ", part.name(), " is damaged"));
+      damage_remarks_.add(description_, base::text("the table at byte ", position, " of ", part.name(), " is damaged"));
       return;
     }
   }
 }
 
-bool Tables::take_record(std::uint64_t type, std::string_view record) {
+bool Tables::read_record(std::uint64_t type, std::string_view record) {
   Fields fields(record);
   if (type == kProcessRecord) {
     Process process;
-    process.number = fields.small();
-    process.parent = fields.small();
-    process.rank = fields.signed_number();
-    process.cpu = fields.signed_number();
-    process.host = fields.text();
-    process.command = fields.text();
-    if (fields.good()) description_.processes.push_back(std::move(process));
+    process.number = fields.read_uint32();
+    process.parent = fields.read_uint32();
+    process.rank = fields.read_signed();
+    process.cpu = fields.read_signed();
+    process.host = fields.read_text();
+    process.command = fields.read_text();
+    if (fields.is_valid()) description_.processes.push_back(std::move(process));
   } else if (type == kFileRecord) {
     File file;
-    file.process = fields.small();
-    file.number = fields.small();
-    file.name = fields.text();
-    if (fields.good()) description_.files.push_back(std::move(file));
+    file.process = fields.read_uint32();
+    file.number = fields.read_uint32();
+    file.name = fields.read_text();
+    if (fields.is_valid()) description_.files.push_back(std::move(file));
   } else if (type == kMissedRecord) {
     MissedCalls missed;
-    missed.events = fields.signed_number();
-    missed.read_bytes = fields.signed_number();
-    missed.written_bytes = fields.signed_number();
-    missed.reason = fields.text();
-    if (fields.good()) description_.missed.push_back(std::move(missed));
+    missed.events = fields.read_signed();
+    missed.read_bytes = fields.read_signed();
+    missed.written_bytes = fields.read_signed();
+    missed.reason = fields.read_text();
+    if (fields.is_valid()) description_.missed.push_back(std::move(missed));
   } else if (type == kNoteRecord) {
-    description_.notes.emplace_back(fields.text());
+    description_.notes.emplace_back(fields.read_text());
   } else if (type == kCountersRecord) {
-    return take_counters(fields, description_);
+    return read_counters(fields, description_);
   } else if (type == kEndRecord) {
-    description_.zero = fields.signed_number();
-    description_.tick = fields.signed_number();
-    if (fields.number() == 0) description_.complete = false;
-    complete_ = fields.good();
+    description_.zero = fields.read_signed();
+    description_.tick = fields.read_signed();
+    if (fields.read_number() == 0) description_.complete = false;
+    has_end_record_ = fields.is_valid();
   }
-  return fields.good();
+  return fields.is_valid();
 }
 
 const Image* Tables::find_image(const Part& part, std::uint32_t process, std::uint64_t begin) const {
-  const auto entry = images_.find(key(part, process, begin));
+  const auto entry = images_.find(make_key(part, process, begin));
   return entry == images_.end() ? nullptr : &entry->second;
 }
 
@@ -196,7 +198,7 @@ std::uint32_t Tables::find_file(const Image& image, std::uint32_t file) {
 
 std::uint64_t Tables::find_child(const Image& image, std::uint64_t id) const {
   std::uint64_t number = id;
-  for (auto it = images_.lower_bound(key(*image.part, static_cast<std::uint32_t>(id), 0));
+  for (auto it = images_.lower_bound(make_key(*image.part, static_cast<std::uint32_t>(id), 0));
        it != images_.end() && it->second.part == image.part && it->second.id == id; ++it) {
     number = it->second.number;
     if (it->second.parent == &image) break;

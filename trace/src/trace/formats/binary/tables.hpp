@@ -52,18 +52,18 @@ class Tables {
  private:
   using Key = std::pair<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t>;  // part, process, image
 
-  Key key(const Part& part, std::uint32_t process, std::uint64_t image) const {
+  Key make_key(const Part& part, std::uint32_t process, std::uint64_t image) const {
     return {{static_cast<std::uint64_t>(&part - parts_.data()), process}, image};
   }
   void read(const Part& part);
-  void take_process(const Part& part, const plait_chunk& chunk, std::string_view content);
-  void take_names(Image& image, std::string_view content, std::uint64_t position);
-  void take_tables(std::string_view content, const Part& part, std::uint64_t position);
-  bool take_record(std::uint64_t type, std::string_view record);
+  void read_process(const Part& part, const plait_chunk& chunk, std::string_view content);
+  void read_names(Image& image, std::string_view content, std::uint64_t position);
+  void read_tables(std::string_view content, const Part& part, std::uint64_t position);
+  bool read_record(std::uint64_t type, std::string_view record);
   void number_processes();
   void number_files(const std::vector<Image*>& images);
-  void take_account(const Part& part, const plait_chunk& chunk, std::string_view content);
-  bool take_reaped(const Image& image, std::string_view name);
+  void read_account(const Part& part, const plait_chunk& chunk, std::string_view content);
+  bool read_reaped(const Image& image, std::string_view name);
   /// Compares the sums of a killed image with the kernel's counters of its process, and adds what its events lack to
   /// the missed calls. Returns false if the two cannot be compared.
   bool compare_killed(Image& image) const;
@@ -81,16 +81,17 @@ class Tables {
     std::uint64_t position;
     std::string content;
   };
-  std::vector<NamesChunk> names_;
+  std::vector<NamesChunk> names_chunks_;
   UnrecordedPrograms unrecorded_;
   std::vector<std::pair<Key, plait_account>> accounts_;  // until the images are known
   /// The kernel's counters of processes that were waited for (bytes read, bytes written, read calls, write calls), by
   /// part, process id and start time.
-  std::map<std::pair<std::pair<const Part*, std::uint32_t>, std::uint64_t>, std::array<std::int64_t, 4>> reaped_;
-  Remarks damaged_{"further damaged tables of the trace"};
-  Remarks unended_{"further processes that were killed or still run"};
-  Remarks renumbered_{"further processes whose id was used before"};
-  bool complete_ = false;  // true if a written trace contains its end
+  std::map<std::pair<std::pair<const Part*, std::uint32_t>, std::uint64_t>, std::array<std::int64_t, 4>>
+      kernel_counters_;
+  Remarks damage_remarks_{"further damaged tables of the trace"};
+  Remarks unended_remarks_{"further processes that were killed or still run"};
+  Remarks renumbered_remarks_{"further processes whose id was used before"};
+  bool has_end_record_ = false;  // true if a written trace contains its end
 };
 
 }  // namespace plait::trace::binary

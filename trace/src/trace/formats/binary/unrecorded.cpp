@@ -29,7 +29,7 @@ const char* obstacle_text(char letter) {
 
 }  // namespace
 
-bool UnrecordedPrograms::take(std::string_view name) {
+bool UnrecordedPrograms::count_run(std::string_view name) {
   const std::size_t prefix_size = kPrefix.size() + 3;  // the sign, the letter and the blank
   if (!name.starts_with(kPrefix) || name.size() < prefix_size) return false;
   runs_[{std::string(name.substr(prefix_size)), name[kPrefix.size() + 1]}] += name[kPrefix.size()] == '-' ? -1 : 1;
@@ -38,23 +38,23 @@ bool UnrecordedPrograms::take(std::string_view name) {
 
 std::int64_t UnrecordedPrograms::describe(std::vector<MissedCalls>& missed) const {
   std::vector<MissedCalls> programs;
-  std::int64_t all = 0;
+  std::int64_t total_runs = 0;
   for (const auto& [program, runs] : runs_) {
     if (runs <= 0) continue;
     const auto& [path, letter] = program;
     programs.push_back({base::text("unrecorded program ", path, " (", obstacle_text(letter), ")"), runs});
-    all += runs;
+    total_runs += runs;
   }
   std::stable_sort(programs.begin(), programs.end(),
                    [](const MissedCalls& a, const MissedCalls& b) { return a.events > b.events; });
   if (programs.size() > kMaxPrograms) {
-    MissedCalls rest{base::text("unrecorded programs, ", programs.size() - kMaxPrograms, " others")};
-    for (std::size_t i = kMaxPrograms; i < programs.size(); ++i) rest.events += programs[i].events;
+    MissedCalls others{base::text("unrecorded programs, ", programs.size() - kMaxPrograms, " others")};
+    for (std::size_t i = kMaxPrograms; i < programs.size(); ++i) others.events += programs[i].events;
     programs.resize(kMaxPrograms);
-    programs.push_back(std::move(rest));
+    programs.push_back(std::move(others));
   }
   missed.insert(missed.end(), programs.begin(), programs.end());
-  return all;
+  return total_runs;
 }
 
 }  // namespace plait::trace::binary

@@ -18,7 +18,7 @@ namespace plait::trace::binary {
 class UnrecordedPrograms {
  public:
   /// Counts the run that a name describes; false if it is the name of a file.
-  bool take(std::string_view name);
+  bool count_run(std::string_view name);
   /// Appends one entry for each program and reason, in descending order of runs.  Returns the total number of runs.
   std::int64_t describe(std::vector<MissedCalls>& missed) const;
 

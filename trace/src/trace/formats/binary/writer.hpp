@@ -36,22 +36,22 @@ class BinaryWriter : public Writer {
     std::size_t used = 0;
   };
 
-  void begin(PartialChunk& chunk, std::uint32_t kind);
-  void end(PartialChunk& chunk);
-  void put(const Event& event);
+  void begin_chunk(PartialChunk& chunk, std::uint32_t kind);
+  void end_chunk(PartialChunk& chunk);
+  void write_event(const Event& event);
   /// Adds a record to the chunk of tables.
-  void record(std::uint64_t type, const std::string& fields);
+  void add_record(std::uint64_t type, const std::string& fields);
   void write_index();
 
   std::unique_ptr<Sink> sink_;
   PartialChunk events_;
   PartialChunk tables_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;  // index of a thread's context
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> context_indices_;  // index of a thread's context
   std::vector<std::unique_ptr<plait_delta>> contexts_;
-  std::size_t in_use_ = 0;                                  // number of contexts_ in use
-  std::uint32_t current_ = 0;                               // index of the last event's context
+  std::size_t used_contexts_ = 0;                           // number of contexts_ in use
+  std::uint32_t current_context_ = 0;                       // index of the last event's context
   std::pair<std::uint32_t, std::uint32_t> current_thread_;  // process and thread of the last event
-  std::int64_t greatest_ = 0;                               // latest start of the events in the current chunk
+  std::int64_t latest_start_ = 0;                           // latest start of the events in the current chunk
   std::vector<plait_index_entry> index_;
 };
 

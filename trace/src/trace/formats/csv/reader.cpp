@@ -37,7 +37,7 @@ class CsvReader : public LineReader {
       base::throw_argument_error("a unit of time has 1 ns to ", kMaxTick, " ns, not ", tick_);
     std::string_view line;
     while (true) {
-      if (!source().line(line)) fail("there is no header line");
+      if (!source().read_line(line)) fail("there is no header line");
       if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
       if (blank(line)) continue;
       if (line.front() != '#') break;
@@ -64,8 +64,8 @@ class CsvReader : public LineReader {
       long_line_ = line;  // a quoted cell continues in the next line
       std::string_view more;
       do {
-        if (long_line_.size() > Source::kLongest) fail("a quote has no other half");
-        if (!source().line(more)) {
+        if (long_line_.size() > Source::kMaxLineBytes) fail("a quote has no other half");
+        if (!source().read_line(more)) {
           cut_ = true;
           return false;
         }
@@ -75,7 +75,7 @@ class CsvReader : public LineReader {
       line = long_line_;
     }
     split(line, separator_, cells_, store_);
-    if (source().line_was_whole()) {
+    if (source().line_had_newline()) {
       take_cells(event);
       return true;
     }
@@ -233,7 +233,7 @@ class CsvReader : public LineReader {
       if (comments_++ < 64) note(base::text("comment: ", printable(text)));
       return;
     }
-    if (!source().line_was_whole()) {
+    if (!source().line_had_newline()) {
       cut_ = true;
       return;
     }

@@ -184,7 +184,7 @@ class BlkcsvReader final : public Import {
             ", does not name a time and an offset, lba or object; say what the columns hold, as in "
             "--columns time,op,lba,size, with - for what is to be left out");
       }
-      this->source().line(skipped);
+      this->source().read_line(skipped);
     }
     if (options.tick > 0) columns_.unit = options.tick;
     guessed_unit_ = columns_.unit == 0;
@@ -209,9 +209,9 @@ class BlkcsvReader final : public Import {
 
   bool advance() override {
     std::string_view line;
-    if (!source().line(line)) return false;
+    if (!source().read_line(line)) return false;
     if (trimmed(line).empty() || trimmed(line).front() == '#') return true;
-    const bool whole = source().line_was_whole();
+    const bool whole = source().line_had_newline();
     if (!understand(line) && !(source().lines() == 1 && is_header(line))) {
       if (whole)
         not_understood(line, source().lines());

@@ -90,7 +90,7 @@ class BlktraceReader final : public Import {
  private:
   bool advance() override {
     std::string_view line;
-    if (!source().line(line)) return false;
+    if (!source().read_line(line)) return false;
     const std::string_view text = trimmed(line);
     summed_ = summed_ || is_summary(text);
     if (text.empty() || summed_) return true;

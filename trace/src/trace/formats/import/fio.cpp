@@ -27,7 +27,7 @@ class FioReader final : public Import {
   FioReader(std::unique_ptr<Source> source, const ReadOptions& options)
       : Import(std::move(source), "fio", 0, 0), tick_(options.tick > 0 ? options.tick : 1000) {
     std::string_view line;
-    if (this->source().line(line)) {
+    if (this->source().read_line(line)) {
       timed_ = trimmed(line) == kVersion3;
       if (!timed_ && trimmed(line) != kVersion2)
         base::throw_argument_error(this->source().name(), " is not a log of fio: its first line is ", shown(line),
@@ -40,8 +40,8 @@ class FioReader final : public Import {
  private:
   bool advance() override {
     std::string_view line;
-    if (!source().line(line)) return false;
-    if (!source().line_was_whole()) description_.complete = false;
+    if (!source().read_line(line)) return false;
+    if (!source().line_had_newline()) description_.complete = false;
     const std::string_view text = trimmed(line);
     if (text.empty()) return true;
     if (understand(text))

@@ -36,7 +36,7 @@ class Reader1992 : public LineReader {
  private:
   bool take_line(std::string_view line, Event& event) override {
     if (line.empty()) return false;
-    if (dialect_.ours && !source().line_was_whole()) {  // Plait ends its lines: numbers of this line may lack digits
+    if (dialect_.ours && !source().line_had_newline()) {  // Plait ends its lines: numbers of this line may lack digits
       cut_ = true;
       return false;
     }
@@ -48,7 +48,7 @@ class Reader1992 : public LineReader {
     const NumberStatus status = numbers.next(type);
     if (status == NumberStatus::kEnd) return false;
     if (status == NumberStatus::kNumber && type == record_type::kComment) return take_comment(numbers.rest(), event);
-    if (!source().line_was_whole()) {
+    if (!source().line_had_newline()) {
       try {
         take_record(numbers, status, type, event);
       } catch (const Error&) {

@@ -58,9 +58,9 @@ class StraceReader final : public Import {
 
   bool advance() override {
     std::string_view text;
-    if (!source().line(text)) return false;
+    if (!source().read_line(text)) return false;
     if (trimmed(text).empty()) return true;
-    whole_ = source().line_was_whole();
+    whole_ = source().line_had_newline();
     std::string joined;
     if (!take_remark(text, joined)) return true;
     const Line line = parse_line(trimmed(text));
