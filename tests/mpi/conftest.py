@@ -1,9 +1,9 @@
 """The fixtures and hooks of mpi_fixtures.py, for the MPI tests of the array library."""
 
 from mpi_fixtures import (  # noqa: F401
-    apart,
     comm,
     disk,
+    node_comm,
     place,
     pytest_collection_modifyitems,
     pytest_configure,

@@ -44,20 +44,20 @@ def pytest_collection_modifyitems(config, items):
     """Deselects tests that are meant for other numbers of ranks or hosts."""
     size = MPI.COMM_WORLD.size
 
-    def fits(item):
-        only = item.get_closest_marker("ranks")
-        node_size = getattr(item, "callspec", None) and item.callspec.params.get("apart", 0)
+    def can_run(item):
+        allowed_ranks = item.get_closest_marker("ranks")
+        node_size = getattr(item, "callspec", None) and item.callspec.params.get("node_comm", 0)
         return (
-            (only is None or size in only.args)
+            (allowed_ranks is None or size in allowed_ranks.args)
             and (item.get_closest_marker("several_ranks") is None or size > 1)
             and (item.get_closest_marker("several_hosts") is None or SEVERAL_HOSTS)
             and (node_size or 0) < size
         )
 
-    left_out = [item for item in items if not fits(item)]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if fits(item)]
+    deselected = [item for item in items if not can_run(item)]
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = [item for item in items if can_run(item)]
 
 
 @pytest.fixture(scope="session")
@@ -97,8 +97,11 @@ def disk(comm):
 
 
 @pytest.fixture(params=NODE_SIZES)
-def apart(request, comm):
-    """A communicator of all ranks: Plait takes the parameter as the number of ranks on each node; 0: the real nodes."""
+def node_comm(request, comm):
+    """A communicator of all ranks for which Plait assumes nodes of the given number of ranks; 0: the real nodes.
+
+    Plait looks for nodes when it uses a communicator for the first time, here in a small redistribution.
+    """
     if not request.param:
         yield comm
         return
@@ -116,4 +119,5 @@ def apart(request, comm):
 
 @pytest.fixture(params=("one", "striped"))
 def place(request):
+    """The option `place` of shared files: one file that all ranks share, or stripes on the disks of all hosts."""
     return request.param

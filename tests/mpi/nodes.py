@@ -1,4 +1,7 @@
-"""States if the ranks are on several hosts: scripts/hosts.py starts them there and sets PLAIT_HOSTS."""
+"""Test parameters that depend on whether the ranks are on several hosts.
+
+scripts/hosts.py makes such hosts on one machine, starts the ranks there, and lists the hosts in PLAIT_HOSTS.
+"""
 
 import os
 

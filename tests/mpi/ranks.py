@@ -35,22 +35,23 @@ class Ranks:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Prints why a file could not be collected; the reporter does so on rank 0 alone."""
         if report.failed and self.comm.rank:
-            self.say(f"{report.nodeid} was not collected:\n{report.longreprtext}")
+            self.print_error(f"{report.nodeid} was not collected:\n{report.longreprtext}")
 
     def pytest_internalerror(self, excrepr: object) -> None:
-        """Prints what ended pytest itself."""
+        """Prints the error that ended pytest itself."""
         if self.comm.rank:
-            self.say(str(excrepr))
+            self.print_error(str(excrepr))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Ends the job if the ranks have not collected the same tests, which would run out of step."""
+        """Ends the job if the ranks have not collected the same tests: their collective calls would not match."""
         tests = [item.nodeid for item in session.items]
         counts = self.comm.allgather((len(tests), session.testsfailed))
         if self.comm.bcast(tests) != tests:
-            self.say(f"collected {len(tests)} tests, not the same as rank 0; tests and errors of each rank: {counts}")
+            text = f"collected {len(tests)} tests, not the same as rank 0; tests and errors of each rank: {counts}"
+            self.print_error(text)
             MPI.COMM_WORLD.Abort(3)
 
-    def say(self, text: str) -> None:
+    def print_error(self, text: str) -> None:
         """Prints to the standard error of the job, which pytest does not capture."""
         print(f"\nrank {self.comm.rank}: {text}", file=sys.__stderr__, flush=True)
 
@@ -61,7 +62,7 @@ class Ranks:
         if report.failed:
             self.failure += report.longreprtext + "\n"
         if report.when == "teardown":
-            failures = self.exchange(item.nodeid, self.failure)
+            failures = self.exchange_failures(item.nodeid, self.failure)
             self.failure = ""
             elsewhere = {rank: text for rank, text in failures.items() if rank != self.comm.rank}
             if elsewhere:
@@ -70,8 +71,8 @@ class Ranks:
                 report.longrepr = "\n".join([f"failed on ranks {sorted(failures)}", *texts])
         return report
 
-    def exchange(self, test: str, failure: str) -> dict[int, str]:
-        """Returns the failures of a test by rank; collective."""
+    def exchange_failures(self, test: str, failure: str) -> dict[int, str]:
+        """Returns the failures of a test on all ranks, by rank; collective."""
         has_failed = bytearray([1 if failure else 0])
         have_failed = bytearray(self.comm.size)
         request = self.comm.Iallgather([has_failed, MPI.BYTE], [have_failed, MPI.BYTE])
@@ -88,5 +89,5 @@ class Ranks:
         """Ends the job, because other ranks did not finish a test in time."""
         result = f"failed:\n{failure}" if failure else "passed"
         reason = f"the other ranks did not finish it in {LIMIT_SECONDS:.0f} s"
-        self.say(f"{test} {result}; {reason}")
+        self.print_error(f"{test} {result}; {reason}")
         MPI.COMM_WORLD.Abort(3)

@@ -1,13 +1,13 @@
 """Random arrays, regions and options, for tests that read an array, write a region of it, and read it again."""
 
-from brute_force import numbered, random_region, random_shape
+from brute_force import make_distinct_array, random_region, random_shape
 from nodes import FEWEST_STAGED
 
 
 def random_rewrite(random, *types):
-    """Returns an array of a random type, a region of it, new content of the region, and the array with this content."""
+    """Returns (array, region, new content of the region, array after the region is written), of a random type."""
     shape = random_shape(random)
-    whole = numbered(shape, str(random.choice(types)))
+    whole = make_distinct_array(shape, str(random.choice(types)))
     region = random_region(random, shape)
     new = whole[region].copy()
     new[...] = new.ravel()[::-1].reshape(new.shape)

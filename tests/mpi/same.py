@@ -12,11 +12,15 @@ def catch_error(call):
     return None
 
 
-def error_everywhere(comm, call, kind, says=""):
-    """Expects that a call raises the same error on all ranks; returns its text."""
-    everyone = comm.allgather(catch_error(call))
-    assert everyone[0] is not None, everyone
-    assert all(other == everyone[0] for other in everyone), everyone
-    assert everyone[0][0] == kind.__name__, everyone[0]
-    assert says in everyone[0][1], everyone[0]
-    return everyone[0][1]
+def expect_same_error(comm, call, kind, says=""):
+    """Checks that a call raises the same error on all ranks, and returns its text.
+
+    kind  the class of the error; says: a part of its text
+    """
+    errors = comm.allgather(catch_error(call))
+    assert errors[0] is not None, errors
+    assert all(error == errors[0] for error in errors), errors
+    class_name, text = errors[0]
+    assert class_name == kind.__name__, errors[0]
+    assert says in text, errors[0]
+    return text

@@ -1,4 +1,8 @@
-"""Locations and contents of the shared files of tests."""
+"""Parameters of tests of shared files (plait.shared): the folders and the contents of the files.
+
+With place="one" a shared file is one file on a file system that all ranks share; with place="striped" its stripes are
+in component files on the disks of the hosts.
+"""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A server of objects that rank 0 runs for all ranks."""
+"""An object server that rank 0 runs for all ranks."""
 
 import contextlib
 import socket
@@ -9,7 +9,7 @@ from object_servers import LOCAL, ObjectServer, object_server
 
 @contextlib.contextmanager
 def shared_server(comm, program="s3_server.py"):
-    """Run a server on rank 0, and yield it on each rank."""
+    """Run a server on rank 0, and yield on each rank an object by which it controls the server."""
     with contextlib.ExitStack() as stack:
         # Ranks on other hosts do not reach a server on the loopback device.
         host = socket.gethostbyname(socket.gethostname()) if SEVERAL_HOSTS else LOCAL

@@ -1,4 +1,7 @@
-"""Concurrent programs, each of which adds to one element of the same chunk."""
+"""Concurrent programs that read, modify and write the same chunk: no modification may be lost.
+
+If another program has changed the chunk meanwhile, Plait raises an error, and the program tries again.
+"""
 
 from __future__ import annotations
 

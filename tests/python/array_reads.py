@@ -1,4 +1,4 @@
-"""Reads of one array, compared with its content."""
+"""Checks of reads: whole arrays, parts and regions against their expected content, and the texts of errors."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def check_parts(file: plait.File, array: np.ndarray) -> None:
     np.testing.assert_array_equal(file.read(region=np.s_[1::3, 2, 1:9]), array[1::3, 2, 1:9])
 
 
-def open_error(kind: type[plait.Error], url: object, mode: str = "r", **options: object) -> str:
+def open_error_text(kind: type[plait.Error], url: object, mode: str = "r", **options: object) -> str:
     """Return the text of the error that is raised when the array is opened and read."""
     with pytest.raises(kind) as raised:
         plait.open(url, mode, **options).read()

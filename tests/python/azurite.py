@@ -26,19 +26,19 @@ PROGRAM = shutil.which("azurite-blob", path=f"{_FOLDER}{os.pathsep}{os.environ['
 
 
 def signature(text: str) -> str:
-    """Return the signature of a text."""
+    """Return the signature of a text by the account's key (HMAC-SHA256, base64)."""
     return base64.b64encode(hmac.new(base64.b64decode(KEY), text.encode(), hashlib.sha256).digest()).decode()
 
 
 class Azurite:
-    """The server."""
+    """A running server."""
 
     def __init__(self, port: int) -> None:
         self.port = port
         self.endpoint = f"http://{LOCAL}:{port}/{ACCOUNT}"
 
     def make_container(self, name: str, public: bool = False) -> None:
-        """Make a container, whose blobs anyone may read if it is public."""
+        """Make a container; if it is public, its blobs can be read without a signature."""
         date = datetime.datetime.now(datetime.timezone.utc).strftime("%a, %d %b %Y %H:%M:%S GMT")
         headers = {"x-ms-date": date, "x-ms-version": VERSION}
         if public:
@@ -55,7 +55,7 @@ class Azurite:
 
 
 def shared_access(container: str) -> str:
-    """Return the parameters that permit everything in a container for an hour."""
+    """Return the URL parameters of a shared access signature that permits everything in a container for an hour."""
     expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
     end = expires.strftime("%Y-%m-%dT%H:%M:%SZ")
     fields = ["racwdl", "", end, f"/blob/{ACCOUNT}/{container}", "", "", "", VERSION, "c", "", "", "", "", "", "", ""]
@@ -65,7 +65,7 @@ def shared_access(container: str) -> str:
 
 @contextmanager
 def azurite(folder: Path) -> Iterator[Azurite]:
-    """Run the server."""
+    """Run a server that stores its data in a folder, and wait until it accepts connections."""
     with socket.socket() as free:
         free.bind((LOCAL, 0))
         port = free.getsockname()[1]

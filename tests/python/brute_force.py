@@ -1,4 +1,8 @@
-"""The meaning of layouts, computed index by index without the arithmetic of the library."""
+"""Layouts computed index by index, without the arithmetic of the library, as the expected results of tests.
+
+Only the simple distributions are here; the package `oracle` has the whole notation. For example, "cyclic(2)" gives the
+indices 0 to 5 of a dimension on 2 coordinates the owners 0, 0, 1, 1, 0, 0.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +38,7 @@ def owners(dist: str, size: int, coordinates: int) -> list[int]:
 
 @dataclass(frozen=True)
 class LayoutModel:
-    """An array's shape and its distribution, as given to the library, evaluated without the library."""
+    """The arguments of plait.Layout, and which elements each rank owns, computed without the library."""
 
     shape: tuple[int, ...]
     dist: tuple[str, ...]
@@ -44,9 +48,11 @@ class LayoutModel:
 
     @property
     def size(self) -> int:
+        """Return the number of ranks."""
         return math.prod(self.grid)
 
     def layout(self) -> plait.Layout:
+        """Return the library's layout with these arguments."""
         return plait.Layout(self.shape, self.dist, grid=self.grid, ranks=self.ranks, order=self.order)
 
     def indices(self, rank: int) -> list[np.ndarray]:
@@ -71,24 +77,15 @@ class LayoutModel:
         return np.array(array[np.ix_(*self.indices(rank))], order=self.order)
 
     def locals(self, array: np.ndarray) -> list[np.ndarray]:
+        """Return the local arrays of all ranks, by rank."""
         return [self.local(array, rank) for rank in range(self.size)]
-
-    def whole(self, locals_: list[np.ndarray]) -> np.ndarray:
-        """Return the global array assembled from local arrays: the inverse of locals()."""
-        result = np.zeros(self.shape, locals_[0].dtype)
-        for rank, local in enumerate(locals_):
-            if self.shape:
-                result[np.ix_(*self.indices(rank))] = local
-            else:
-                result[()] = local
-        return result
 
 
 def distributions(size: int, coordinates: int) -> list[str]:
     """Return distributions that fit a dimension, each kind at least once."""
     min_block = max(math.ceil(size / coordinates), 1)
-    front = [0] * coordinates
-    front[-1] = size
+    all_on_last = [0] * (coordinates - 1) + [size]
+    # Coordinate c gets c indices while there are any; the last coordinate also gets the rest.
     ragged = [min(c, size - sum(range(c))) if size > sum(range(c)) else 0 for c in range(coordinates)]
     ragged[-1] += size - sum(ragged)
     return [
@@ -98,7 +95,7 @@ def distributions(size: int, coordinates: int) -> list[str]:
         "cyclic(3)",
         "balanced",
         f"block({min_block + 1})",
-        f"gen_block({', '.join(map(str, front))})",
+        f"gen_block({', '.join(map(str, all_on_last))})",
         f"gen_block({', '.join(map(str, ragged))})",
     ]
 
@@ -128,7 +125,7 @@ shapes = st.lists(st.integers(0, 7), min_size=0, max_size=4).map(tuple)
 model_shapes = st.lists(st.integers(0, 7), min_size=1, max_size=4).map(tuple)
 
 
-def numbered(shape: tuple[int, ...], dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:
+def make_distinct_array(shape: tuple[int, ...], dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:
     """Return an array whose elements are distinct, as far as the dtype has enough values."""
     type_ = np.dtype(dtype)
     count = math.prod(shape)
@@ -159,7 +156,10 @@ def matrix_models(rows: int, columns: int, extents: tuple[int, int], order: str 
 
 
 def messages(source: LayoutModel, target: LayoutModel) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return elements and runs of every message of a conversion, counted element by element."""
+    """Return {(sender, receiver): (elements, runs)} of a conversion, counted element by element.
+
+    A run is a sequence of elements that are consecutive in the local arrays of both ranks.
+    """
     moves: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for index in np.ndindex(*source.shape):
         (a, position_a), (b, position_b) = find_position(source, index), find_position(target, index)
@@ -178,14 +178,14 @@ def find_position(model: LayoutModel, index: tuple[int, ...]) -> tuple[int, int]
         owned_sets = model.indices(rank)
         local = []
         for indices, i in zip(owned_sets, index, strict=True):
-            where = np.flatnonzero(indices == i)
-            if not len(where):
+            found = np.flatnonzero(indices == i)
+            if not len(found):
                 break
-            local.append(int(where[0]))
+            local.append(int(found[0]))
         else:
             shape = tuple(len(owned) for owned in owned_sets)
             return rank, int(np.ravel_multi_index(local, shape, order=model.order)) if shape else 0
-    raise AssertionError(f"nobody owns {index} of {model}")
+    raise AssertionError(f"no rank owns {index} of {model}")
 
 
 def random_model(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> LayoutModel:

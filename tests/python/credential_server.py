@@ -1,7 +1,8 @@
-"""A server of keys for tests: a token service, a container's server and instance metadata.
+"""A server that issues access keys as the services of AWS do, for tests of how Plait finds its credentials.
 
-All answers have the keys of s3_server.py and a new session token, ``session-1`` in the first answer, which requests
-to the object server must contain.
+It answers like the token service STS (AssumeRoleWithWebIdentity), like the credential server of a container, and like
+the metadata service of a virtual machine. All answers have the keys of s3_server.py and a new session token,
+``session-1`` in the first answer, which the client must send to the object server.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class CredentialServer(ThreadingHTTPServer):
         self.closing = threading.Event()
 
     def issue(self) -> dict[str, str]:
-        """Return the members of new keys."""
+        """Return new keys with their session token and expiration, by the member names of AWS."""
         self.issued += 1
         expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=self.lifetime)
         return {

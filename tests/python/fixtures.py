@@ -59,8 +59,8 @@ def shared_server():
 def server(shared_server: ObjectServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Return the server of the file without faults and with an empty log; its keys are in the environment."""
     use_keys(monkeypatch, shared_server, tmp_path)
-    shared_server.faults()
-    shared_server.log()
+    shared_server.set_faults()
+    shared_server.take_log()
     return shared_server
 
 
@@ -81,7 +81,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path):
 
 @pytest.fixture
 def meeting_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Return a new folder in which programs meet; the test fails if a program leaves a file there."""
+    """Return a new folder through whose files programs find each other; a file that is left there fails the test."""
     folder = tmp_path / "meet"
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("PLAIT_MEET", str(folder))

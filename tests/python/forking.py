@@ -1,4 +1,4 @@
-"""Forked children, for tests of the calls that they may make."""
+"""Runs of a function in a forked child process, for tests of the calls of Plait that a child may make."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import pytest
 SECONDS = 60
 
 
-def status_of_child(body, leave=os._exit):
+def child_wait_status(body, leave=os._exit):
     """Run `body` in a forked child, which is killed after SECONDS, and return its wait status; 0 means success."""
     child = os.fork()
     if child == 0:
@@ -30,9 +30,9 @@ def status_of_child(body, leave=os._exit):
     return os.waitpid(child, 0)[1]
 
 
-def in_child(body, leave=os._exit):
+def run_in_child(body, leave=os._exit):
     """Run `body` in a child that has to end successfully without a signal."""
-    status = status_of_child(body, leave)
+    status = child_wait_status(body, leave)
     if status == signal.SIGKILL:
         pytest.fail("the child has not ended")
     assert status == 0

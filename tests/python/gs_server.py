@@ -1,7 +1,7 @@
-"""A server of objects for tests with the interface of Google Cloud Storage: s3_server.py in Google's dialect.
+"""An object server for tests with the XML interface of Google Cloud Storage: s3_server.py in Google's dialect.
 
-Puts compare generations and ignore ETags, which are equal for equal bytes. Requests have Google's headers only. They
-are signed by an HMAC key, or have a token.
+Conditional puts compare the object's generation, a number that changes with each put, and ignore ETags, which are
+equal for equal bytes. Requests must have Google's headers only, and be signed by an HMAC key or carry a token.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Repeated runs of a program, each killed at the next call that changes files."""
+"""Runs of a program that changes a file, each killed at a chosen system call.
+
+A test repeats the run with n = 0, 1, 2, ... until the program ends by itself, and checks the file after each kill.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from compiling import compile_program
 
 
 class Killer:
-    """Kills programs that change a copy of a file: attributes/killer.c, which is preloaded."""
+    """Runs programs with attributes/killer.c preloaded (LD_PRELOAD), each with a new copy of a file."""
 
     def __init__(self, folder: Path, original: Path, changed: Path) -> None:
         source = Path(__file__).with_name("attributes") / "killer.c"
@@ -24,11 +27,12 @@ class Killer:
         """Run Python code that changes a new copy, and return its exit code.
 
         at    2 n for a kill before call n, and 2 n + 1 for a kill within it; calls that change files count from 0
-        code  gets the path of the copy, the path of a file that arms the killer when it is created, and `arguments`
+        code  gets as arguments the path of the copy, the path of the file that it creates to start the count of calls,
+              and `arguments`
         """
         self._armed.unlink(missing_ok=True)
         self._changed.unlink(missing_ok=True)
         shutil.copy(self._original, self._changed)
-        kill = {"LD_PRELOAD": str(self._library), "KILL_AT": str(at), "KILL_IF": str(self._armed)}
+        settings = {"LD_PRELOAD": str(self._library), "KILL_AT": str(at), "KILL_IF": str(self._armed)}
         command = [sys.executable, "-c", code, self._changed, self._armed, *arguments]
-        return subprocess.run(command, env={**os.environ, **kill}, check=False).returncode
+        return subprocess.run(command, env={**os.environ, **settings}, check=False).returncode

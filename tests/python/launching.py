@@ -1,4 +1,4 @@
-"""Helpers of tests of commands that start ranks."""
+"""Helpers of tests that run commands of `plait`, or programs on several ranks by mpiexec."""
 
 import importlib.util
 import os
@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from plait.cli import main
 from plait.launch import LaunchError, find_mpiexec
 
-# The settings that Open MPI requires before it starts more ranks than cores, or runs as the superuser.
+# Environment variables that Open MPI requires before it starts more ranks than cores, or runs as the superuser.
 WELCOME = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -32,11 +32,12 @@ needs_mpi = pytest.mark.skipif(find_launcher() is None, reason="needs mpi4py and
 
 
 def run(*arguments):
+    """Run a command of `plait` in this process, with lines of 120 columns, and return Click's result."""
     return CliRunner().invoke(main, arguments, env={"COLUMNS": "120"})
 
 
 def launch(ranks, *command, **environment):
-    """Run a job of `ranks` ranks to its end, with the output of all in its stdout."""
+    """Run a command on `ranks` ranks and return the completed process; its stdout has all output and errors."""
     return subprocess.run(
         [shutil.which("mpiexec"), "-n", str(ranks), *map(str, command)],
         stdout=subprocess.PIPE,

@@ -28,7 +28,7 @@ _SETTINGS = "_hypothesis_internal_use_settings"
 _FORMS = [pytest.param("short"), pytest.param("full", marks=pytest.mark.long)]
 
 
-def spread(cases: Sequence[T], count: int) -> list[T]:
+def sample_evenly(cases: Sequence[T], count: int) -> list[T]:
     """Return some of the cases, in their order: the middle one, and others at nearly equal but changing distances.
 
     Multiples of the golden section give such distances.  If every 4th case were selected, an inner parameter with 4
@@ -51,12 +51,12 @@ class Effort:
 
     def sample(self, cases: Sequence[T], count: int) -> list[T]:
         """Return all cases, or `count` of them in the short form."""
-        return list(cases) if self.is_full else spread(cases, count)
+        return list(cases) if self.is_full else sample_evenly(cases, count)
 
 
 @pytest.fixture(params=_FORMS)
 def effort(request: pytest.FixtureRequest) -> Effort:
-    """Return the form of a test that has a short and a full one."""
+    """Run a test twice, in its short and in its full form, and return the form."""
     return Effort(request.param)
 
 
@@ -93,7 +93,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if mark and not hasattr(item.function, "hypothesis") and item.get_closest_marker("long") is None:
             tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for sets in tests.values():
-        first_level = set(spread(sets, sets[0].get_closest_marker("sampled").args[0]))
+        first_level = set(sample_evenly(sets, sets[0].get_closest_marker("sampled").args[0]))
         for item in sets:
             if item not in first_level:
                 item.add_marker("long")

@@ -1,15 +1,15 @@
-"""Limits of this process that tests lower temporarily."""
+"""A limit on the size of files, which makes writes of this process fail as on a full disk."""
 
 import resource
 from contextlib import contextmanager
 
 
 @contextmanager
-def no_file_beyond(size):
-    """Make writes after this many bytes of a file fail."""
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
+def limit_file_size(size):
+    """Make writes beyond the first `size` bytes of a file fail with EFBIG, within a `with` block."""
+    old_limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old_limits[1]))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        resource.setrlimit(resource.RLIMIT_FSIZE, old_limits)

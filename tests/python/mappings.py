@@ -1,4 +1,8 @@
-"""Arrays on grids as array_map and proc_map describe them, by brute force."""
+"""Which rank owns which elements by array_map and proc_map, calls of the 1993 primitives, computed index by index.
+
+array_map distributes the dimensions of an array over a grid of processors; proc_map assigns a rank to each position of
+the grid. All arrays are in Fortran order.
+"""
 
 from dataclasses import dataclass
 from math import prod
@@ -8,7 +12,7 @@ import numpy as np
 COLLAPSED, BLOCK, CYCLIC, BLOCK_CYCLIC = range(4)
 
 
-def numbered(shape, dtype, salt=0):
+def make_distinct_array(shape, dtype, salt=0):
     """Return an array with a different value in each position, as far as its type has enough values."""
     return (
         ((np.arange(prod(shape)) * 7 + salt) % 251 if dtype == "i1" else np.arange(prod(shape)) + 1000 * salt)
@@ -26,8 +30,11 @@ def owned_indices(extent, code, block, processors, coordinate):
     return [i for i in range(extent) if i // width % processors == coordinate]
 
 
-def walk(grid, mode, user_map):
-    """Return the rank of each coordinate of the grid."""
+def rank_by_position(grid, mode, user_map):
+    """Return the rank at each grid position, by the mode of proc_map.
+
+    Modes: -1 the user's map, 0 column by column, 1 row by row, 2 a snake: like 0, but every second pass is reversed.
+    """
     by_column = [tuple(reversed(position)) for position in np.ndindex(*reversed(grid))]
     if mode == -1:
         return dict(zip(by_column, user_map, strict=True))
@@ -35,14 +42,14 @@ def walk(grid, mode, user_map):
         return {position: rank for rank, position in enumerate(by_column)}
     if mode == 1:
         return {position: rank for rank, position in enumerate(np.ndindex(*grid))}
-    path = [()]
+    snake = [()]
     for extent in reversed(grid):  # slower coordinates first; each pass of a faster one turns around
-        path = [
+        snake = [
             (coordinate, *rest)
-            for i, rest in enumerate(path)
+            for i, rest in enumerate(snake)
             for coordinate in (range(extent) if i % 2 == 0 else reversed(range(extent)))
         ]
-    return {position: rank for rank, position in enumerate(path)}
+    return {position: rank for rank, position in enumerate(snake)}
 
 
 @dataclass
@@ -59,7 +66,9 @@ class Mapping:
     def indices(self, rank):
         """Return the indices of each dimension that a rank owns."""
         position = next(
-            position for position, number in walk(self.grid, self.mode, self.user_map).items() if number == rank
+            position
+            for position, number in rank_by_position(self.grid, self.mode, self.user_map).items()
+            if number == rank
         )
         return [
             owned_indices(*dimension)
@@ -67,32 +76,35 @@ class Mapping:
         ]
 
     def local(self, whole, rank):
+        """Return the elements of a global array that a rank owns."""
         return whole[np.ix_(*self.indices(rank))]
 
 
-def declare(random, mapping, whole, rank):
-    """Return a local array as a program may declare it: its two sizes, the array filled with -1, and this rank's share.
+def declare_local_array(random, mapping, whole, rank):
+    """Return a local array as a Fortran program may declare it: (two sizes, array of -1, view of this rank's share).
 
-    The array has the sizes of the largest share, or those of this rank's share if the largest then does not fit.  Its
-    first dimension may be larger; its two declared sizes are a random decomposition of the sizes.  It may be a vector.
+    The primitives get two sizes whatever the dimensions, so A(n1, n2, n3) is declared as A(n1, n2 * n3) or
+    A(n1 * n2, n3). The form is drawn: an array for the largest share of all ranks ("plain" or "folded"), one for the
+    share of this rank alone ("own"), or a vector. Plain and own arrays may have a longer first dimension.
     """
     share = mapping.local(whole, rank)
     shares = [[len(owned) for owned in mapping.indices(other)] for other in range(prod(mapping.grid))]
     largest = tuple(max(extents) for extents in zip(*shares, strict=True))
-    way = random.integers(4)
+    form = ("plain", "folded", "own", "vector")[random.integers(4)]
     sizes = None
-    declared = share.shape if way == 2 else largest
-    if way == 3 or share.size == 0:
+    declared = share.shape if form == "own" else largest
+    if form == "vector" or share.size == 0:
         sizes, declared = (share.size + int(random.integers(4)), 1), None
-    elif way == 1 and len(largest) > 2 and largest[-1] > 1:  # A(n1, n2, n3) as A(n1 * n2, n3)
+    elif form == "folded" and len(largest) > 2 and largest[-1] > 1:  # A(n1, n2, n3) as A(n1 * n2, n3)
         folded = int(random.integers(2, len(largest)))
         sizes = (prod(largest[:folded]), prod(largest[folded:]))
     if sizes is None:
         padded = (declared[0] + int(random.integers(4)), *declared[1:])
-        if way != 2 or prod(padded) < prod(largest):
+        # An array for the share of this rank alone must stay smaller than the largest share.
+        if form != "own" or prod(padded) < prod(largest):
             declared = padded
-        more = int(random.integers(3)) if way != 2 else 0
-        sizes = (declared[0], prod(declared[1:]) + more)
+        extra_columns = int(random.integers(3)) if form != "own" else 0
+        sizes = (declared[0], prod(declared[1:]) + extra_columns)
     array = np.full(prod(sizes), -1, whole.dtype)
     if declared is None:
         return sizes, array, array[: share.size].reshape(share.shape, order="F")
@@ -101,20 +113,20 @@ def declare(random, mapping, whole, rank):
 
 
 def random_grid(random, ranks, dimensions):
-    """Return `dimensions` factors of the number of ranks."""
+    """Return a grid of `dimensions` extents whose product is the number of ranks."""
     grid = [1] * dimensions
-    rest, factor = ranks, 2
-    while rest > 1:
-        if rest % factor == 0:
+    quotient, factor = ranks, 2
+    while quotient > 1:
+        if quotient % factor == 0:
             grid[random.integers(dimensions)] *= factor
-            rest //= factor
+            quotient //= factor
         else:
             factor += 1
     return grid
 
 
 def random_mapping(random, ranks, size=None, kind=Mapping):
-    """Return a random mix of distributions over 1 to 7 dimensions."""
+    """Return a random mapping: an array of `size`, or of 1 to 7 dimensions, with a random distribution in each."""
     if size is None:
         dimensions = int(random.integers(1, 8))
         size = tuple(int(n) for n in random.integers(1, {1: 60, 2: 16, 3: 9, 4: 6}.get(dimensions, 4), dimensions))

@@ -1,4 +1,4 @@
-"""Random layouts with everything that the notation of layouts has, for tests of other notations."""
+"""Random layouts with every feature of Plait's notation, for tests of conversions to other notations and back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import plait
 
 
 @st.composite
-def levels(draw: st.DrawFn, size: int, extents: list[int]) -> str:
+def draw_distribution(draw: st.DrawFn, size: int, extents: list[int]) -> str:
     """Draw the distribution of a dimension over grid axes of these extents."""
     name = draw(st.sampled_from(["block", "balanced", "cyclic", "gen_block", "indirect"]))
     coordinates = math.prod(extents)
@@ -34,7 +34,10 @@ def levels(draw: st.DrawFn, size: int, extents: list[int]) -> str:
 def layouts(
     draw: st.DrawFn, dimensions: tuple[int, int] = (0, 3), max_extent: int = 9, plain: bool = False
 ) -> plait.Layout:
-    """Draw a layout; `plain`: without replicas, several axes a dimension, halos, shifts and rank names."""
+    """Draw a layout.
+
+    plain  with at most one grid axis for each dimension, and without replicas, halos, shifts, explicit ranks and orders
+    """
     shape = draw(st.lists(st.integers(0, max_extent), min_size=dimensions[0], max_size=dimensions[1]))
     grid = draw(st.lists(st.integers(1, 3), min_size=0, max_size=min(4, len(shape)))) if shape else []
     owner = [draw(st.integers(-1 if not plain else 0, len(shape) - 1)) for _ in grid]
@@ -49,13 +52,13 @@ def layouts(
         if not axes:
             texts.append("*")
         elif plain:
-            texts.append(draw(levels(size, [grid[axes[0]]])))
+            texts.append(draw(draw_distribution(size, [grid[axes[0]]])))
         elif len(axes) > 1 and draw(st.booleans()):
             parts = [draw(st.sampled_from(["block", "cyclic", "cyclic(2)", "balanced"])) for _ in axes]
             texts.append("/".join(f"{text}@{axis}" for text, axis in zip(parts, axes, strict=True)))
         else:
             named = str(axes[0]) if len(axes) == 1 else f"({', '.join(map(str, axes))})"
-            texts.append(f"{draw(levels(size, [grid[axis] for axis in axes]))}@{named}")
+            texts.append(f"{draw(draw_distribution(size, [grid[axis] for axis in axes]))}@{named}")
     words = ["x".join(map(str, shape)) or "scalar", f"({', '.join(texts)})"]
     if grid:
         words.append(f"onto ({', '.join(map(str, grid))})")
@@ -104,9 +107,9 @@ def _halo(draw: st.DrawFn, text: str, dimensions: int) -> list[str]:
 
 def owned_elements(layout: plait.Layout) -> dict[int, list[list[int]]]:
     """Return the elements that every rank owns, dimension by dimension."""
-    return {rank: [part.tolist() for part in layout.indices(rank)] for rank in numbers(layout)}
+    return {rank: [part.tolist() for part in layout.indices(rank)] for rank in list_ranks(layout)}
 
 
-def numbers(layout: plait.Layout) -> list[int]:
+def list_ranks(layout: plait.Layout) -> list[int]:
     """Return the ranks of a layout."""
     return [int(rank) for rank in layout.rank_numbers]

@@ -1,4 +1,4 @@
-"""Servers of objects that tests start, and what they have been asked."""
+"""Object servers in processes of their own, their control by tests, and the keys for them in the environment."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LOCAL = "127.0.0.1"
 
 
 class ObjectServer:
-    """The server of s3_server.py in a process of its own."""
+    """The client's side of a server that runs s3_server.py: sets its faults and reads its log of requests."""
 
     def __init__(self, port: int, host: str = LOCAL) -> None:
         self.port, self.host = port, host
         self.endpoint = f"http://{host}:{port}"
 
-    def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
-        """Send a request without a signature."""
+    def send_unsigned(self, method: str, path: str, body: bytes = b"") -> bytes:
+        """Send a request without a signature, and return the body of the answer, which must be a success."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
         connection.request(method, path, body)
         answer = connection.getresponse()
@@ -35,23 +35,26 @@ class ObjectServer:
         assert answer.status < 300, (method, path, answer.status, content)
         return content
 
-    def faults(self, **faults: Any) -> None:
-        """Set the faults of the server, and end all others."""
-        self.ask("PUT", "/-/faults", json.dumps(faults).encode())
+    def set_faults(self, **faults: Any) -> None:
+        """Switch on these faults (s3_faults.py) and switch off all others."""
+        self.send_unsigned("PUT", "/-/faults", json.dumps(faults).encode())
 
-    def log(self) -> list[dict[str, Any]]:
-        """Return the requests since the last call."""
-        return json.loads(self.ask("GET", "/-/log"))
+    def take_log(self) -> list[dict[str, Any]]:
+        """Return the requests since the last call, and clear the server's list of them."""
+        return json.loads(self.send_unsigned("GET", "/-/log"))
 
     def publish(self, name: str, content: bytes) -> str:
         """Put an object that needs no signature, and return its URL."""
-        self.ask("PUT", f"/public/{name}", content)
-        self.log()
+        self.send_unsigned("PUT", f"/public/{name}", content)
+        self.take_log()
         return f"{self.endpoint}/public/{name}"
 
 
 def use_keys(monkeypatch: pytest.MonkeyPatch, server: ObjectServer | None, tmp_path: Path) -> None:
-    """Set the environment of programs that use the server, and nothing of this user."""
+    """Set the environment variables of S3 clients for the server, and remove the user's own settings.
+
+    Without a server, the keys are set but no endpoint is.
+    """
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3", "http_proxy"):
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME", "AWS_ENDPOINT_URL_STS"):
@@ -77,7 +80,7 @@ def use_keys(monkeypatch: pytest.MonkeyPatch, server: ObjectServer | None, tmp_p
 def object_server(
     certificate: Path | None = None, host: str = LOCAL, program: str = "s3_server.py"
 ) -> Iterator[ObjectServer]:
-    """Run a server on an address of this host, by TLS if there is a file with a certificate and its key."""
+    """Run a server program on an address of this host, with TLS if `certificate`, a file with its key, is given."""
     command = [sys.executable, str(Path(__file__).with_name(program)), host]
     if certificate is not None:
         command.append(str(certificate))

@@ -20,7 +20,7 @@ print("begins", flush=True)
 while True:
     for file in files:
         os.link(file, spare)
-        os.rename(spare, name)  # does nothing where both are one file
+        os.rename(spare, name)  # does nothing if both are links to one file
         spare.unlink(missing_ok=True)
         if pause:
             time.sleep(pause)

@@ -1,4 +1,4 @@
-"""The faults of s3_server.py, which tests switch on."""
+"""The faults that tests can switch on in s3_server.py (ObjectServer.set_faults), with their values when off."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ FAULTS: dict[str, Any] = {
     "truncate": 0,  # number of bodies that end early
     "stall": 0,  # number of bodies that stop
     "lose_answers": 0,  # number of puts that take effect, but whose connection is closed
-    "foreign_completion": "",  # an upload is completed just before: with the `same` parts, or `other` bytes in the last
+    # another client completes an upload just before: with the `same` parts, or with `other` bytes in the last part
+    "foreign_completion": "",
     "error_in_200": 0,  # number of puts that get status 200 and an error
-    "ignore_ranges": False,
-    "wrong_range": False,
+    "ignore_ranges": False,  # reads of a range get the whole object
+    "wrong_range": False,  # reads of a range get one that begins a byte later
     "ignore_create": False,  # If-None-Match of puts
     "ignore_match": False,  # If-Match of puts
     "absent": [404, "NoSuchKey"],  # answer to reads of what does not exist; 403 without the permission to list
-    "no_etag": False,
-    "weak_etag": False,
+    "no_etag": False,  # answers have no ETag
+    "weak_etag": False,  # ETags are weak: W/"..."
     "skew": 0,  # seconds by which the clock is ahead
     "region": REGION,  # region in which signatures are valid
     "page": 1000,  # keys in one page of a list
@@ -34,10 +35,10 @@ FAULTS: dict[str, Any] = {
     "plain_keys": False,  # lists without encoding-type
     "delay": 0.0,  # seconds before each answer
     "change_after": 0,  # the object changes after that many reads
-    "grow": False,  # it then gets a byte more, but keeps its time
-    "new_tags": False,  # each read finds another ETag
+    "grow": False,  # an object that is changed by `change_after` also gets a byte more, but keeps its time
+    "new_tags": False,  # each read gets another ETag
     "conflict": 0,  # number of puts with a condition that get 409
     "fail_heads": 0,  # number of HEADs that get 403
     "keep": False,  # objects cannot be removed
-    "announce": 0,  # number of bytes that bodies seem to have
+    "announce": 0,  # Content-Length of all bodies, whatever their real length; 0: the real length
 }

@@ -1,11 +1,10 @@
-"""A server of objects for tests: S3 with signatures and conditions, plain HTTP, and faults on request.
+"""An object server for tests: S3 with signatures, conditional requests and multipart uploads, and faults on request.
 
-``python s3_server.py HOST`` listens on an address, prints its port and serves until its standard input ends; with the
-file of a certificate and its key it serves by TLS. Objects below ``/public/`` need no signature. Requests below ``/-/``
-control it: ``PUT /-/faults`` takes a JSON object (:mod:`s3_faults`), ``GET /-/log`` returns and clears the list of
-requests.
-
-It checks signatures by its own code, so that it is an oracle for those of Plait.
+``python s3_server.py HOST [CERTIFICATE]`` listens on an address, prints its port and serves until its standard input
+ends; it uses TLS if CERTIFICATE, a file with a certificate and its key, is given. Objects below ``/public/`` need no
+signature. Tests control it by requests below ``/-/``: ``PUT /-/faults`` takes a JSON object (:mod:`s3_faults`),
+``GET /-/log`` returns and clears the list of requests, ``GET /-/uploads`` lists the parts of unfinished uploads.
+It computes signatures by its own code, so that it can check those of Plait.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ ACCESS, SECRET = "test-key", "test-secret/with+signs"
 
 
 class Dialect(NamedTuple):
-    """What Amazon and Google call differently."""
+    """The names in requests and signatures that differ between Amazon's and Google's services."""
 
     headers: str = "x-amz-"
     version: str = "AWS4"
@@ -41,7 +40,7 @@ class Dialect(NamedTuple):
 
 
 def signing_key(dialect: Dialect, day: str, region: str) -> bytes:
-    """Derive the key of a day."""
+    """Derive the key that signs the requests of one day, as Signature Version 4 prescribes."""
     key = f"{dialect.version}{SECRET}".encode()
     for part in (day, region, dialect.service, dialect.request):
         key = hmac.new(key, part.encode(), hashlib.sha256).digest()
@@ -49,18 +48,18 @@ def signing_key(dialect: Dialect, day: str, region: str) -> bytes:
 
 
 class Store:
-    """The objects, and what was asked."""
+    """The objects, the unfinished uploads, the faults that are on, and the log of requests."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.objects: dict[str, tuple[bytes, str, dict[str, str], float]] = {}
+        self.objects: dict[str, tuple[bytes, str, dict[str, str], float]] = {}  # content, ETag, metadata, time
         self.faults = dict(FAULTS)
         self.log: list[dict[str, Any]] = []
         self.version = 0
         self.uploads: dict[str, tuple[str, dict[str, str], dict[int, tuple[bytes, str]], str]] = {}
 
     def take(self, fault: str) -> bool:
-        """Return True if a fault that is counted is due."""
+        """Return True, and decrement the fault's count, if the next request is to have the fault."""
         with self.lock:
             if self.faults[fault] <= 0:
                 return False
@@ -116,24 +115,25 @@ class Handler(BaseHTTPRequestHandler):
 
     def _rejected_signature(self, path: str, query: str, body: bytes) -> tuple[int, str, str] | None:
         prefix, version, service, request, _ = self.dialect
-        given = re.fullmatch(
+        authorization = re.fullmatch(
             rf"{version}-HMAC-SHA256 Credential=(\S+?)/(\d{{8}})/(\S+?)/{service}/{request}, ?SignedHeaders=(\S+?), ?"
             r"Signature=([0-9a-f]{64})",
             self.headers.get("Authorization", ""),
         )
-        if given is None or given[1] != ACCESS:
+        if authorization is None or authorization[1] != ACCESS:
             return 403, "AccessDenied", ""
+        _, day, given_region, signed_names, signature = authorization.groups()
         date = self.headers[prefix + "date"]
         signed = datetime.datetime.strptime(date, "%Y%m%dT%H%M%SZ").replace(tzinfo=datetime.timezone.utc)
         if abs(signed.timestamp() - self._now()) > 900:
             return 403, "RequestTimeTooSkewed", ""
         region = STORE.faults["region"]
-        if given[3] != region:
+        if given_region != region:
             return 400, "AuthorizationHeaderMalformed", f"<Region>{region}</Region>"
         content_hash = self.headers[prefix + "content-sha256"]
         if content_hash != hashlib.sha256(body).hexdigest():
             return 400, "XAmzContentSHA256Mismatch", ""
-        names = given[4].split(";")
+        names = signed_names.split(";")
         if "host" not in names or any(
             name.startswith(prefix) and name not in names for name in map(str.lower, self.headers)
         ):
@@ -150,14 +150,14 @@ class Handler(BaseHTTPRequestHandler):
                 ),
                 *(f"{name}:{' '.join(self.headers[name].split())}" for name in names),
                 "",
-                given[4],
+                signed_names,
                 content_hash,
             ]
         )
-        scope = f"{given[2]}/{given[3]}/{service}/{request}"
+        scope = f"{day}/{region}/{service}/{request}"
         to_sign = f"{version}-HMAC-SHA256\n{date}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
-        right = hmac.new(signing_key(self.dialect, given[2], given[3]), to_sign.encode(), hashlib.sha256).hexdigest()
-        return None if hmac.compare_digest(right, given[5]) else (403, "SignatureDoesNotMatch", "")
+        expected = hmac.new(signing_key(self.dialect, day, region), to_sign.encode(), hashlib.sha256).hexdigest()
+        return None if hmac.compare_digest(expected, signature) else (403, "SignatureDoesNotMatch", "")
 
     def _handle(self) -> None:
         path, _, query = self.path.partition("?")
@@ -297,10 +297,10 @@ class Handler(BaseHTTPRequestHandler):
             return self._error(412, "PreconditionFailed")
         if self.headers.get("If-None-Match") == present:
             return self._answer(304, headers=headers)
-        wanted = self.headers.get("Range")
-        if wanted is None or STORE.faults["ignore_ranges"]:
+        requested_range = self.headers.get("Range")
+        if requested_range is None or STORE.faults["ignore_ranges"]:
             return self._answer(200, content, headers)
-        first, last = re.fullmatch(r"bytes=(\d*)-(\d*)", wanted).groups()
+        first, last = re.fullmatch(r"bytes=(\d*)-(\d*)", requested_range).groups()
         begin = int(first) if first else max(len(content) - int(last), 0)
         end = min(int(last) + 1 if first and last else len(content), len(content))
         if begin >= len(content):
@@ -357,12 +357,12 @@ class Handler(BaseHTTPRequestHandler):
                 continue
             cut = key.find(delimiter, len(prefix)) if delimiter else -1
             entries[key if cut < 0 else key[: cut + 1]] = sizes[key] if cut < 0 else None
-        left = [name for name in sorted(entries) if name > after]
-        page = left[: STORE.faults["page"]]
+        remaining = [name for name in sorted(entries) if name > after]
+        page = remaining[: STORE.faults["page"]]
         plain = STORE.faults["plain_keys"]
         quoted = escape if plain else lambda name: urllib.parse.quote(name, safe="/-_.~")
         parts = ["<?xml version='1.0'?><ListBucketResult>", "" if plain else "<EncodingType>url</EncodingType>"]
-        truncated = len(page) < len(left)
+        truncated = len(page) < len(remaining)
         parts.append(f"<IsTruncated>{str(truncated).lower()}</IsTruncated>")
         if truncated:
             parts.append(f"<NextContinuationToken>{escape(page[-1])}</NextContinuationToken>")
@@ -377,7 +377,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """Has more connections waiting than the default of five."""
+    """Lets 128 connections wait to be accepted, rather than the default of five."""
 
     request_queue_size = 128
     daemon_threads = True

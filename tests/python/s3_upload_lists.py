@@ -1,4 +1,4 @@
-"""Lists of unfinished uploads and of their parts, and completed uploads, for the server of s3_server.py."""
+"""Multipart uploads of s3_server.py: lists of unfinished uploads and of their parts, and their completion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Uploads = dict[str, Upload]
 
 
 def listed_uploads(key: str, query: str, uploads: Uploads, faults: dict[str, Any]) -> str | None:
-    """Return a page of a list, an empty text if there is no such upload, or None if the query is for something else."""
+    """Return a page of uploads or parts as XML, an empty text if there is no such upload, None for other queries."""
     parameters = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
     if "uploadId" in parameters:
         upload = uploads.get(parameters["uploadId"])
@@ -68,7 +68,10 @@ def _page(name: str, entries: list[str], markers: list[str], faults: dict[str, A
 
 
 def joined_parts(body: bytes, parts: dict[int, tuple[bytes, str]]) -> tuple[str, bytes, str]:
-    """Return the object that the body of a completion makes of its parts: an error, or its content and its ETag."""
+    """Join the parts that the body of a completion lists, and return (error code, content, ETag).
+
+    As in S3, the parts must be in ascending order, and all but the last must have 5 MiB or more.
+    """
     stated = re.findall(r"<Part><PartNumber>(\d+)</PartNumber><ETag>\"(\w+)\"</ETag></Part>", body.decode())
     numbers = [int(number) for number, _ in stated]
     if numbers != sorted(set(numbers)) or any(parts.get(int(number), (b"", ""))[1] != tag for number, tag in stated):

@@ -1,4 +1,4 @@
-"""Helpers of tests that run programs on hosts in network namespaces (scripts/hosts.py)."""
+"""Helpers of tests that need several hosts: scripts/hosts.py makes them on this machine as network namespaces."""
 
 import subprocess
 import sys
@@ -12,32 +12,37 @@ HOSTS = Path(__file__).parents[2] / "scripts/hosts.py"
 
 
 @cache
-def allowed():
-    """Return the answer of scripts/hosts.py for each feature: None if this machine allows it, else the reason."""
+def find_missing_features():
+    """Return for each feature of scripts/hosts.py why this machine does not allow it, or None if it does."""
     checked = subprocess.run([sys.executable, HOSTS, "check"], capture_output=True, text=True, check=False)
     if checked.returncode:
-        things = ("hosts", "launcher", "link rates", "link delays", "disk sizes", "disk rates")
-        return dict.fromkeys(things, checked.stdout.strip() or checked.stderr.strip())
+        features = ("hosts", "launcher", "link rates", "link delays", "disk sizes", "disk rates")
+        return dict.fromkeys(features, checked.stdout.strip() or checked.stderr.strip())
+    # The command prints each feature in a column of 13 characters, and after it "yes" or the reason.
     lines = [(line[:13].strip(), line[13:].strip()) for line in checked.stdout.splitlines()]
-    return {what: None if text == "yes" else text for what, text in lines}
+    return {feature: None if answer == "yes" else answer for feature, answer in lines}
 
 
-def needs(*things):
-    """Return a mark that skips, by name, if this machine does not allow these features."""
-    missing = {thing: allowed()[thing] for thing in things if allowed()[thing] is not None}
+def skip_without(*things):
+    """Return a mark that skips a test if this machine does not allow one of these features of scripts/hosts.py."""
+    missing = {thing: find_missing_features()[thing] for thing in things if find_missing_features()[thing] is not None}
     # Without hosts, all features are missing for that one reason.
-    reasons = set(missing.values()) if allowed()["hosts"] is not None else [f"{a}: {b}" for a, b in missing.items()]
+    reasons = (
+        set(missing.values())
+        if find_missing_features()["hosts"] is not None
+        else [f"{a}: {b}" for a, b in missing.items()]
+    )
     return pytest.mark.skipif(bool(reasons), reason="; ".join(reasons))
 
 
-needs_hosts = needs("hosts")
-needs_hosts_and_mpi = needs("hosts", "launcher") if find_launcher() else needs_mpi
+needs_hosts = skip_without("hosts")
+needs_hosts_and_mpi = skip_without("hosts", "launcher") if find_launcher() else needs_mpi
 
 
-def on_hosts(what, *arguments, environment=None, seconds=300):
-    """Run scripts/hosts.py with these arguments, and return the completed process."""
+def run_hosts_script(command, *arguments, environment=None, seconds=300):
+    """Run a command of scripts/hosts.py, such as "exec", and return the completed process."""
     return subprocess.run(
-        [sys.executable, HOSTS, what, *map(str, arguments)],
+        [sys.executable, HOSTS, command, *map(str, arguments)],
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
@@ -47,8 +52,8 @@ def on_hosts(what, *arguments, environment=None, seconds=300):
     )
 
 
-def hosts_output(what, *arguments, **options):
-    """Return the standard output of scripts/hosts.py, and check that it ended successfully."""
-    done = on_hosts(what, *arguments, **options)
+def hosts_script_output(command, *arguments, **options):
+    """Return the standard output of a command of scripts/hosts.py, which must end successfully."""
+    done = run_hosts_script(command, *arguments, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -96,7 +96,7 @@ class Kills:
 
     def requests(self) -> list[dict[str, str]]:
         """Return the requests since the last call, except those of this program."""
-        return [request for request in self.server.log() if request["method"] in ("PUT", "POST")]
+        return [request for request in self.server.take_log() if request["method"] in ("PUT", "POST")]
 
     def run(self, case: Case, resume: bool, kill_at: float | None = None) -> bool:
         """Return whether a copy has come to its end.
@@ -104,7 +104,7 @@ class Kills:
         kill_at  when it is killed, as a share of the time from its first put to its end
         """
         command = [sys.executable, "-m", "plait.cli", "copy", case.source, f"{BUCKET}/{case.target}", *case.options]
-        self.server.log()
+        self.server.take_log()
         begin = seen = time.monotonic()
         with subprocess.Popen(
             command + ["--resume"] * resume, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -156,7 +156,7 @@ class Kills:
         """Remove all objects and uploads."""
         self.remove_chunks()
         for name in ("t.npy", "t.h5"):
-            self.server.ask("DELETE", f"/public/{name}")
+            self.server.send_unsigned("DELETE", f"/public/{name}")
             unfinished = _core.unfinished_uploads(f"{BUCKET}/{name}")
             assert unfinished is not None
             for key, upload, _ in unfinished.list():
@@ -170,7 +170,7 @@ class Kills:
 
     def unfinished(self) -> int:
         """Return the number of unfinished uploads."""
-        return len(json.loads(self.server.ask("GET", "/-/uploads")))
+        return len(json.loads(self.server.send_unsigned("GET", "/-/uploads")))
 
     def clean(self) -> None:
         """Abort all uploads that kills have left."""

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from forking import status_of_child
+from forking import child_wait_status
 
 import plait
 import plait.distant
@@ -37,7 +37,7 @@ def test_a_child_leaves_files_and_ranks_alone(comm, shared):
         with plait.open(shared / f"child{comm.rank}.npy", "w", shape=4, dtype="f8") as child_file:
             child_file.write(np.ones(4))
 
-    assert comm.allgather(status_of_child(body)) == [0] * comm.size
+    assert comm.allgather(child_wait_status(body)) == [0] * comm.size
     request.wait()
     file.close()
     distant.close()

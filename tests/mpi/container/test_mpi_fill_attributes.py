@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -14,7 +14,7 @@ pytest.importorskip("h5py")
 def test_only_some_ranks_pass_the_fill_value(comm, shared, first, second):
     name = second if comm.rank == comm.size - 1 else first
     path = shared / "a.nc"
-    error_everywhere(
+    expect_same_error(
         comm,
         lambda: plait.open(path, "w", comm=comm, shape=(1 << 19,), dtype="f8", attributes={name: 7.0}),
         plait.ArgumentError,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -53,4 +53,4 @@ def test_a_damaged_chunk_fails_on_all_ranks(comm, shared):
     comm.barrier()
     with plait.open(shared / "damaged.h5::scaled", comm=comm) as file:
         layout = plait.Layout(SHAPE, "(block, *, *)", grid=(comm.size,))
-        error_everywhere(comm, lambda: file.read(layout), plait.StoreError, "damaged.h5::scaled: HDF5")
+        expect_same_error(comm, lambda: file.read(layout), plait.StoreError, "damaged.h5::scaled: HDF5")

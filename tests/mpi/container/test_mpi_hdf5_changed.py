@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -70,7 +70,7 @@ def test_attributes_change_on_all_ranks(comm, shared):
             assert dict(file.attrs) == {"units": "K"}
         with plait.open(f"{shared}/{name}::a", comm=comm) as file:
             assert dict(file.attrs) == {"units": "K"}
-            error_everywhere(comm, lambda file=file: file.attrs.update(x=1), plait.ArgumentError, "open for reading")
+            expect_same_error(comm, lambda file=file: file.attrs.update(x=1), plait.ArgumentError, "open for reading")
         comm.barrier()
 
 
@@ -78,8 +78,8 @@ def test_attributes_change_on_all_ranks(comm, shared):
 def test_attributes_that_differ_are_errors_on_all_ranks(comm, shared):
     make(comm, shared / "a.h5")
     with plait.open(shared / "a.h5", "r+", comm=comm) as file:
-        error_everywhere(comm, lambda: file.attrs.update(x=comm.rank), plait.ArgumentError, "set_attribute")
-        error_everywhere(
+        expect_same_error(comm, lambda: file.attrs.update(x=comm.rank), plait.ArgumentError, "set_attribute")
+        expect_same_error(
             comm, lambda: file.attrs.update(x=object() if comm.rank == 1 else 1), plait.ArgumentError, "JSON"
         )
         assert "x" not in file.attrs

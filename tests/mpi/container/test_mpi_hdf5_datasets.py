@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -70,7 +70,7 @@ def test_parts_of_chunks_by_several_ranks(comm, shared):
 
 def test_mistakes_are_errors_on_all_ranks(comm, shared):
     options = {"arrays": {"a": {"shape": (3, 3), "dtype": "f4", "attributes": {"x": {"nested": 1}}}}}
-    error_everywhere(
+    expect_same_error(
         comm, lambda: plait.open(shared / "a.h5", "w", comm=comm, **options), plait.ArgumentError, "numbers and texts"
     )
 

@@ -4,7 +4,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -211,11 +211,13 @@ def test_errors_are_the_same_on_every_rank(comm, shared):
         np.savez(shared / "a.npz", **ARRAYS)
         (shared / "b.npz").write_bytes(b"PK" + bytes(100))
     comm.barrier()
-    error_everywhere(comm, lambda: plait.open(shared / "a.npz", comm=comm), plait.ArgumentError, "holds 2 arrays: a, b")
-    error_everywhere(comm, lambda: plait.open(f"{shared}/a.npz::c", comm=comm), plait.ArgumentError, "no array")
-    error_everywhere(comm, lambda: plait.open(shared / "b.npz", comm=comm), plait.StoreError, "without a directory")
+    expect_same_error(
+        comm, lambda: plait.open(shared / "a.npz", comm=comm), plait.ArgumentError, "holds 2 arrays: a, b"
+    )
+    expect_same_error(comm, lambda: plait.open(f"{shared}/a.npz::c", comm=comm), plait.ArgumentError, "no array")
+    expect_same_error(comm, lambda: plait.open(shared / "b.npz", comm=comm), plait.StoreError, "without a directory")
     arrays = {"a": (3 + (comm.rank == 1), "i4")}
     if comm.size > 1:
-        error_everywhere(
+        expect_same_error(
             comm, lambda: plait.open(shared / "c.npz", "w", comm=comm, arrays=arrays), plait.ArgumentError, ""
         )

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -59,5 +59,5 @@ def test_an_error_of_one_rank_is_raised_on_all(comm, shared, name):
         part = make_part(comm, layout).copy()
         if comm.rank == comm.size - 1:
             part[0, 0] = "\ud800"
-        error_everywhere(comm, lambda: file.write(part, layout), plait.ArgumentError, "surrogates")
+        expect_same_error(comm, lambda: file.write(part, layout), plait.ArgumentError, "surrogates")
         file.write(make_part(comm, layout), layout)

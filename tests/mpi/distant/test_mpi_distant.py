@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 from plait import distant
@@ -24,42 +24,43 @@ def content(rank, server, count):
 
 
 @pytest.mark.parametrize("count", [1, 4096, 65536, 262145, 3_000_000])
-def test_every_rank_reaches_every_disk(apart, shared, count):
-    apart.Barrier()
-    with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
+def test_every_rank_reaches_every_disk(node_comm, shared, count):
+    node_comm.Barrier()
+    with distant.open(disk_file(shared, node_comm.rank), "w", comm=node_comm) as file:
         writes = [
-            file.iwrite(apart.rank * count, content(apart.rank, server, count), server) for server in range(apart.size)
+            file.iwrite(node_comm.rank * count, content(node_comm.rank, server, count), server)
+            for server in range(node_comm.size)
         ]
         distant.wait_all(writes)
-        apart.Barrier()
-        writer = (apart.rank + 1) % apart.size
-        reads = [file.iread(writer * count, count, server) for server in range(apart.size)]
+        node_comm.Barrier()
+        writer = (node_comm.rank + 1) % node_comm.size
+        reads = [file.iread(writer * count, count, server) for server in range(node_comm.size)]
         for server, actual in enumerate(distant.wait_all(reads)):
             np.testing.assert_array_equal(actual, content(writer, server, count))
-        assert file.size(writer) == count * apart.size
+        assert file.size(writer) == count * node_comm.size
         file.sync(writer)
     # Each disk contains an ordinary file.
-    on_disk = np.fromfile(disk_file(shared, apart.rank), "u1").reshape(apart.size, count)
-    for writer in range(apart.size):
-        np.testing.assert_array_equal(on_disk[writer], content(writer, apart.rank, count))
+    on_disk = np.fromfile(disk_file(shared, node_comm.rank), "u1").reshape(node_comm.size, count)
+    for writer in range(node_comm.size):
+        np.testing.assert_array_equal(on_disk[writer], content(writer, node_comm.rank, count))
 
 
-def test_random_readers_and_writers_agree_with_a_model(apart, shared):
+def test_random_readers_and_writers_agree_with_a_model(node_comm, shared):
     """Each rank has a private range of offsets on every disk, several pending requests, and one range shared by all."""
     private, common = 200_000, 5_000
-    apart.Barrier()
-    with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
-        file.resize(common + private * apart.size, apart.rank)
-        apart.Barrier()
-        random = np.random.default_rng(apart.rank)
-        model = np.zeros((apart.size, private), "u1")
-        mark = np.full(common, apart.rank + 1, "u1")
-        base = common + private * apart.rank
+    node_comm.Barrier()
+    with distant.open(disk_file(shared, node_comm.rank), "w", comm=node_comm) as file:
+        file.resize(common + private * node_comm.size, node_comm.rank)
+        node_comm.Barrier()
+        random = np.random.default_rng(node_comm.rank)
+        model = np.zeros((node_comm.size, private), "u1")
+        mark = np.full(common, node_comm.rank + 1, "u1")
+        base = common + private * node_comm.rank
         for _ in range(60):
             cuts = np.sort(random.integers(0, private + 1, 6))
             requests = []
             for begin, end in itertools.pairwise(cuts):
-                server = int(random.integers(apart.size))
+                server = int(random.integers(node_comm.size))
                 if random.integers(2):
                     fresh = random.integers(0, 256, end - begin, "u1")
                     requests.append((file.iwrite(base + begin, fresh, server), None))
@@ -68,39 +69,41 @@ def test_random_readers_and_writers_agree_with_a_model(apart, shared):
                     read = file.iread(base + begin, int(end - begin), server)
                     requests.append((read, model[server, begin:end].copy()))
             begin, end = np.sort(random.integers(0, common, 2))
-            requests.append((file.iwrite(begin, mark[begin:end], int(random.integers(apart.size))), None))
-            seen = file.read(begin, int(end - begin), int(random.integers(apart.size)))
-            assert not seen.size or seen.max() <= apart.size
+            requests.append((file.iwrite(begin, mark[begin:end], int(random.integers(node_comm.size))), None))
+            seen = file.read(begin, int(end - begin), int(random.integers(node_comm.size)))
+            assert not seen.size or seen.max() <= node_comm.size
             for request, expected in requests:
                 actual = request.wait()
                 if expected is not None:
                     np.testing.assert_array_equal(actual, expected)
-        for server in range(apart.size):
+        for server in range(node_comm.size):
             np.testing.assert_array_equal(file.read(base, private, server), model[server])
 
 
-def test_many_small_writes_to_one_disk(apart, shared):
+def test_many_small_writes_to_one_disk(node_comm, shared):
     count = 400
-    apart.Barrier()
-    with distant.open(disk_file(shared, 0) if apart.rank == 0 else None, "w", comm=apart) as file:
-        words = np.arange(count, dtype="i8") * 1000 + apart.rank
-        distant.wait_all([file.iwrite((i * apart.size + apart.rank) * 8, words[i : i + 1], 0) for i in range(count)])
-        apart.Barrier()
-        actual = file.read(0, np.empty((count, apart.size), "i8"), 0)
-        np.testing.assert_array_equal(actual, np.arange(count)[:, None] * 1000 + np.arange(apart.size))
+    node_comm.Barrier()
+    with distant.open(disk_file(shared, 0) if node_comm.rank == 0 else None, "w", comm=node_comm) as file:
+        words = np.arange(count, dtype="i8") * 1000 + node_comm.rank
+        distant.wait_all(
+            [file.iwrite((i * node_comm.size + node_comm.rank) * 8, words[i : i + 1], 0) for i in range(count)]
+        )
+        node_comm.Barrier()
+        actual = file.read(0, np.empty((count, node_comm.size), "i8"), 0)
+        np.testing.assert_array_equal(actual, np.arange(count)[:, None] * 1000 + np.arange(node_comm.size))
 
 
 @pytest.mark.several_ranks
-def test_a_rank_that_computes_serves_reads(apart, shared):
+def test_a_rank_that_computes_serves_reads(node_comm, shared):
     """The serving rank makes no call of Plait or MPI until the others report, through a file, that they have read."""
-    apart.Barrier()
+    node_comm.Barrier()
     done = shared / "done"
-    with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
-        file.write(0, content(0, apart.rank, 100_000), apart.rank)
-        apart.Barrier()
-        if apart.rank == 0:
+    with distant.open(disk_file(shared, node_comm.rank), "w", comm=node_comm) as file:
+        file.write(0, content(0, node_comm.rank, 100_000), node_comm.rank)
+        node_comm.Barrier()
+        if node_comm.rank == 0:
             limit = time.monotonic() + 30
-            while not done.exists() or done.stat().st_size < apart.size - 1:
+            while not done.exists() or done.stat().st_size < node_comm.size - 1:
                 assert time.monotonic() < limit, "nobody could read while this rank computed"
                 sum(range(1000))
         else:
@@ -110,37 +113,37 @@ def test_a_rank_that_computes_serves_reads(apart, shared):
                 out.write(b"x")
 
 
-def test_files_are_found_by_name(apart, shared):
-    apart.Barrier()
-    with distant.open(None, comm=apart):
-        name = f"of rank {apart.rank}"
-        offered = distant.offer(name, disk_file(shared, apart.rank), "w", comm=apart)
-        assert offered.home == apart.rank
+def test_files_are_found_by_name(node_comm, shared):
+    node_comm.Barrier()
+    with distant.open(None, comm=node_comm):
+        name = f"of rank {node_comm.rank}"
+        offered = distant.offer(name, disk_file(shared, node_comm.rank), "w", comm=node_comm)
+        assert offered.home == node_comm.rank
         offered.write(0, name.encode())
         with pytest.raises(plait.ArgumentError, match="already"):
-            distant.offer(name, disk_file(shared, apart.rank), "w", comm=apart)
+            distant.offer(name, disk_file(shared, node_comm.rank), "w", comm=node_comm)
         assert offered.size() == len(name)
-        apart.Barrier()
-        other = (apart.rank + 1) % apart.size
-        with distant.find(f"of rank {other}", comm=apart) as file:
+        node_comm.Barrier()
+        other = (node_comm.rank + 1) % node_comm.size
+        with distant.find(f"of rank {other}", comm=node_comm) as file:
             assert file.home == other
             assert file.read(0, len(f"of rank {other}")).tobytes() == f"of rank {other}".encode()
-            apart.Barrier()
+            node_comm.Barrier()
             offered.close()
-            apart.Barrier()
+            node_comm.Barrier()
         with pytest.raises(plait.ArgumentError, match="no rank has offered"):
-            distant.find(f"of rank {other}", comm=apart)
-        apart.Barrier()
+            distant.find(f"of rank {other}", comm=node_comm)
+        node_comm.Barrier()
 
 
-def test_only_the_requesting_rank_gets_an_error(apart, shared):
-    apart.Barrier()
-    last = apart.size - 1
-    with distant.open(disk_file(shared, last) if apart.rank == last else None, "w", comm=apart) as file:
-        if apart.rank == last:
+def test_only_the_requesting_rank_gets_an_error(node_comm, shared):
+    node_comm.Barrier()
+    last = node_comm.size - 1
+    with distant.open(disk_file(shared, last) if node_comm.rank == last else None, "w", comm=node_comm) as file:
+        if node_comm.rank == last:
             file.write(0, bytes(100), last)
-        apart.Barrier()
-        if apart.rank == 0:
+        node_comm.Barrier()
+        if node_comm.rank == 0:
             where = f"{disk_file(shared, last)} on rank {last} \\(host .*\\): the file ends at 100"
             with pytest.raises(plait.StoreError, match=f"cannot read 11 bytes at offset 90 of {where}"):
                 file.read(90, 11, last)
@@ -160,22 +163,24 @@ def test_only_the_requesting_rank_gets_an_error(apart, shared):
     with pytest.raises(plait.ArgumentError, match="has been closed"):
         file.read(0, 1, last)
     missing = shared / "none" / "x"
-    path = missing if apart.rank == last else disk_file(shared, apart.rank)
-    error_everywhere(apart, lambda: distant.open(path, "w", comm=apart), plait.StoreError, f"cannot open {missing}")
-    error_everywhere(apart, lambda: distant.open(None, "x" if apart.rank == last else "r", comm=apart),
+    path = missing if node_comm.rank == last else disk_file(shared, node_comm.rank)
+    expect_same_error(
+        node_comm, lambda: distant.open(path, "w", comm=node_comm), plait.StoreError, f"cannot open {missing}"
+    )
+    expect_same_error(node_comm, lambda: distant.open(None, "x" if node_comm.rank == last else "r", comm=node_comm),
                      plait.ArgumentError, 'mode "x" is not known')  # fmt: skip
 
 
-def test_an_exception_in_the_with_block_reaches_all_ranks(apart, shared):
-    apart.Barrier()
-    last = apart.size - 1
+def test_an_exception_in_the_with_block_reaches_all_ranks(node_comm, shared):
+    node_comm.Barrier()
+    last = node_comm.size - 1
 
     def use():
-        with distant.open(disk_file(shared, apart.rank), "w", comm=apart):
-            if apart.rank == last:
+        with distant.open(disk_file(shared, node_comm.rank), "w", comm=node_comm):
+            if node_comm.rank == last:
                 raise ValueError("mine")
 
-    if apart.rank == last:
+    if node_comm.rank == last:
         with pytest.raises(ValueError, match="mine"):
             use()
     else:
@@ -188,101 +193,105 @@ def give_up(file):
     file.__exit__(ValueError, ValueError("mine"), None)
 
 
-def test_no_rank_waits_for_an_abandoned_file(apart, shared):
+def test_no_rank_waits_for_an_abandoned_file(node_comm, shared):
     """The other ranks get the error from another collective call, and then close or abandon the file as well."""
-    apart.Barrier()
-    last = apart.size - 1
-    file = distant.open(disk_file(shared, apart.rank), "w", comm=apart, temporary=True)
-    other = distant.open(None, comm=apart)
-    if apart.rank == last:
+    node_comm.Barrier()
+    last = node_comm.size - 1
+    file = distant.open(disk_file(shared, node_comm.rank), "w", comm=node_comm, temporary=True)
+    other = distant.open(None, comm=node_comm)
+    if node_comm.rank == last:
         give_up(file)
     else:
         with pytest.raises(plait.StoreError, match=f"rank {last} has abandoned the distant file"):
             other.close()
-        if apart.rank == 0:
+        if node_comm.rank == 0:
             with pytest.raises(plait.StoreError, match="was abandoned by a rank; open it again"):
                 file.close()
         else:
             give_up(file)
     assert file.closed
-    assert not disk_file(shared, apart.rank).exists()
-    with distant.open(None, comm=apart):
+    assert not disk_file(shared, node_comm.rank).exists()
+    with distant.open(None, comm=node_comm):
         pass
 
 
-def test_ranks_must_close_files_in_the_same_order(apart, shared):
-    apart.Barrier()
-    files = [distant.open(disk_file(shared, f"{i}-{apart.rank}"), "w", comm=apart, temporary=True) for i in range(2)]
-    first = 1 if apart.rank == apart.size - 1 else 0
-    if apart.size == 1:
+def test_ranks_must_close_files_in_the_same_order(node_comm, shared):
+    node_comm.Barrier()
+    files = [
+        distant.open(disk_file(shared, f"{i}-{node_comm.rank}"), "w", comm=node_comm, temporary=True) for i in range(2)
+    ]
+    first = 1 if node_comm.rank == node_comm.size - 1 else 0
+    if node_comm.size == 1:
         files[first].close()
     else:
-        error_everywhere(apart, files[first].close, plait.ArgumentError, "the ranks of a collective call differ")
+        expect_same_error(node_comm, files[first].close, plait.ArgumentError, "the ranks of a collective call differ")
 
 
-def test_collective_calls_and_pending_accesses_do_not_interfere(apart, shared):
+def test_collective_calls_and_pending_accesses_do_not_interfere(node_comm, shared):
     """Pending accesses to an array use the same messages between ranks as opening a distant file."""
-    apart.Barrier()
+    node_comm.Barrier()
     shape = (40, 3000)
-    rows = plait.Layout(shape, "(cyclic, *)", grid=(apart.size,))
-    columns = plait.Layout(shape, "(*, cyclic)", grid=(apart.size,))
+    rows = plait.Layout(shape, "(cyclic, *)", grid=(node_comm.size,))
+    columns = plait.Layout(shape, "(*, cyclic)", grid=(node_comm.size,))
     whole = np.arange(120_000.0).reshape(shape)
-    local = np.ascontiguousarray(whole[apart.rank :: apart.size])
-    options = {"comm": apart, "shape": shape, "dtype": "f8", "strategy": "two-phase", "memory": 4096}
+    local = np.ascontiguousarray(whole[node_comm.rank :: node_comm.size])
+    options = {"comm": node_comm, "shape": shape, "dtype": "f8", "strategy": "two-phase", "memory": 4096}
     with plait.open(shared / "field.npy", "w", **options) as field:
         for turn in range(6):
             write = field.iwrite(local + turn, rows)
             read = field.iread(columns)
-            with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
-                file.write(0, bytes([turn]), apart.rank)
-            error_everywhere(apart, lambda: distant.open(7, comm=apart), plait.ArgumentError, "pass a str or a path")
+            with distant.open(disk_file(shared, node_comm.rank), "w", comm=node_comm) as file:
+                file.write(0, bytes([turn]), node_comm.rank)
+            expect_same_error(
+                node_comm, lambda: distant.open(7, comm=node_comm), plait.ArgumentError, "pass a str or a path"
+            )
             write.wait()
-            np.testing.assert_array_equal(read.wait(), whole[:, apart.rank :: apart.size] + turn)
+            np.testing.assert_array_equal(read.wait(), whole[:, node_comm.rank :: node_comm.size] + turn)
 
 
 @pytest.mark.several_ranks
-def test_a_full_disk_is_an_error_of_the_writer(apart, shared):
-    apart.Barrier()
+def test_a_full_disk_is_an_error_of_the_writer(node_comm, shared):
+    node_comm.Barrier()
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    if apart.rank == 0:
+    if node_comm.rank == 0:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, old[1]))
     try:
-        with distant.open(disk_file(shared, 0) if apart.rank == 0 else None, "w", comm=apart) as file:
-            writable = file.direct(0) and apart.rank != 0  # direct writes obey the writer's limit, not rank 0's
+        with distant.open(disk_file(shared, 0) if node_comm.rank == 0 else None, "w", comm=node_comm) as file:
+            writable = file.direct(0) and node_comm.rank != 0  # direct writes obey the writer's limit, not rank 0's
             if not writable:
                 file.write(0, bytes(100_000), 0)
                 with pytest.raises(plait.StoreError, match=r"cannot write .* of .* on rank 0") as caught:
                     file.write(100_000, bytes(1_000_000), 0)
                 assert caught.value.errno
                 file.write(200_000, bytes(100_000), 0)
-            apart.Barrier()
+            node_comm.Barrier()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
-def test_a_removed_file_is_an_error(apart, shared):
-    apart.Barrier()
-    with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
-        other = (apart.rank + 1) % apart.size
+def test_a_removed_file_is_an_error(node_comm, shared):
+    node_comm.Barrier()
+    with distant.open(disk_file(shared, node_comm.rank), "w", comm=node_comm) as file:
+        other = (node_comm.rank + 1) % node_comm.size
         file.write(0, b"x", other)
         file.sync(other)
-        apart.Barrier()
-        disk_file(shared, apart.rank).unlink()
-        apart.Barrier()
+        node_comm.Barrier()
+        disk_file(shared, node_comm.rank).unlink()
+        node_comm.Barrier()
         with pytest.raises(plait.StoreError, match="has been removed"):
             file.sync(other)
 
 
-def test_offsets_beyond_two_gigabytes(apart, shared):
-    apart.Barrier()
-    with distant.open(disk_file(shared, apart.rank), "w", comm=apart, temporary=True) as file:
-        other = (apart.rank + 1) % apart.size
+def test_offsets_beyond_two_gigabytes(node_comm, shared):
+    node_comm.Barrier()
+    with distant.open(disk_file(shared, node_comm.rank), "w", comm=node_comm, temporary=True) as file:
+        other = (node_comm.rank + 1) % node_comm.size
         for offset in (2**31 - 3, 2**32 - 3, 2**40):
             file.write(offset, b"over the edge", other)
             assert file.read(offset - 1, 14, other).tobytes() == b"\0over the edge"
             assert file.size(other) == offset + 13
-    assert not os.path.exists(disk_file(shared, apart.rank))
+    assert not os.path.exists(disk_file(shared, node_comm.rank))
 
 
 def test_buffers_of_any_kind(comm, shared):

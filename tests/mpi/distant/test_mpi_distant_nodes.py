@@ -62,74 +62,74 @@ def error_codes(file):
 
 
 @pytest.mark.parametrize("temporary", [False, True], ids=["named", "unlinked"])
-def test_found_files_of_the_node_need_no_messages(apart, shared, temporary):
+def test_found_files_of_the_node_need_no_messages(node_comm, shared, temporary):
     """A new temporary file has no name, so that it can only be opened through its owner."""
-    with found_neighbour(apart, shared, temporary=temporary) as (_, found, near):
+    with found_neighbour(node_comm, shared, temporary=temporary) as (_, found, near):
         assert found.direct(found.home) == near
         np.testing.assert_array_equal(found.read(0, 5000), np.full(5000, found.home))
         found.write(5000, b"more")
         found.sync()
         assert found.size() == 5004
-        apart.Barrier()
-    assert disk_file(shared, apart.rank).exists() != temporary
+        node_comm.Barrier()
+    assert disk_file(shared, node_comm.rank).exists() != temporary
 
 
-def test_a_closed_file_cannot_be_accessed(apart, shared):
+def test_a_closed_file_cannot_be_accessed(node_comm, shared):
     """Not even if its owner, or another file under the same path, uses the same resources again."""
-    with found_neighbour(apart, shared) as (offered, found, _):
+    with found_neighbour(node_comm, shared) as (offered, found, _):
         offered.close()
-        with distant.offer(f"new {apart.rank}", disk_file(shared, apart.rank), "w", comm=apart) as fresh:
+        with distant.offer(f"new {node_comm.rank}", disk_file(shared, node_comm.rank), "w", comm=node_comm) as fresh:
             fresh.write(0, b"fresh bytes")
-            apart.Barrier()
+            node_comm.Barrier()
             assert set(error_codes(found).values()) == {errno.EBADF}
             assert not found.direct(found.home)
             found.read(0, 0)
             found.write(0, b"")
             found.iread(0, 0).wait()
-            apart.Barrier()
+            node_comm.Barrier()
             assert fresh.read(0, 11).tobytes() == b"fresh bytes"
 
 
-def test_an_abandoned_file_cannot_be_accessed(apart, shared):
-    apart.Barrier()
-    file = distant.open(disk_file(shared, apart.rank), "w", comm=apart)
-    file.write(0, bytes(100), apart.rank)
-    apart.Barrier()
+def test_an_abandoned_file_cannot_be_accessed(node_comm, shared):
+    node_comm.Barrier()
+    file = distant.open(disk_file(shared, node_comm.rank), "w", comm=node_comm)
+    file.write(0, bytes(100), node_comm.rank)
+    node_comm.Barrier()
     file.read(0, 100, 0)
-    apart.Barrier()
-    if apart.rank == 0:
+    node_comm.Barrier()
+    if node_comm.rank == 0:
         file.__exit__(ValueError, ValueError("mine"), None)
-    apart.Barrier()
-    if apart.rank != 0:
+    node_comm.Barrier()
+    if node_comm.rank != 0:
         with pytest.raises(plait.StoreError, match=NO_FILE):
             file.read(0, 100, 0)
         with pytest.raises(plait.StoreError, match="abandoned"):
             file.close()
-    apart.Barrier()
+    node_comm.Barrier()
 
 
-def test_the_owner_resizes_while_others_read(apart, shared):
-    with found_neighbour(apart, shared) as (offered, found, _):
+def test_the_owner_resizes_while_others_read(node_comm, shared):
+    with found_neighbour(node_comm, shared) as (offered, found, _):
         offered.resize(100)
-        apart.Barrier()
+        node_comm.Barrier()
         with pytest.raises(plait.StoreError, match=f"rank {found.home} .*: the file ends at 100") as caught:
             found.read(95, 10)
         assert caught.value.errno == errno.ENODATA
         assert found.size() == 100
-        apart.Barrier()
+        node_comm.Barrier()
         for size in (1_000_000, 10, 200_000):
             offered.resize(size)
             with contextlib.suppress(plait.StoreError):  # the file may end before
                 assert set(np.unique(found.read(0, 100_000))) <= {0, found.home}
-        apart.Barrier()
+        node_comm.Barrier()
         assert not found.read(100_000, 100_000).any()
-        apart.Barrier()
+        node_comm.Barrier()
 
 
-def test_a_file_offered_for_reading_is_not_changed(apart, shared):
-    apart.Barrier()  # the folder exists
-    disk_file(shared, apart.rank).write_bytes(b"book")
-    with found_neighbour(apart, shared, "r") as (_, found, near):
+def test_a_file_offered_for_reading_is_not_changed(node_comm, shared):
+    node_comm.Barrier()  # the folder exists
+    disk_file(shared, node_comm.rank).write_bytes(b"book")
+    with found_neighbour(node_comm, shared, "r") as (_, found, near):
         assert found.direct(found.home) == near
         assert found.read(0, 4).tobytes() == b"book"
         for call in (
@@ -139,50 +139,50 @@ def test_a_file_offered_for_reading_is_not_changed(apart, shared):
         ):
             with pytest.raises(plait.ArgumentError, match="is open there to read only; offer it in mode"):
                 call()
-        apart.Barrier()
-    assert disk_file(shared, apart.rank).read_bytes() == b"book"
+        node_comm.Barrier()
+    assert disk_file(shared, node_comm.rank).read_bytes() == b"book"
 
 
-def test_without_descriptors_messages_are_used(apart, shared):
-    with found_neighbour(apart, shared) as (_, found, near):
+def test_without_descriptors_messages_are_used(node_comm, shared):
+    with found_neighbour(node_comm, shared) as (_, found, near):
         found.read(0, 1)  # makes the connection
         number = os.dup(0)
         os.close(number)
-        apart.Barrier()
+        node_comm.Barrier()
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (number, limits[1]))
         try:
-            with distant.find(f"file {found.home}", comm=apart) as again:
+            with distant.find(f"file {found.home}", comm=node_comm) as again:
                 is_direct = again.direct(found.home)
                 values = again.read(0, 5000)
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        assert not is_direct or (near and apart.size == 1)
+        assert not is_direct or (near and node_comm.size == 1)
         np.testing.assert_array_equal(values, np.full(5000, found.home))
-        apart.Barrier()
+        node_comm.Barrier()
 
 
-def test_programs_do_not_inherit_descriptors(apart, shared):
-    with found_neighbour(apart, shared) as (_, found, near):
+def test_programs_do_not_inherit_descriptors(node_comm, shared):
+    with found_neighbour(node_comm, shared) as (_, found, near):
         path = str(disk_file(shared, found.home))
         numbers = [n for n in os.listdir("/proc/self/fd") if link_target(n) == path]
         assert bool(numbers) == near
         assert all(fcntl.fcntl(int(number), fcntl.F_GETFD) & fcntl.FD_CLOEXEC for number in numbers)
-        apart.Barrier()
+        node_comm.Barrier()
 
 
-def test_the_descriptor_of_a_closed_file_is_dropped(apart, shared):
+def test_the_descriptor_of_a_closed_file_is_dropped(node_comm, shared):
     """Otherwise it would keep the disk space of a removed file."""
-    with found_neighbour(apart, shared, temporary=True) as (offered, found, near):
+    with found_neighbour(node_comm, shared, temporary=True) as (offered, found, near):
         path = f"{disk_file(shared, found.home)} (deleted)"
-        apart.Barrier()
+        node_comm.Barrier()
         assert (path in map(link_target, os.listdir("/proc/self/fd"))) == near
         offered.close()
-        apart.Barrier()
+        node_comm.Barrier()
         with pytest.raises(plait.StoreError, match=NO_FILE):
             found.read(0, 1)
         assert path not in map(link_target, os.listdir("/proc/self/fd"))
-        apart.Barrier()
+        node_comm.Barrier()
 
 
 def link_target(number):
@@ -192,27 +192,27 @@ def link_target(number):
         return None
 
 
-def test_more_files_than_marks(apart, shared):
+def test_more_files_than_marks(node_comm, shared):
     """Without a mark, the owner could not end the accesses of others, so they use messages."""
     count = 80
-    apart.Barrier()
-    with distant.open(None, comm=apart):
+    node_comm.Barrier()
+    with distant.open(None, comm=node_comm):
         files = []
         for i in range(count):
-            file = distant.offer(f"{apart.rank} {i}", shared / f"{apart.rank}-{i}", "w", comm=apart)
+            file = distant.offer(f"{node_comm.rank} {i}", shared / f"{node_comm.rank}-{i}", "w", comm=node_comm)
             file.write(0, f"{i:5}".encode())
             files.append(file)
-        apart.Barrier()
-        other = (apart.rank + 1) % apart.size
-        found = [distant.find(f"{rank} {i}", comm=apart) for rank in (apart.rank, other) for i in range(count)]
+        node_comm.Barrier()
+        other = (node_comm.rank + 1) % node_comm.size
+        found = [distant.find(f"{rank} {i}", comm=node_comm) for rank in (node_comm.rank, other) for i in range(count)]
         for i, file in enumerate(found):
             assert file.read(0, 5).tobytes() == f"{i % count:5}".encode()
-        apart.Barrier()
+        node_comm.Barrier()
         for file in files:
             file.close()
-        apart.Barrier()
+        node_comm.Barrier()
         for file in found:
             with pytest.raises(plait.StoreError, match=NO_FILE):
                 file.read(0, 5)
             file.close()
-        apart.Barrier()
+        node_comm.Barrier()

@@ -5,10 +5,10 @@ import subprocess
 
 import numpy as np
 import pytest
-from brute_force import LayoutModel, distributions, numbered, random_model
+from brute_force import LayoutModel, distributions, make_distinct_array, random_model
 from nodes import SEVERAL_HOSTS
 from rewriting import random_options, random_rewrite
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -30,26 +30,26 @@ def check(actual, expected):
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 @pytest.mark.parametrize(("unit", "order"), [(24, "C"), (100, "F"), (1, "C")])
-def test_every_distribution(apart, disk, strategy, unit, order):
-    whole = numbered(SHAPE)
-    options = {"comm": apart, "shape": SHAPE, "dtype": "f8", "order": order, "strategy": strategy}
-    start = LayoutModel(SHAPE, ("block", "*"), (apart.size,))
+def test_every_distribution(node_comm, disk, strategy, unit, order):
+    whole = make_distinct_array(SHAPE)
+    options = {"comm": node_comm, "shape": SHAPE, "dtype": "f8", "order": order, "strategy": strategy}
+    start = LayoutModel(SHAPE, ("block", "*"), (node_comm.size,))
     with plait.open(url(disk, unit=unit), "w", **options) as file:
-        file.write(start.local(whole, apart.rank), start.layout())
+        file.write(start.local(whole, node_comm.rank), start.layout())
     models = [
-        LayoutModel(SHAPE, (first, second), (rows, apart.size // rows))
-        for rows in range(1, apart.size + 1)
-        if apart.size % rows == 0
+        LayoutModel(SHAPE, (first, second), (rows, node_comm.size // rows))
+        for rows in range(1, node_comm.size + 1)
+        if node_comm.size % rows == 0
         for first in distributions(SHAPE[0], rows)
-        for second in distributions(SHAPE[1], apart.size // rows)
+        for second in distributions(SHAPE[1], node_comm.size // rows)
     ]
     # Shape, dtype and order come from the file, not from the call.
-    with plait.open(url(disk), "r+", comm=apart, strategy=strategy, memory=104) as file:
+    with plait.open(url(disk), "r+", comm=node_comm, strategy=strategy, memory=104) as file:
         assert (file.shape, file.dtype, file.order) == (SHAPE, np.dtype("f8"), order)
         for model in models[:: 1 + len(models) // 20]:
-            check(file.read(model.layout()), model.local(whole, apart.rank))
+            check(file.read(model.layout()), model.local(whole, node_comm.rank))
             whole = whole + 1
-            file.write(model.local(whole, apart.rank), model.layout())
+            file.write(model.local(whole, node_comm.rank), model.layout())
 
 
 @pytest.mark.parametrize("place", ["striped", "one", "detect"])
@@ -106,7 +106,7 @@ def test_other_numbers_of_ranks(comm, disk):
 
 def test_empty_ranks_and_arrays(comm, disk):
     for shape in [(1,), (0, 3), (), (2, 1)]:
-        whole = numbered(shape, "i4")
+        whole = make_distinct_array(shape, "i4")
         model = LayoutModel(shape, ("block",) + ("*",) * (len(shape) - 1), (comm.size,)) if shape else None
         layout = model.layout() if model else plait.Layout((), [])
         local = model.local(whole, comm.rank) if model else (whole if comm.rank == 0 else None)
@@ -131,12 +131,12 @@ def test_arrays_of_several_stripes_and_streams(comm, disk):
         share = 1000 + 7 * comm.rank
         before = sum(1000 + 7 * rank for rank in range(comm.rank))
         np.testing.assert_array_equal(stream.read(share), whole[before : before + share])
-        apart = file.stream(0)
-        apart.seek(1000 * comm.rank)
-        apart.write(whole[:1000] - 1)
+        node_comm = file.stream(0)
+        node_comm.seek(1000 * comm.rank)
+        node_comm.write(whole[:1000] - 1)
         comm.Barrier()
-        apart.seek(1000 * ((comm.rank + 1) % comm.size))
-        np.testing.assert_array_equal(apart.read(1000), whole[:1000] - 1)
+        node_comm.seek(1000 * ((comm.rank + 1) % comm.size))
+        np.testing.assert_array_equal(node_comm.read(1000), whole[:1000] - 1)
 
 
 def test_files_that_are_replaced_or_abandoned(comm, disk):
@@ -194,7 +194,7 @@ def test_errors_are_the_same_everywhere(comm, disk):
     layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
 
     def says(name, mode, kind, text, **more):
-        return error_everywhere(comm, lambda: plait.open(name, mode, **{**options, **more}), kind, text)
+        return expect_same_error(comm, lambda: plait.open(name, mode, **{**options, **more}), kind, text)
 
     says(url(disk / "none"), "w", plait.StoreError, "No such file")
     says(url(disk), "r", plait.StoreError, str(disk / "a"))
@@ -212,7 +212,7 @@ def test_errors_are_the_same_everywhere(comm, disk):
     says(url(disk), "r", plait.ArgumentError, "holds an array 12x10, but the shape 3", shape=(3,))
     says(url(disk), "r", plait.ArgumentError, "holds elements of dtype <f8, but <i4", dtype="<i4")
     with plait.open(url(disk), comm=comm) as file:
-        error_everywhere(comm, lambda: file.write(np.ones(1), layout), plait.ArgumentError)
+        expect_same_error(comm, lambda: file.write(np.ones(1), layout), plait.ArgumentError)
         np.testing.assert_array_equal(file.read(layout), 1)
 
 
@@ -226,7 +226,7 @@ def test_a_component_that_is_missing(comm, disk):
             if f".c{comm.size - 1}of" in entry.name:
                 entry.unlink()
     comm.Barrier()
-    error_everywhere(comm, lambda: plait.open(url(disk), comm=comm), plait.StoreError, str(disk / "a"))
+    expect_same_error(comm, lambda: plait.open(url(disk), comm=comm), plait.StoreError, str(disk / "a"))
 
 
 def test_a_full_disk(comm, disk):
@@ -247,7 +247,7 @@ def test_a_full_disk(comm, disk):
         large = plait.Layout((1 << 22,), "(block)", grid=(comm.size,))
         file = plait.open(url(disk), "w", comm=comm, shape=large.shape, dtype="f8")
         local = np.ones(large.local_shape(comm.rank))
-        error_everywhere(comm, lambda: file.write(local, large), plait.StoreError, "No space left on device")
+        expect_same_error(comm, lambda: file.write(local, large), plait.StoreError, "No space left on device")
         assert file.closed
         comm.Barrier()
         with plait.open(url(disk), comm=comm) as file:
@@ -271,7 +271,7 @@ def test_folders_by_the_setting(comm, disk, monkeypatch):
 
 
 def test_in_a_shared_folder_the_array_is_one_npy_file(comm, shared):
-    whole = numbered(SHAPE)
+    whole = make_distinct_array(SHAPE)
     layout = LayoutModel(SHAPE, ("*", "cyclic"), (comm.size,))
     for place in ("one", "detect"):
         with plait.open(url(shared, place), "w", comm=comm, shape=SHAPE, dtype="f8") as file:
@@ -285,7 +285,7 @@ def test_in_a_shared_folder_the_array_is_one_npy_file(comm, shared):
 @pytest.mark.parametrize("place", ["striped", "detect"])
 def test_copies(comm, disk, shared, place):
     """All ranks copy from an ordinary file to their disks and back."""
-    whole = numbered((101, 37), ">f4")
+    whole = make_distinct_array((101, 37), ">f4")
     if comm.rank == 0:
         np.save(shared / "a.npy", whole)
     comm.Barrier()
@@ -307,7 +307,7 @@ def test_copies(comm, disk, shared, place):
     with plait.open(f"distant:c?folder={disk}", comm=comm) as file:
         layout = LayoutModel(whole.shape, ("block", "*"), (comm.size,))
         check(file.read(layout.layout()), layout.local(whole, comm.rank))
-    same = error_everywhere(
+    same = expect_same_error(
         comm, lambda: plait.copy(shared / "a.npy", shared / "a.npy", comm=comm), plait.ArgumentError, "source itself"
     )
     assert str(shared / "a.npy") in same
@@ -317,7 +317,7 @@ def test_copies(comm, disk, shared, place):
 def test_mistakes_of_one_rank_are_errors_on_all(comm, disk, shared):
     """Includes mistakes that are detected after the source is opened and before the target is."""
     if comm.rank == 0:
-        np.save(shared / "a.npy", numbered((64, 64)))
+        np.save(shared / "a.npy", make_distinct_array((64, 64)))
     comm.Barrier()
     last = comm.rank == comm.size - 1
     for wrong, text in [
@@ -326,7 +326,7 @@ def test_mistakes_of_one_rank_are_errors_on_all(comm, disk, shared):
         ({"layout": "(block, round)"}, 'found "round"'),
     ]:
         arguments = {"memory": 4096, **(wrong if last else {})}
-        error_everywhere(
+        expect_same_error(
             comm, lambda arguments=arguments: plait.copy(shared / "a.npy", url(disk), comm=comm, **arguments),
             plait.ArgumentError, text,
         )  # fmt: skip
@@ -335,7 +335,7 @@ def test_mistakes_of_one_rank_are_errors_on_all(comm, disk, shared):
 
 def test_one_rank_interrupts_a_copy(comm, disk, shared):
     if comm.rank == 0:
-        np.save(shared / "a.npy", numbered((64, 64)))
+        np.save(shared / "a.npy", make_distinct_array((64, 64)))
     comm.Barrier()
 
     def stop(done, total):

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from nodes import SEVERAL_HOSTS
-from same import error_everywhere
+from same import expect_same_error
 from shared_place import PLACES, UNITS, content, select_folder
 
 import plait
@@ -14,44 +14,44 @@ from plait.shared import wait_all
 
 
 @pytest.mark.parametrize(("place", "unit"), UNITS)
-def test_every_rank_reads_what_others_wrote(apart, shared, disk, place, unit):
-    apart.Barrier()
+def test_every_rank_reads_what_others_wrote(node_comm, shared, disk, place, unit):
+    node_comm.Barrier()
     sizes = (1, 99, 5000, 300_001, 2_000_003)
     path = select_folder(place, disk, shared) / "data"
-    with shared_files.open(path, "w", comm=apart, place=place, unit=unit) as file:
+    with shared_files.open(path, "w", comm=node_comm, place=place, unit=unit) as file:
         assert file.one == (place == "one")
-        assert file.components == (1 if file.one else apart.size)
+        assert file.components == (1 if file.one else node_comm.size)
         assert file.unit == (0 if file.one else unit)
         base = 0
         for size in sizes:
-            file.write(base + size * apart.rank, content([size, apart.rank], size))
-            apart.Barrier()
-            whole = np.concatenate([content([size, rank], size) for rank in range(apart.size)])
-            np.testing.assert_array_equal(file.read(base, size * apart.size), whole)
-            base += size * apart.size
+            file.write(base + size * node_comm.rank, content([size, node_comm.rank], size))
+            node_comm.Barrier()
+            whole = np.concatenate([content([size, rank], size) for rank in range(node_comm.size)])
+            np.testing.assert_array_equal(file.read(base, size * node_comm.size), whole)
+            base += size * node_comm.size
             assert file.size() == base
-            apart.Barrier()
+            node_comm.Barrier()
 
 
 @pytest.mark.parametrize(("place", "unit"), UNITS[:3])
-def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
+def test_random_accesses_agree_with_a_model(node_comm, shared, disk, place, unit):
     """Between barriers the ranks write disjoint ranges and read ranges that no rank writes."""
-    apart.Barrier()
+    node_comm.Barrier()
     size = 200_000
     random = np.random.default_rng(5)
     model = np.zeros(size, "u1")
     end = 0
     with shared_files.open(
-        select_folder(place, disk, shared) / "data", "w", comm=apart, place=place, unit=unit
+        select_folder(place, disk, shared) / "data", "w", comm=node_comm, place=place, unit=unit
     ) as file:
         for phase in range(12):
-            # All ranks draw the same cuts. Rank r accesses the pieces i with i % apart.size == r, and writes some.
+            # All ranks draw the same cuts. Rank r accesses the pieces i with i % node_comm.size == r, and writes some.
             cuts = np.unique(random.integers(0, size + 1, 40))
             writes = random.integers(0, 3, len(cuts)) > 0
             before, before_end = model.copy(), end
             requests = []
             for i, (begin, stop) in enumerate(itertools.pairwise(cuts)):
-                is_mine = i % apart.size == apart.rank
+                is_mine = i % node_comm.size == node_comm.rank
                 if writes[i]:
                     fresh = content([phase, i], stop - begin)
                     model[begin:stop] = fresh
@@ -64,38 +64,38 @@ def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
                 actual = request.wait()
                 if expected is not None:
                     np.testing.assert_array_equal(actual, expected)
-            apart.Barrier()
+            node_comm.Barrier()
             assert file.size() == end
-            begin, stop = sorted(np.random.default_rng([phase, apart.rank]).integers(0, end + 1, 2))
+            begin, stop = sorted(np.random.default_rng([phase, node_comm.rank]).integers(0, end + 1, 2))
             np.testing.assert_array_equal(file.read(begin, int(stop - begin)), model[begin:stop])
             with pytest.raises(plait.StoreError, match=f"it ends at {end}"):
                 file.read(int(begin), int(end - begin) + 1)
-            apart.Barrier()
+            node_comm.Barrier()
             if phase % 4 == 3:
                 end = int(random.integers(0, size))
                 model[end:] = 0
                 file.resize(end)
                 assert file.size() == end
-                apart.Barrier()  # before the other ranks write again
+                node_comm.Barrier()  # before the other ranks write again
         np.testing.assert_array_equal(file.read(0, end), model[:end])
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_overlapping_writes_leave_bytes_of_the_writers(apart, shared, disk, place):
-    apart.Barrier()
+def test_overlapping_writes_leave_bytes_of_the_writers(node_comm, shared, disk, place):
+    node_comm.Barrier()
     size = 150_000
     with shared_files.open(
-        select_folder(place, disk, shared) / "data", "w", comm=apart, place=place, unit=1000
+        select_folder(place, disk, shared) / "data", "w", comm=node_comm, place=place, unit=1000
     ) as file:
         file.resize(size)
-        mark = np.full(size, apart.rank + 1, "u1")
-        random = np.random.default_rng(apart.rank)
+        mark = np.full(size, node_comm.rank + 1, "u1")
+        random = np.random.default_rng(node_comm.rank)
         cuts = [sorted(int(number) for number in random.integers(0, size, 2)) for _ in range(20)]
-        everyone = apart.allgather(cuts)
+        everyone = node_comm.allgather(cuts)
         wait_all([file.iwrite(begin, mark[begin:end]) for begin, end in cuts])
-        apart.Barrier()
+        node_comm.Barrier()
         actual = file.read(0, size)
-        allowed = np.zeros((apart.size + 1, size), bool)
+        allowed = np.zeros((node_comm.size + 1, size), bool)
         for rank, ranges in enumerate(everyone):
             for begin, end in ranges:
                 allowed[rank + 1, begin:end] = True
@@ -104,12 +104,14 @@ def test_overlapping_writes_leave_bytes_of_the_writers(apart, shared, disk, plac
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_bytes_that_no_rank_wrote_are_zero(apart, shared, disk, place):
-    apart.Barrier()
-    with shared_files.open(select_folder(place, disk, shared) / "data", "w", comm=apart, place=place, unit=50) as file:
-        if apart.rank == apart.size - 1:
+def test_bytes_that_no_rank_wrote_are_zero(node_comm, shared, disk, place):
+    node_comm.Barrier()
+    with shared_files.open(
+        select_folder(place, disk, shared) / "data", "w", comm=node_comm, place=place, unit=50
+    ) as file:
+        if node_comm.rank == node_comm.size - 1:
             file.write(3_000, b"far out")
-        apart.Barrier()
+        node_comm.Barrier()
         assert file.read(0, 3_007).tobytes() == bytes(3_000) + b"far out"
         into = np.full(100, 7, "u1")  # not zero before, so that the read must set it
         assert not file.iread(2_890, into).wait().any()
@@ -122,37 +124,37 @@ def test_bytes_that_no_rank_wrote_are_zero(apart, shared, disk, place):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_offsets_beyond_two_gigabytes(apart, shared, disk, place):
-    apart.Barrier()
-    with shared_files.open(select_folder(place, disk, shared) / "data", "w", comm=apart, place=place) as file:
+def test_offsets_beyond_two_gigabytes(node_comm, shared, disk, place):
+    node_comm.Barrier()
+    with shared_files.open(select_folder(place, disk, shared) / "data", "w", comm=node_comm, place=place) as file:
         for offset in (2**31 - 3, 2**32 - 3, 2**40):
-            if apart.rank == 0:
+            if node_comm.rank == 0:
                 file.write(offset, b"over the edge")
-            apart.Barrier()
+            node_comm.Barrier()
             assert file.read(offset - 1, 14).tobytes() == b"\0over the edge"
             assert file.size() == offset + 13
-            apart.Barrier()
+            node_comm.Barrier()
         with pytest.raises(plait.ArgumentError, match="passes 2\\^63 - 1"):
             file.write(2**63 - 1, b"xx")
 
 
-def test_ranks_detect_whether_they_share_a_folder(apart, shared, disk):
-    apart.Barrier()
+def test_ranks_detect_whether_they_share_a_folder(node_comm, shared, disk):
+    node_comm.Barrier()
     for folder in (shared, disk):
-        with shared_files.open(folder / "data", "w", comm=apart) as file:
+        with shared_files.open(folder / "data", "w", comm=node_comm) as file:
             assert file.one == (folder is shared or not SEVERAL_HOSTS)
-            file.write(apart.rank * 10, b"0123456789")
-            apart.Barrier()
-            assert file.read(0, 10 * apart.size).tobytes() == b"0123456789" * apart.size
-            apart.Barrier()
-        apart.Barrier()
+            file.write(node_comm.rank * 10, b"0123456789")
+            node_comm.Barrier()
+            assert file.read(0, 10 * node_comm.size).tobytes() == b"0123456789" * node_comm.size
+            node_comm.Barrier()
+        node_comm.Barrier()
         assert not any(folder.iterdir())
     if SEVERAL_HOSTS:
-        error_everywhere(apart, lambda: shared_files.open(disk / "data", "w", comm=apart, place="one"),
+        expect_same_error(node_comm, lambda: shared_files.open(disk / "data", "w", comm=node_comm, place="one"),
                          plait.StoreError, "does not see")  # fmt: skip
     missing = shared / "none" / "data"
     for way in ("detect", "one", "striped"):
-        error_everywhere(apart, lambda way=way: shared_files.open(missing, "w", comm=apart, place=way),
+        expect_same_error(node_comm, lambda way=way: shared_files.open(missing, "w", comm=node_comm, place=way),
                          plait.StoreError, str(missing))  # fmt: skip
 
 
@@ -166,8 +168,8 @@ def test_writes_beyond_the_limit_fail(comm, shared, disk, place):
             file.write(999, b"xy")
         with pytest.raises(plait.ArgumentError, match="limited to 1000"):
             file.iwrite(5000, b"x")
-        error_everywhere(comm, lambda: file.resize(1001), plait.ArgumentError, "limited to 1000")
-        error_everywhere(comm, lambda: file.resize(-1), plait.ArgumentError, "cannot have -1 bytes")
+        expect_same_error(comm, lambda: file.resize(1001), plait.ArgumentError, "limited to 1000")
+        expect_same_error(comm, lambda: file.resize(-1), plait.ArgumentError, "cannot have -1 bytes")
         file.read_only()
         with pytest.raises(plait.ArgumentError, match="open only to read"):
             file.write(0, b"x")
@@ -191,9 +193,9 @@ def test_mistakes_are_errors_on_all_ranks(comm, shared, disk):
         (lambda: shared_files.open("", "w", comm=comm), "names no file"),
         (lambda: shared_files.open(path, "x", comm=comm), 'mode "x" is not known'),
     ):
-        error_everywhere(comm, call, plait.ArgumentError, what)
+        expect_same_error(comm, call, plait.ArgumentError, what)
     if comm.size > 1:
-        error_everywhere(
+        expect_same_error(
             comm, opening(limit=7 if last else 8), plait.ArgumentError, "the ranks of a collective call differ"
         )
     with shared_files.open(path, "w", comm=comm, place="striped") as file:

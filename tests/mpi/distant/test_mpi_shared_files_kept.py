@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 from nodes import SEVERAL_HOSTS
-from same import error_everywhere
+from same import expect_same_error
 from shared_place import PLACES, UNITS, content, select_folder
 
 import plait
@@ -62,7 +62,7 @@ def test_a_file_is_reopened_by_other_numbers_of_ranks(comm, shared, disk, place,
 def test_missing_components_are_errors(comm, shared, disk):
     comm.Barrier()
     path = disk / "data"
-    error_everywhere(comm, lambda: shared_files.open(path, "r", comm=comm), plait.StoreError, "there is no such file")
+    expect_same_error(comm, lambda: shared_files.open(path, "r", comm=comm), plait.StoreError, "there is no such file")
     with shared_files.open(path, "w", comm=comm, place="striped", persistent=True) as file:
         file.write(0, b"x")
     last = comm.size - 1
@@ -72,7 +72,7 @@ def test_missing_components_are_errors(comm, shared, disk):
     host = comm.bcast(os.uname().nodename, last)
     comm.Barrier()
     where = f"{last}, written on host {host}" if last else "there is no such file"
-    error_everywhere(comm, lambda: shared_files.open(path, "r", comm=comm), plait.StoreError, where)
+    expect_same_error(comm, lambda: shared_files.open(path, "r", comm=comm), plait.StoreError, where)
 
 
 def test_a_new_file_replaces_the_old_one(comm, shared, disk):
@@ -122,15 +122,15 @@ def test_an_atomic_file_appears_whole_or_not_at_all(comm, shared, disk, place, e
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_file_that_is_not_persistent_leaves_nothing(apart, shared, disk, place):
-    apart.Barrier()
+def test_a_file_that_is_not_persistent_leaves_nothing(node_comm, shared, disk, place):
+    node_comm.Barrier()
     folder = select_folder(place, disk, shared)
-    with shared_files.open(folder / "data", "w", comm=apart, place=place) as file:
-        apart.Barrier()
+    with shared_files.open(folder / "data", "w", comm=node_comm, place=place) as file:
+        node_comm.Barrier()
         if place == "striped":
             assert not any(folder.iterdir())  # so nothing stays even if the ranks are killed
-        file.write(apart.rank * 10_000, bytes(10_000))
+        file.write(node_comm.rank * 10_000, bytes(10_000))
         file.sync()
-        apart.Barrier()
-    apart.Barrier()
+        node_comm.Barrier()
+    node_comm.Barrier()
     assert not any(folder.iterdir())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 from shared_place import select_folder
 
 import plait
@@ -56,7 +56,7 @@ def test_collective_calls_and_pending_accesses_do_not_interfere(comm, shared, di
                 file.resize(2 * comm.size)
                 assert file.read(comm.rank, 1).tolist() == [turn]
             again = field.iwrite(local, rows)
-            error_everywhere(
+            expect_same_error(
                 comm, lambda: shared_files.open(path, "x", comm=comm), plait.ArgumentError, 'mode "x" is not known'
             )
             write.wait()
@@ -77,7 +77,7 @@ def test_an_open_that_fails_leaves_the_old_file(comm, shared):
             lowest_free = probe.fileno()
         resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, limits[1]))
     try:
-        error = error_everywhere(
+        error = expect_same_error(
             comm,
             lambda: shared_files.open(path, "w", comm=comm, place="one", persistent=True),
             plait.StoreError,

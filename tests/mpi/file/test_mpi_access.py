@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import LayoutModel, distributions, numbered, random_model
+from brute_force import LayoutModel, distributions, make_distinct_array, random_model
 from rewriting import random_options, random_rewrite
 
 import plait
@@ -33,7 +33,7 @@ def check(actual, expected):
 @pytest.mark.parametrize(("file_order", "order"), [("C", "C"), ("F", "C"), ("C", "F")])
 def test_every_pair_of_distributions(comm, shared, strategy, file_order, order):
     path = shared / "a.bin"
-    whole = numbered(SHAPE)
+    whole = make_distinct_array(SHAPE)
     if comm.rank == 0:
         path.write_bytes(bytes(whole.nbytes))
     models = matrix_models(comm.size, order)
@@ -78,7 +78,7 @@ def test_random_accesses(comm, shared, part):
 
 @pytest.mark.ranks(4)
 def test_the_block_cyclic_example(comm, shared):
-    whole = numbered((6, 4))
+    whole = make_distinct_array((6, 4))
     path = shared / "a.npy"
     if comm.rank == 0:
         np.save(path, whole)
@@ -92,7 +92,7 @@ def test_the_block_cyclic_example(comm, shared):
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase", "automatic"])
 def test_new_files(comm, shared, strategy):
-    whole = numbered((7, 9))
+    whole = make_distinct_array((7, 9))
     model = LayoutModel((7, 9), ("*", "cyclic(2)"), (comm.size,), order="F")
     for order in "CF":
         path = shared / f"{order}.npy"
@@ -132,7 +132,7 @@ def test_arrays_of_many_windows(comm, shared, memory):
 
 
 def test_arrays_may_have_any_strides(comm, shared):
-    whole = numbered((8, 12))
+    whole = make_distinct_array((8, 12))
     model = LayoutModel((8, 12), ("cyclic", "*"), (comm.size,))
     local = model.local(whole, comm.rank)
     path = shared / "a.bin"
@@ -153,7 +153,7 @@ def test_arrays_may_have_any_strides(comm, shared):
 
 def test_more_ranks_than_elements(comm, shared):
     for shape in [(1, 1), (0, 3), (2, 1), (1, comm.size - 1)]:
-        whole = numbered(shape)
+        whole = make_distinct_array(shape)
         for dist in ("block", "cyclic", "balanced"):
             model = LayoutModel(shape, (dist, "*"), (comm.size,))
             path = shared / f"{shape[0]}-{shape[1]}-{dist}.npy"
@@ -215,7 +215,7 @@ def test_each_rank_opens_a_file_without_a_communicator(comm, shared):
 def test_explain_is_not_collective(comm, shared):
     path = shared / "a.npy"
     if comm.rank == 0:
-        np.save(path, numbered((64, 64)))
+        np.save(path, make_distinct_array((64, 64)))
     layout = plait.Layout((64, 64), "(*, cyclic)", grid=(comm.size,))
     with plait.open(path, comm=comm) as file:
         if comm.rank == 0:

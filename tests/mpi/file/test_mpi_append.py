@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 from mpi4py import MPI
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -53,9 +53,9 @@ def test_errors_are_the_same_everywhere(shared):
         layout = plait.Layout((2, 5), "(block, *)", grid=(COMM.size,))
         block = np.zeros(layout.local_shape(COMM.rank), "i4")
         says = "block of shape 2x5 along axis 0 of an array of shape 0x4"
-        error_everywhere(COMM, lambda: file.append(block, layout), plait.ArgumentError, says)
+        expect_same_error(COMM, lambda: file.append(block, layout), plait.ArgumentError, says)
     missing = shared / "none.zarr"
-    error_everywhere(COMM, lambda: plait.open(missing, "a", comm=COMM), plait.ArgumentError, "does not exist")
+    expect_same_error(COMM, lambda: plait.open(missing, "a", comm=COMM), plait.ArgumentError, "does not exist")
 
 
 def open_alone(url):
@@ -137,7 +137,7 @@ def test_ranks_add_arrays_to_hdf5(shared, options, layout):
     new = {"shape": (6, 8), "dtype": "i4"}
     for name, says in (("g", "is a group"), ("first/v", "is not a group in the file")):
         add = functools.partial(plait.open, f"{path}::/{name}", "a", comm=COMM, **new)
-        error_everywhere(COMM, add, plait.ArgumentError, says)
+        expect_same_error(COMM, add, plait.ArgumentError, says)
     COMM.Barrier()
 
 
@@ -155,11 +155,11 @@ def test_ranks_add_variables_to_classic_netcdf(shared):
         np.testing.assert_array_equal(file.read(parts), part)
         layout = plait.Layout((1, 8), "(block, *)", grid=(COMM.size,))
         row = np.zeros(layout.local_shape(COMM.rank), ">i4")
-        error_everywhere(COMM, lambda: file.append(row, layout), plait.ArgumentError, "cannot grow")
+        expect_same_error(COMM, lambda: file.append(row, layout), plait.ArgumentError, "cannot grow")
     np.testing.assert_array_equal(open_alone(f"{path}::v"), array)
     COMM.Barrier()
     add = functools.partial(plait.open, f"{path}::w", "a", comm=COMM, **new)
-    error_everywhere(COMM, add, plait.ArgumentError, "but there are 0 before the first variable")
+    expect_same_error(COMM, add, plait.ArgumentError, "but there are 0 before the first variable")
     COMM.Barrier()
 
 
@@ -177,7 +177,7 @@ def test_an_array_that_a_rank_abandons_is_not_added(shared):
             file.write(part, layout)
             file.write(part, layout, region=np.s_[0:1, 0:1])
 
-    error_everywhere(COMM, add, plait.ArgumentError, "shape")
+    expect_same_error(COMM, add, plait.ArgumentError, "shape")
     COMM.Barrier()
     assert [array.name for array in plait.arrays_in(path)] == ["first"]
     COMM.Barrier()
@@ -193,9 +193,9 @@ def test_a_shape_that_one_rank_rejects_is_set_on_no_rank(shared):
     with plait.open(url, "a", comm=COMM) as file:
         layout = plait.Layout((10**6,), ["block"], grid=(COMM.size,))
         part = np.zeros(layout.local_shape(COMM.rank), "u1")
-        error_everywhere(COMM, lambda: file.append(part, layout), plait.ArgumentError, "and would need")
+        expect_same_error(COMM, lambda: file.append(part, layout), plait.ArgumentError, "and would need")
         assert file.shape == (9,)
-        error_everywhere(COMM, lambda: file.resize((10**6,)), plait.ArgumentError, "and would need")
+        expect_same_error(COMM, lambda: file.resize((10**6,)), plait.ArgumentError, "and would need")
         assert file.shape == (9,)
     assert np.load(url).shape == (9,)
     COMM.Barrier()
@@ -215,5 +215,5 @@ def test_ranks_append_to_npy(shared):
         says = "grows along dimension 0 only"
         wide = plait.Layout((11, 1), "(block, *)", grid=(COMM.size,))
         part = np.zeros(wide.local_shape(COMM.rank), "i4")
-        error_everywhere(COMM, lambda: file.append(part, wide, 1), plait.ArgumentError, says)
+        expect_same_error(COMM, lambda: file.append(part, wide, 1), plait.ArgumentError, says)
     COMM.Barrier()

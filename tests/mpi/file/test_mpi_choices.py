@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -91,7 +91,7 @@ def test_ranks_make_the_same_choices_after_failed_calls(comm, file, whole):
         kind = random.integers(6)
         if kind == 0:  # an error in a call of this file, before anything is planned
             out = np.empty(3) if comm.rank == failing else None
-            error_everywhere(comm, lambda layout=layout, out=out: file.read(layout, out=out), plait.ArgumentError)
+            expect_same_error(comm, lambda layout=layout, out=out: file.read(layout, out=out), plait.ArgumentError)
         elif kind == 1:  # an error in another call on the same communicator
 
             def differ(layout=layout, failing=failing):
@@ -100,7 +100,7 @@ def test_ranks_make_the_same_choices_after_failed_calls(comm, file, whole):
                 else:
                     file.read(layout)
 
-            error_everywhere(comm, differ, plait.ArgumentError)
+            expect_same_error(comm, differ, plait.ArgumentError)
         else:
             np.testing.assert_array_equal(file.read(layout), part(layout, whole, comm), err_msg=str(turn))
         strategies(file, comm)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -47,6 +47,6 @@ def test_content_of_no_format(comm, shared):
     if comm.rank == 0:
         path.write_bytes(bytes(200))
     comm.barrier()
-    error_everywhere(
+    expect_same_error(
         comm, lambda: plait.open(path, comm=comm), plait.ArgumentError, "the content is of no format that Plait reads"
     )

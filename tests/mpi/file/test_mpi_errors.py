@@ -7,9 +7,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from limits import no_file_beyond
+from limits import limit_file_size
 from mpi4py import MPI
-from same import catch_error, error_everywhere
+from same import catch_error, expect_same_error
 
 import plait
 
@@ -40,9 +40,9 @@ def check_read(comm, path):
 
 def test_a_missing_file(comm, shared, path):
     missing = shared / "missing.bin"
-    text = error_everywhere(comm, lambda: open_file(missing, comm), plait.StoreError, f"cannot open {missing}")
+    text = expect_same_error(comm, lambda: open_file(missing, comm), plait.StoreError, f"cannot open {missing}")
     assert ("(on rank 0)" in text) == (comm.size > 1)
-    error_everywhere(comm, lambda: open_file(shared / "no" / "a", comm, "w"), plait.StoreError, "does not exist")
+    expect_same_error(comm, lambda: open_file(shared / "no" / "a", comm, "w"), plait.StoreError, "does not exist")
     with pytest.raises(plait.StoreError) as caught:
         open_file(missing, comm)
     assert caught.value.errno == errno.ENOENT
@@ -52,7 +52,7 @@ def test_a_missing_file(comm, shared, path):
 def test_a_file_that_is_too_short(comm, shared, path):
     if comm.rank == 0:
         (shared / "short.bin").write_bytes(bytes(959))
-    error_everywhere(comm, lambda: open_file(shared / "short.bin", comm), plait.StoreError, "has 959 bytes")
+    expect_same_error(comm, lambda: open_file(shared / "short.bin", comm), plait.StoreError, "has 959 bytes")
     check_read(comm, path)
 
 
@@ -62,7 +62,7 @@ def test_a_file_that_is_cut_while_it_is_open(comm, shared, path, strategy):
     if comm.rank == 0:
         os.truncate(path, 500)
     comm.Barrier()
-    text = error_everywhere(comm, lambda: file.read(rows(comm)), plait.StoreError, "truncated")
+    text = expect_same_error(comm, lambda: file.read(rows(comm)), plait.StoreError, "truncated")
     assert f"cannot read {path} at offset" in text
     first = plait.Layout((5, 10), "(cyclic, *)", grid=(comm.size,))
     assert file.read(first, region=np.s_[:5]).shape == first.local_shape(comm.rank)
@@ -72,18 +72,18 @@ def test_a_file_that_is_cut_while_it_is_open(comm, shared, path, strategy):
 def test_writing_to_a_file_that_is_open_for_reading(comm, path):
     with open_file(path, comm) as file:
         local = np.zeros(rows(comm).local_shape(comm.rank))
-        error_everywhere(comm, lambda: file.write(local, rows(comm)), plait.ArgumentError, "open for reading")
+        expect_same_error(comm, lambda: file.write(local, rows(comm)), plait.ArgumentError, "open for reading")
         request = file.iwrite(local, rows(comm))
-        error_everywhere(comm, request.wait, plait.ArgumentError, "open for reading")
+        expect_same_error(comm, request.wait, plait.ArgumentError, "open for reading")
     check_read(comm, path)
 
 
 def test_a_layout_for_other_ranks(comm, path):
     layout = plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size + 1,))
     with open_file(path, comm) as file:
-        error_everywhere(comm, lambda: file.read(layout), plait.ArgumentError, f"has {comm.size + 1} ranks")
+        expect_same_error(comm, lambda: file.read(layout), plait.ArgumentError, f"has {comm.size + 1} ranks")
         if comm.size > 1:
-            error_everywhere(comm, lambda: file.read(), plait.ArgumentError, "need a layout")
+            expect_same_error(comm, lambda: file.read(), plait.ArgumentError, "need a layout")
     check_read(comm, path)
 
 
@@ -100,25 +100,25 @@ def test_one_rank_passes_a_wrong_array(comm, path, bad):
             (None, f"of rank {bad % comm.size}"),
             ([], "is an array of shape 0"),
         ]:
-            text = error_everywhere(
+            text = expect_same_error(
                 comm, lambda array=array: file.write(array if wrong else good, rows(comm)), plait.ArgumentError, says
             )
             assert text.endswith(f"(on rank {bad % comm.size})")
         read_only = good.copy()
         read_only.flags.writeable = False
-        error_everywhere(
+        expect_same_error(
             comm, lambda: file.read(rows(comm), out=read_only if wrong else good), plait.ArgumentError, "read-only"
         )
-        error_everywhere(
+        expect_same_error(
             comm,
             lambda: file.iread(rows(comm), out=np.zeros(3) if wrong else good).wait(),
             plait.ArgumentError,
             "shape",
         )
-        error_everywhere(
+        expect_same_error(
             comm, lambda: file.read("rows" if wrong else rows(comm)), plait.ArgumentError, 'found "rows", expected'
         )
-        error_everywhere(
+        expect_same_error(
             comm,
             lambda: file.read(rows(comm), region=np.s_[::-1] if wrong else None),
             plait.ArgumentError,
@@ -134,15 +134,15 @@ def test_ranks_that_call_with_different_arguments(comm, path):
     part = plait.Layout((6, 10), "(cyclic, *)", grid=(comm.size,))
     differ = "the ranks of a collective call differ: rank 0 calls "
     with open_file(path, comm, "r+") as file:
-        text = error_everywhere(comm, lambda: file.read(columns if last else rows(comm)), plait.ArgumentError, differ)
+        text = expect_same_error(comm, lambda: file.read(columns if last else rows(comm)), plait.ArgumentError, differ)
         assert str(columns) in text
         assert str(rows(comm)) in text
         assert f"rank {comm.size - 1} calls" in text
-        error_everywhere(
+        expect_same_error(
             comm, lambda: file.read(part, region=np.s_[6:] if last else np.s_[:6]), plait.ArgumentError, differ
         )
         local = np.zeros(rows(comm).local_shape(comm.rank))
-        text = error_everywhere(
+        text = expect_same_error(
             comm, lambda: file.write(local, rows(comm)) if last else file.read(rows(comm)), plait.ArgumentError, differ
         )
         assert "calls write(" in text
@@ -166,7 +166,7 @@ def test_ranks_that_call_with_different_arguments(comm, path):
 )
 def test_ranks_that_open_differently(comm, path, name, first_options, second_options):
     value = second_options if comm.rank == comm.size - 1 else first_options
-    error_everywhere(
+    expect_same_error(
         comm,
         lambda: open_file(path, comm, **{name: value}),
         plait.ArgumentError,
@@ -178,7 +178,7 @@ def test_ranks_that_open_differently(comm, path, name, first_options, second_opt
 @pytest.mark.several_ranks
 def test_ranks_that_open_different_files(comm, shared, path):
     name = shared / f"{comm.rank // (comm.size - 1)}.bin"
-    text = error_everywhere(comm, lambda: open_file(name, comm, "w"), plait.ArgumentError, "0.bin")
+    text = expect_same_error(comm, lambda: open_file(name, comm, "w"), plait.ArgumentError, "0.bin")
     assert "1.bin" in text
     if comm.rank == 0:
         assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
@@ -189,7 +189,7 @@ def test_ranks_that_open_different_files(comm, shared, path):
 def test_one_rank_opens_with_wrong_arguments(comm, path):
     last = comm.rank == comm.size - 1
     for options in ({"mode": "x"}, {"dtype": object}, {"order": "K"}, {"shape": (1.5, "x")}, {"dtype": "nonsense"}):
-        text = error_everywhere(
+        text = expect_same_error(
             comm, lambda options=options: open_file(path, comm, **(options if last else {})), plait.ArgumentError
         )
         assert text.endswith(f"(on rank {comm.size - 1})")
@@ -261,7 +261,7 @@ def test_one_rank_closes_while_the_others_read(comm, shared, path, mode):
     name = path if mode != "w" else shared / "new.bin"
     file = open_file(name, comm, mode)
     last = comm.rank == comm.size - 1
-    text = error_everywhere(
+    text = expect_same_error(
         comm, lambda: file.close() if last else file.read(rows(comm)), plait.ArgumentError, "differ"
     )
     assert "close()" in text
@@ -282,7 +282,7 @@ def test_one_rank_closes_a_new_file_while_the_others_write(comm, shared, path):
             if comm.rank != comm.size - 1:
                 file.write(local, rows(comm))
 
-    error_everywhere(comm, work, plait.ArgumentError, "the ranks of a collective call differ")
+    expect_same_error(comm, work, plait.ArgumentError, "the ranks of a collective call differ")
     if comm.rank == 0:
         assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
     check_read(comm, path)
@@ -293,11 +293,11 @@ def test_a_failed_write_that_one_rank_has_not_waited_for(comm, path):
     local = np.zeros(rows(comm).local_shape(comm.rank))
     file = open_file(path, comm, "r+")
     comm.Barrier()
-    with no_file_beyond(400):
+    with limit_file_size(400):
         request = file.iwrite(local, rows(comm))
         if comm.rank:
             assert catch_error(request.wait)[0] == "StoreError"
-        text = error_everywhere(comm, file.close, plait.StoreError, "at offset 400")
+        text = expect_same_error(comm, file.close, plait.StoreError, "at offset 400")
     assert text.endswith("(on rank 0)")
     file.write(np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size], rows(comm))
     file.close()
@@ -351,8 +351,8 @@ def test_a_closed_file(comm, path):
     file = open_file(path, comm)
     file.close()
     file.close()
-    error_everywhere(comm, lambda: file.read(rows(comm)), plait.ArgumentError, "closed")
-    error_everywhere(comm, lambda: file.iread(rows(comm)).wait(), plait.ArgumentError, "closed")
+    expect_same_error(comm, lambda: file.read(rows(comm)), plait.ArgumentError, "closed")
+    expect_same_error(comm, lambda: file.iread(rows(comm)).wait(), plait.ArgumentError, "closed")
     check_read(comm, path)
 
 
@@ -377,11 +377,11 @@ def test_a_full_disk(comm, shared, path):
         local = np.ones(layout.local_shape(comm.rank))
         for strategy in ("two-phase", "direct"):
             with open_file(folder / "a.bin", comm, "r+", **options, strategy=strategy) as file:
-                text = error_everywhere(
+                text = expect_same_error(
                     comm, lambda file=file: file.write(local, layout), plait.StoreError, "cannot write"
                 )
                 assert "No space left" in text
-        error_everywhere(comm, lambda: open_file(folder / "b.bin", comm, "w", **options), plait.StoreError, "8 MiB")
+        expect_same_error(comm, lambda: open_file(folder / "b.bin", comm, "w", **options), plait.StoreError, "8 MiB")
         if comm.rank == 0:
             assert [entry.name for entry in folder.iterdir()] == ["a.bin"]
         check_read(comm, path)

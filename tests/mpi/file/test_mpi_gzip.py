@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -61,18 +61,18 @@ def test_streams_read_parts(comm, shared, data):
     ],
 )
 def test_damage_is_an_error_on_all_ranks(comm, shared, data, change, says):
-    error_everywhere(comm, lambda: open_file(comm, shared / "a.gz", change(data)), plait.StoreError, says)
+    expect_same_error(comm, lambda: open_file(comm, shared / "a.gz", change(data)), plait.StoreError, says)
 
 
 def test_wrong_sizes_and_modes_are_errors_on_all_ranks(comm, shared, data):
     path = shared / "a.gz"
-    error_everywhere(
+    expect_same_error(
         comm,
         lambda: open_file(comm, path, data, shape=(1201, 1500)),
         plait.StoreError,
         "has 7200000 bytes, but an array 1201x1500",
     )
     for mode in ("w", "r+"):
-        error_everywhere(
+        expect_same_error(
             comm, lambda mode=mode: open_file(comm, path, data, mode=mode), plait.ArgumentError, "are only read"
         )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 from nodes import SEVERAL_HOSTS, SEVERAL_NODES
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -39,13 +39,13 @@ def test_arrays_of_single_ranks_are_separate() -> None:
         assert file.read(plait.Layout((2,), "(block)", grid=(1,)))[1] == COMM.rank
 
 
-@pytest.mark.parametrize("apart", SEVERAL_NODES, indirect=True)
-def test_ranks_of_several_nodes_share_no_memory(apart) -> None:
-    if apart.size <= 2:  # may be one node
+@pytest.mark.parametrize("node_comm", SEVERAL_NODES, indirect=True)
+def test_ranks_of_several_nodes_share_no_memory(node_comm) -> None:
+    if node_comm.size <= 2:  # may be one node
         return
-    options = {"mode": "w", "comm": apart, "shape": (2,), "dtype": "i4"}
-    error_everywhere(
-        apart, lambda: plait.open("memory:far", **options), plait.ArgumentError, "is in the memory of one node"
+    options = {"mode": "w", "comm": node_comm, "shape": (2,), "dtype": "i4"}
+    expect_same_error(
+        node_comm, lambda: plait.open("memory:far", **options), plait.ArgumentError, "is in the memory of one node"
     )
 
 
@@ -55,8 +55,8 @@ def test_object_stores_in_memory_are_for_one_process() -> None:
         file.write(np.full(2, COMM.rank, "i4"), plait.Layout((2,), "(block)", grid=(1,)))
     if COMM.size > 1:
         says = "memory:// belong to one process, but these ranks are several"
-        error_everywhere(COMM, lambda: plait.open(url, comm=COMM), plait.ArgumentError, says)
+        expect_same_error(COMM, lambda: plait.open(url, comm=COMM), plait.ArgumentError, says)
         arguments = {"mode": "w", "comm": COMM, "shape": (2,), "dtype": "i4"}
-        error_everywhere(COMM, lambda: plait.open(url, **arguments), plait.ArgumentError, says)
+        expect_same_error(COMM, lambda: plait.open(url, **arguments), plait.ArgumentError, says)
     with plait.open(url, comm=MPI.COMM_SELF) as file:
         assert file.read(plait.Layout((2,), "(block)", grid=(1,)))[1] == COMM.rank

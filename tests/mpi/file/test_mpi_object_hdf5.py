@@ -48,7 +48,7 @@ def publish(server, path):
 
 def log(server):
     COMM.Barrier()
-    found = COMM.bcast(server.log() if COMM.rank == 0 else None)
+    found = COMM.bcast(server.take_log() if COMM.rank == 0 else None)
     COMM.Barrier()
     return found
 

@@ -40,7 +40,7 @@ def server(monkeypatch, tmp_path):
 
 def log(server):
     COMM.Barrier()
-    found = COMM.bcast(server.log() if COMM.rank == 0 else None)
+    found = COMM.bcast(server.take_log() if COMM.rank == 0 else None)
     COMM.Barrier()
     return found
 
@@ -218,7 +218,7 @@ def test_one_object_in_google_cloud_storage(monkeypatch):
         monkeypatch.setenv("GS_ACCESS_KEY_ID", ACCESS)
         monkeypatch.setenv("GS_SECRET_ACCESS_KEY", SECRET)
         if COMM.rank == 0:
-            server.faults(region="auto")
+            server.set_faults(region="auto")
         COMM.Barrier()
         layout = plait.Layout(ARRAY.shape, "(cyclic(3), *)", grid=(COMM.size,))
         part = ARRAY[layout.indices(COMM.rank)[0]]

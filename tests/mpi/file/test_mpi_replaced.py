@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 from replacing import replace_repeatedly
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -34,7 +34,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(comm, shared):
     file = plait.open(path, "w", comm=comm, shape=(3,), dtype="i4")
     if comm.rank == 0:
         np.save(path, np.arange(7))
-    error_everywhere(comm, file.close, plait.StoreError, "has appeared")
+    expect_same_error(comm, file.close, plait.StoreError, "has appeared")
     assert np.load(path).shape == (7,)
     assert np.load(f"{path}.kept-1").shape == (3,)
 
@@ -44,7 +44,7 @@ def test_names_that_are_not_utf_8(comm, shared):
     with plait.open(path, "w", comm=comm, shape=(3,), dtype="i4") as file:
         assert os.fsencode(file.url) == path
     assert plait.open(path, comm=comm).shape == (3,)
-    error = error_everywhere(
+    error = expect_same_error(
         comm, lambda: plait.open(path + b"-none", comm=comm, shape=3, dtype="i4"), plait.StoreError
     )
     assert b"gr\xfc\xdfe.npy-none" in os.fsencode(error)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from nodes import SEVERAL_HOSTS
 from object_servers import use_keys
-from same import catch_error, error_everywhere
+from same import catch_error, expect_same_error
 from shared_server import shared_server
 
 import plait
@@ -20,20 +20,20 @@ LAYOUTS = ["(block, *) onto ({n})", "(*, cyclic(7)) onto ({n})", "(cyclic(3), *)
 
 
 @pytest.fixture
-def server(apart, disk, monkeypatch, tmp_path):
+def server(node_comm, disk, monkeypatch, tmp_path):
     """Run a server on rank 0; the test fails if temporary files or uploads remain."""
     monkeypatch.setenv("TMPDIR", str(disk))
-    with shared_server(apart) as server:
+    with shared_server(node_comm) as server:
         use_keys(monkeypatch, server, tmp_path)
-        apart.Barrier()
+        node_comm.Barrier()
         yield server
-        apart.Barrier()
+        node_comm.Barrier()
         assert [path.name for path in disk.iterdir()] == []
-        assert server.ask("GET", "/-/uploads") == b"[]"
-        apart.Barrier()
+        assert server.send_unsigned("GET", "/-/uploads") == b"[]"
+        node_comm.Barrier()
 
 
-def numbered(*shape):
+def make_distinct_array(*shape):
     return np.random.default_rng(sum(shape)).integers(0, 1 << 40, shape, dtype="i8")
 
 
@@ -49,7 +49,7 @@ def write(comm, name, whole, dist, **options):
 
 def content(comm, server, name):
     comm.Barrier()
-    found = server.ask("GET", f"/public/{name}")
+    found = server.send_unsigned("GET", f"/public/{name}")
     comm.Barrier()
     return found
 
@@ -57,7 +57,7 @@ def content(comm, server, name):
 def sent_parts(comm, server):
     """Return the numbers of the parts that the ranks have sent since the last call."""
     comm.Barrier()
-    log = comm.bcast(server.log() if comm.rank == 0 else None)
+    log = comm.bcast(server.take_log() if comm.rank == 0 else None)
     queries = [urllib.parse.parse_qs(entry["query"]) for entry in log if entry["method"] == "PUT"]
     return sorted(int(query["partNumber"][0]) for query in queries if "partNumber" in query)
 
@@ -65,204 +65,210 @@ def sent_parts(comm, server):
 # Sizes that divide nothing: a put, a put of ranks without elements, two parts, and six parts.
 @pytest.mark.parametrize("shape", [(17, 31), (1, 5), (1049, 1301), (3001, 1999)])
 @pytest.mark.parametrize("dist", LAYOUTS)
-def test_npy_and_raw(apart, server, shape, dist):
-    whole = numbered(*shape)
-    sent_parts(apart, server)
-    write(apart, "s3://public/a.npy", whole, dist)
+def test_npy_and_raw(node_comm, server, shape, dist):
+    whole = make_distinct_array(*shape)
+    sent_parts(node_comm, server)
+    write(node_comm, "s3://public/a.npy", whole, dist)
     expected = io.BytesIO()
     np.save(expected, whole)
-    assert content(apart, server, "a.npy") == expected.getvalue()
+    assert content(node_comm, server, "a.npy") == expected.getvalue()
     count = -(-len(expected.getvalue()) // (8 << 20))
-    assert sent_parts(apart, server) == (list(range(1, count + 1)) if count > 1 else [])
-    write(apart, "s3://public/a.bin", whole, dist)
-    assert content(apart, server, "a.bin") == whole.tobytes()
+    assert sent_parts(node_comm, server) == (list(range(1, count + 1)) if count > 1 else [])
+    write(node_comm, "s3://public/a.bin", whole, dist)
+    assert content(node_comm, server, "a.bin") == whole.tobytes()
 
 
 @pytest.mark.parametrize("name", ["f.h5::/g/x", "f.nc::x"])
 @pytest.mark.parametrize("dist", LAYOUTS)
 @pytest.mark.parametrize("options", [{}, {"chunks": (101, 333)}, {"chunks": (101, 333), "codec": "zlib"}])
-def test_hdf5(apart, server, name, dist, options):
-    whole = numbered(1501, 1999)
-    write(apart, f"s3://public/{name}", whole, dist, **options)
+def test_hdf5(node_comm, server, name, dist, options):
+    whole = make_distinct_array(1501, 1999)
+    write(node_comm, f"s3://public/{name}", whole, dist, **options)
     file, _, array = name.partition("::")
-    with h5py.File(io.BytesIO(content(apart, server, file))) as found:
+    with h5py.File(io.BytesIO(content(node_comm, server, file))) as found:
         np.testing.assert_array_equal(found[array][:], whole)
         if "codec" in options:
             assert found[array].compression == "gzip"
 
 
 @pytest.mark.parametrize("dist", LAYOUTS)
-def test_npz(apart, server, dist):
-    whole = numbered(1501, 999)
-    write(apart, "s3://public/f.npz::x", whole, dist)
-    np.testing.assert_array_equal(np.load(io.BytesIO(content(apart, server, "f.npz")))["x"], whole)
+def test_npz(node_comm, server, dist):
+    whole = make_distinct_array(1501, 999)
+    write(node_comm, "s3://public/f.npz::x", whole, dist)
+    np.testing.assert_array_equal(np.load(io.BytesIO(content(node_comm, server, "f.npz")))["x"], whole)
 
 
-def test_parts_of_one_chunk(apart, server):
+def test_parts_of_one_chunk(node_comm, server):
     """Each chunk is written in three calls, whose parts begin on different hosts."""
-    whole = numbered(300, 200)
+    whole = make_distinct_array(300, 200)
     name = "s3://public/rows.h5::x"
-    options = {"chunks": (100, 200), "codec": "zlib", "comm": apart}
+    options = {"chunks": (100, 200), "codec": "zlib", "comm": node_comm}
     with plait.open(name, "w", shape=whole.shape, dtype="i8", **options) as file:
         for first in (50, 0, 200):
             rows = whole[first : first + 100] if first != 0 else whole[:50]
-            layout = plait.Layout.parse(f"{len(rows)}x200 (cyclic, *) onto ({apart.size})")
-            file.write(parts(layout, apart.rank, rows), layout, region=np.s_[first : first + len(rows), :])
-        layout = plait.Layout.parse(f"50x200 (cyclic, *) onto ({apart.size})")
-        file.write(parts(layout, apart.rank, whole[150:200]), layout, region=np.s_[150:200, :])
-        layout = plait.Layout.parse(f"300x200 (*, block) onto ({apart.size})")
-        np.testing.assert_array_equal(file.read(layout), parts(layout, apart.rank, whole))
-    with h5py.File(io.BytesIO(content(apart, server, "rows.h5"))) as found:
+            layout = plait.Layout.parse(f"{len(rows)}x200 (cyclic, *) onto ({node_comm.size})")
+            file.write(parts(layout, node_comm.rank, rows), layout, region=np.s_[first : first + len(rows), :])
+        layout = plait.Layout.parse(f"50x200 (cyclic, *) onto ({node_comm.size})")
+        file.write(parts(layout, node_comm.rank, whole[150:200]), layout, region=np.s_[150:200, :])
+        layout = plait.Layout.parse(f"300x200 (*, block) onto ({node_comm.size})")
+        np.testing.assert_array_equal(file.read(layout), parts(layout, node_comm.rank, whole))
+    with h5py.File(io.BytesIO(content(node_comm, server, "rows.h5"))) as found:
         np.testing.assert_array_equal(found["x"][:], whole)
 
 
-def test_several_arrays_and_texts(apart, server, shared):
-    if apart.rank == 0:
+def test_several_arrays_and_texts(node_comm, server, shared):
+    if node_comm.rank == 0:
         with h5py.File(shared / "a.h5", "w") as file:
             file["g/texts"] = np.array([f"text {i}" * (i % 7) for i in range(1003)], dtype=object)
-            file.create_dataset("packed", data=numbered(501, 307), chunks=(50, 40), compression="gzip")
-            file["plain"] = numbered(1201, 1009)
-    apart.Barrier()
+            file.create_dataset("packed", data=make_distinct_array(501, 307), chunks=(50, 40), compression="gzip")
+            file["plain"] = make_distinct_array(1201, 1009)
+    node_comm.Barrier()
     for target in ("a.h5", "a.nc"):
-        plait.copy(shared / "a.h5", f"s3://public/{target}", comm=apart)
-        with h5py.File(io.BytesIO(content(apart, server, target))) as found, h5py.File(shared / "a.h5") as source:
+        plait.copy(shared / "a.h5", f"s3://public/{target}", comm=node_comm)
+        with h5py.File(io.BytesIO(content(node_comm, server, target))) as found, h5py.File(shared / "a.h5") as source:
             for array in ("g/texts", "packed", "plain"):
                 np.testing.assert_array_equal(found[array][:], source[array][:])
 
 
 @pytest.mark.parametrize("fault", ["slow_down", "reset", "lose_answers"])
-def test_lost_parts_are_sent_again(apart, server, fault):
-    whole = numbered(3001, 1999)
-    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({apart.size})")
-    with plait.open("s3://public/again.npy", "w", shape=whole.shape, dtype="i8", comm=apart) as file:
-        file.write(parts(layout, apart.rank, whole), layout)
-        apart.Barrier()
-        if apart.rank == 0:
-            server.faults(**{fault: 2})
-        apart.Barrier()
-    np.testing.assert_array_equal(np.load(io.BytesIO(content(apart, server, "again.npy"))), whole)
+def test_lost_parts_are_sent_again(node_comm, server, fault):
+    whole = make_distinct_array(3001, 1999)
+    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({node_comm.size})")
+    with plait.open("s3://public/again.npy", "w", shape=whole.shape, dtype="i8", comm=node_comm) as file:
+        file.write(parts(layout, node_comm.rank, whole), layout)
+        node_comm.Barrier()
+        if node_comm.rank == 0:
+            server.set_faults(**{fault: 2})
+        node_comm.Barrier()
+    np.testing.assert_array_equal(np.load(io.BytesIO(content(node_comm, server, "again.npy"))), whole)
 
 
-def test_a_server_that_fails(apart, server):
+def test_a_server_that_fails(node_comm, server):
     """The error is the same on all ranks, and the upload is aborted."""
-    whole = numbered(3001, 1999)
-    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({apart.size})")
-    file = plait.open("s3://public/fails.npy", "w", shape=whole.shape, dtype="i8", comm=apart)
-    file.write(parts(layout, apart.rank, whole), layout)
-    apart.Barrier()
-    if apart.rank == 0:
-        server.faults(fail=4)
-    apart.Barrier()
+    whole = make_distinct_array(3001, 1999)
+    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({node_comm.size})")
+    file = plait.open("s3://public/fails.npy", "w", shape=whole.shape, dtype="i8", comm=node_comm)
+    file.write(parts(layout, node_comm.rank, whole), layout)
+    node_comm.Barrier()
+    if node_comm.rank == 0:
+        server.set_faults(fail=4)
+    node_comm.Barrier()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_MAX_ATTEMPTS", "1")
-        error_everywhere(apart, file.close, plait.StoreError)
-    apart.Barrier()
-    if apart.rank == 0:
-        server.faults()
-    apart.Barrier()
-    error_everywhere(apart, lambda: plait.open("s3://public/fails.npy", comm=apart), plait.StoreError)
+        expect_same_error(node_comm, file.close, plait.StoreError)
+    node_comm.Barrier()
+    if node_comm.rank == 0:
+        server.set_faults()
+    node_comm.Barrier()
+    expect_same_error(node_comm, lambda: plait.open("s3://public/fails.npy", comm=node_comm), plait.StoreError)
 
 
-def test_a_rank_that_fails(apart, server):
+def test_a_rank_that_fails(node_comm, server):
     def write_and_fail():
-        with plait.open("s3://public/never.npy", "w", shape=whole.shape, dtype="i8", comm=apart) as file:
-            file.write(parts(layout, apart.rank, whole), layout)
-            if apart.rank == apart.size - 1:
+        with plait.open("s3://public/never.npy", "w", shape=whole.shape, dtype="i8", comm=node_comm) as file:
+            file.write(parts(layout, node_comm.rank, whole), layout)
+            if node_comm.rank == node_comm.size - 1:
                 raise KeyError
 
-    whole = numbered(3001, 1999)
-    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({apart.size})")
-    if apart.rank == apart.size - 1:
+    whole = make_distinct_array(3001, 1999)
+    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({node_comm.size})")
+    if node_comm.rank == node_comm.size - 1:
         with pytest.raises(KeyError):
             write_and_fail()
     else:
         assert catch_error(write_and_fail) is not None
-    apart.Barrier()
-    error_everywhere(apart, lambda: plait.open("s3://public/never.npy", comm=apart), plait.StoreError)
+    node_comm.Barrier()
+    expect_same_error(node_comm, lambda: plait.open("s3://public/never.npy", comm=node_comm), plait.StoreError)
 
 
-def test_conditions(apart, server):
+def test_conditions(node_comm, server):
     """An object that appears while the ranks write remains."""
-    whole = numbered(3001, 1999)
-    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({apart.size})")
-    file = plait.open("s3://public/taken.npy", "w", shape=whole.shape, dtype="i8", comm=apart)
-    file.write(parts(layout, apart.rank, whole), layout)
-    if apart.rank == 0:
+    whole = make_distinct_array(3001, 1999)
+    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({node_comm.size})")
+    file = plait.open("s3://public/taken.npy", "w", shape=whole.shape, dtype="i8", comm=node_comm)
+    file.write(parts(layout, node_comm.rank, whole), layout)
+    if node_comm.rank == 0:
         with plait.open("s3://public/taken.npy", "w", shape=(3,), dtype="i4") as other:
             other.write(np.arange(3, dtype="i4"))
-    apart.Barrier()
-    error_everywhere(apart, file.close, plait.StoreError, "an object of that name has appeared since it was opened")
-    np.testing.assert_array_equal(np.load(io.BytesIO(content(apart, server, "taken.npy"))), np.arange(3))
+    node_comm.Barrier()
+    expect_same_error(
+        node_comm, file.close, plait.StoreError, "an object of that name has appeared since it was opened"
+    )
+    np.testing.assert_array_equal(np.load(io.BytesIO(content(node_comm, server, "taken.npy"))), np.arange(3))
 
 
-def test_a_missing_folder(apart, server, monkeypatch):
+def test_a_missing_folder(node_comm, server, monkeypatch):
     monkeypatch.setenv("TMPDIR", "/nowhere/tmp")
-    options = {"shape": (5, 6), "dtype": "i8", "comm": apart}
-    error_everywhere(apart, lambda: plait.open("s3://public/none.npy", "w", **options), plait.StoreError, "(TMPDIR")
+    options = {"shape": (5, 6), "dtype": "i8", "comm": node_comm}
+    expect_same_error(
+        node_comm, lambda: plait.open("s3://public/none.npy", "w", **options), plait.StoreError, "(TMPDIR"
+    )
 
 
-def test_a_name_that_takes_requests(apart, server, monkeypatch):
+def test_a_name_that_takes_requests(node_comm, server, monkeypatch):
     """Whether `data` is a hierarchy takes requests; if they fail on one rank, all ranks report it."""
-    options = {"shape": (6,), "dtype": "i8", "comm": apart}
+    options = {"shape": (6,), "dtype": "i8", "comm": node_comm}
     with plait.open("s3://public/data::x", "w", **options) as file:
-        layout = plait.Layout.parse(f"6 (block) onto ({apart.size})")
-        file.write(parts(layout, apart.rank, np.arange(6)), layout)
-    apart.Barrier()
-    if apart.rank == 0:
+        layout = plait.Layout.parse(f"6 (block) onto ({node_comm.size})")
+        file.write(parts(layout, node_comm.rank, np.arange(6)), layout)
+    node_comm.Barrier()
+    if node_comm.rank == 0:
         monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
         monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    error_everywhere(apart, lambda: plait.open("s3://public/data::x", "w", **options), plait.StoreError)
+    expect_same_error(node_comm, lambda: plait.open("s3://public/data::x", "w", **options), plait.StoreError)
 
 
-def test_parts_without_hashes(apart, server):
+def test_parts_without_hashes(node_comm, server):
     """An upload that cannot be resumed, because the ETags of its parts are no MD5s, is aborted."""
-    whole = numbered(3001, 1999)
-    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({apart.size})")
-    options = {"shape": whole.shape, "dtype": "i8", "comm": apart, "unfinished": "continue"}
+    whole = make_distinct_array(3001, 1999)
+    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({node_comm.size})")
+    options = {"shape": whole.shape, "dtype": "i8", "comm": node_comm, "unfinished": "continue"}
     file = plait.open("s3://public/opaque.npy?conditions=off", "w", **options)
-    file.write(parts(layout, apart.rank, whole), layout)
-    apart.Barrier()
-    if apart.rank == 0:
-        server.faults(opaque_tags=True, error_in_200=3)
-    apart.Barrier()
-    error_everywhere(apart, file.close, plait.StoreError)
+    file.write(parts(layout, node_comm.rank, whole), layout)
+    node_comm.Barrier()
+    if node_comm.rank == 0:
+        server.set_faults(opaque_tags=True, error_in_200=3)
+    node_comm.Barrier()
+    expect_same_error(node_comm, file.close, plait.StoreError)
 
 
-def test_missing_space(request, apart, server, disk, capfd):
+def test_missing_space(request, node_comm, server, disk, capfd):
     """The warning names the object and the folder of the temporary files."""
-    options = {"shape": (1 << 42,), "dtype": "i8", "comm": apart}
+    options = {"shape": (1 << 42,), "dtype": "i8", "comm": node_comm}
     with contextlib.suppress(plait.Error, KeyError), plait.open("s3://public/huge.npy", "w", **options):
         raise KeyError  # no object is made
-    apart.Barrier()
+    node_comm.Barrier()
     said = capfd.readouterr().err
-    is_spread = SEVERAL_HOSTS or request.node.callspec.params["apart"]  # ranks of one host reserve the space instead
-    if apart.rank == 0 and is_spread:
+    is_spread = (
+        SEVERAL_HOSTS or request.node.callspec.params["node_comm"]
+    )  # ranks of one host reserve the space instead
+    if node_comm.rank == 0 and is_spread:
         assert f"s3://public/huge.npy, which is first written to temporary files in {disk} (TMPDIR of rank 0)," in said
 
 
-def test_unfinished_uploads(apart, server):
+def test_unfinished_uploads(node_comm, server):
     """Ranks that write the same bytes again resume an upload, and send only the parts that the server lacks."""
 
     def write_again():
-        options = {"shape": whole.shape, "dtype": "i8", "comm": apart, "unfinished": "continue"}
+        options = {"shape": whole.shape, "dtype": "i8", "comm": node_comm, "unfinished": "continue"}
         file = plait.open("s3://public/resumed.npy?conditions=off", "w", **options)
-        file.write(parts(layout, apart.rank, whole), layout)
+        file.write(parts(layout, node_comm.rank, whole), layout)
         return file
 
     def faults(**faults):
-        apart.Barrier()
-        if apart.rank == 0:
-            server.faults(**faults)
-        apart.Barrier()
+        node_comm.Barrier()
+        if node_comm.rank == 0:
+            server.set_faults(**faults)
+        node_comm.Barrier()
 
-    whole = numbered(3001, 1999)
-    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({apart.size})")
+    whole = make_distinct_array(3001, 1999)
+    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({node_comm.size})")
     file = write_again()
     faults(error_in_200=3)  # all parts are sent, but the upload is not completed
-    error_everywhere(apart, file.close, plait.StoreError)
+    expect_same_error(node_comm, file.close, plait.StoreError)
     faults()
-    assert len(json.loads(server.ask("GET", "/-/uploads"))) == 1
-    sent_parts(apart, server)
+    assert len(json.loads(server.send_unsigned("GET", "/-/uploads"))) == 1
+    sent_parts(node_comm, server)
     write_again().close()
-    assert sent_parts(apart, server) == []
-    np.testing.assert_array_equal(np.load(io.BytesIO(content(apart, server, "resumed.npy"))), whole)
+    assert sent_parts(node_comm, server) == []
+    np.testing.assert_array_equal(np.load(io.BytesIO(content(node_comm, server, "resumed.npy"))), whole)

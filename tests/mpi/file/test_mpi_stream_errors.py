@@ -5,8 +5,8 @@ import resource
 
 import numpy as np
 import pytest
-from limits import no_file_beyond
-from same import error_everywhere
+from limits import limit_file_size
+from same import expect_same_error
 
 import plait
 
@@ -22,15 +22,15 @@ def path(comm, shared):
 
 
 @pytest.mark.parametrize("mode", [2, 3, 4])
-def test_errors_of_one_rank_reach_all(apart, path, mode):
-    last = apart.rank == apart.size - 1
-    where = f" (on rank {apart.size - 1})" if apart.size > 1 else ""
+def test_errors_of_one_rank_reach_all(node_comm, path, mode):
+    last = node_comm.rank == node_comm.size - 1
+    where = f" (on rank {node_comm.size - 1})" if node_comm.size > 1 else ""
 
     def everywhere(call, says):
-        text = error_everywhere(apart, call, plait.ArgumentError, says)
+        text = expect_same_error(node_comm, call, plait.ArgumentError, says)
         assert text.endswith(where)
 
-    with plait.open(path, "r+", comm=apart) as file:
+    with plait.open(path, "r+", comm=node_comm) as file:
         stream = file.stream(mode)
         everywhere(lambda: stream.read(-1 if last else 1), "-1 elements cannot be read")
         everywhere(lambda: stream.read("x" if last else 1), "count='x' is not a whole number")
@@ -41,9 +41,9 @@ def test_errors_of_one_rank_reach_all(apart, path, mode):
             stream.close()
         everywhere(lambda: stream.read(1), "is closed; open another one")
         everywhere(lambda: file.stream(9 if last else mode), "streams have the modes 0 to 4")
-        if apart.size > 1:
-            error_everywhere(
-                apart,
+        if node_comm.size > 1:
+            expect_same_error(
+                node_comm,
                 lambda: file.stream(int(last)),
                 plait.ArgumentError,
                 "rank 0 calls open a stream in mode 0",
@@ -52,76 +52,78 @@ def test_errors_of_one_rank_reach_all(apart, path, mode):
 
 
 @pytest.mark.parametrize("mode", range(5))
-def test_a_new_file_with_a_lost_part_does_not_appear(apart, shared, mode):
+def test_a_new_file_with_a_lost_part_does_not_appear(node_comm, shared, mode):
     path = shared / "new.bin"
-    last = apart.rank == apart.size - 1
-    failing = apart.rank == 0 if mode == 4 else last
-    file = plait.open(path, "w", comm=apart, shape=(COUNT,), dtype="i8")
+    last = node_comm.rank == node_comm.size - 1
+    failing = node_comm.rank == 0 if mode == 4 else last
+    file = plait.open(path, "w", comm=node_comm, shape=(COUNT,), dtype="i8")
     stream = file.stream(mode)
-    ones = np.ones(COUNT // apart.size // 2, dtype=int)
+    ones = np.ones(COUNT // node_comm.size // 2, dtype=int)
     if mode < 2:
         if mode == 0:
             stream.seek(COUNT - len(ones))
-        with no_file_beyond(64 if failing else resource.RLIM_INFINITY):
+        with limit_file_size(64 if failing else resource.RLIM_INFINITY):
             if failing:
                 with pytest.raises(plait.StoreError, match="cannot write"):
                     stream.write(ones)
             else:
                 stream.write(ones)
         # The other ranks get the error only now.
-        error_everywhere(apart, file.close, plait.StoreError, "cannot write")
+        expect_same_error(node_comm, file.close, plait.StoreError, "cannot write")
     else:
-        with no_file_beyond(64 if failing else resource.RLIM_INFINITY):
-            error_everywhere(apart, lambda: stream.write(ones), plait.StoreError, "cannot write")
-        error_everywhere(apart, lambda: stream.write(ones), plait.ArgumentError, "an earlier collective call failed")
+        with limit_file_size(64 if failing else resource.RLIM_INFINITY):
+            expect_same_error(node_comm, lambda: stream.write(ones), plait.StoreError, "cannot write")
+        expect_same_error(
+            node_comm, lambda: stream.write(ones), plait.ArgumentError, "an earlier collective call failed"
+        )
     file.close()
     assert stream.closed
-    apart.Barrier()
+    node_comm.Barrier()
     assert not path.exists()
 
 
 @pytest.mark.parametrize("mode", [2, 3, 4])
-def test_a_file_that_is_cut_while_it_is_open(apart, path, mode):
-    with plait.open(path, comm=apart) as file:
+def test_a_file_that_is_cut_while_it_is_open(node_comm, path, mode):
+    with plait.open(path, comm=node_comm) as file:
         stream = file.stream(mode)
-        if apart.rank == 0:
+        if node_comm.rank == 0:
             os.truncate(path, 2000)
-        apart.Barrier()
-        error_everywhere(apart, lambda: stream.read(COUNT // apart.size), plait.StoreError, "truncated")
+        node_comm.Barrier()
+        expect_same_error(node_comm, lambda: stream.read(COUNT // node_comm.size), plait.StoreError, "truncated")
         assert stream.tell() == 0
         assert stream.read(10).size == 10
 
 
 @pytest.mark.parametrize("mode", range(5))
-def test_closing_the_file_ends_its_streams(apart, path, mode):
-    file = plait.open(path, comm=apart)
+def test_closing_the_file_ends_its_streams(node_comm, path, mode):
+    file = plait.open(path, comm=node_comm)
     stream = file.stream(mode)
-    requests = [stream.iread(5) for _ in range(apart.rank + 1 if mode < 2 else 4)]
+    requests = [stream.iread(5) for _ in range(node_comm.rank + 1 if mode < 2 else 4)]
     file.close()
     assert all(request.test() for request in requests)
     assert all(request.wait().size == 5 for request in requests)
-    error_everywhere(apart, lambda: stream.read(1), plait.ArgumentError, "is closed; open it again")
+    expect_same_error(node_comm, lambda: stream.read(1), plait.ArgumentError, "is closed; open it again")
     assert stream.closed
 
 
 @pytest.mark.parametrize("mode", range(5))
-def test_a_rank_abandons_a_new_file(apart, shared, mode):
+def test_a_rank_abandons_a_new_file(node_comm, shared, mode):
     path = shared / "new.bin"
-    file = plait.open(path, "w", comm=apart, shape=(COUNT,), dtype="i8")
+    file = plait.open(path, "w", comm=node_comm, shape=(COUNT,), dtype="i8")
     stream = file.stream(mode)
 
     def work():
         with file:
-            if apart.rank == apart.size - 1:
+            if node_comm.rank == node_comm.size - 1:
                 raise plait.StoreError("enough")
             stream.write(np.ones(1, dtype=int))
             stream.write(np.ones(1, dtype=int))
 
-    with pytest.raises(plait.Error, match="enough" if apart.rank == apart.size - 1 else "was abandoned"):
+    with pytest.raises(plait.Error, match="enough" if node_comm.rank == node_comm.size - 1 else "was abandoned"):
         work()
     with pytest.raises(plait.Error):
         stream.write(np.ones(1, dtype=int))
-    apart.Barrier()
+    node_comm.Barrier()
     assert not path.exists()
 
 
@@ -134,7 +136,7 @@ def test_a_mistake_in_another_call_does_not_swallow_a_lost_part(comm, shared, st
     file = plait.open(path, "w", comm=comm, shape=(COUNT,), dtype="i8")
     stream = file.stream(0)
     stream.seek(COUNT - 100)
-    with no_file_beyond(64 if last else resource.RLIM_INFINITY):
+    with limit_file_size(64 if last else resource.RLIM_INFINITY):
         if last and started:
             stream.iwrite(np.ones(100, dtype=int))
             stream.close()  # waits for the request
@@ -143,9 +145,9 @@ def test_a_mistake_in_another_call_does_not_swallow_a_lost_part(comm, shared, st
                 stream.write(np.ones(100, dtype=int))
     for _ in range(2):
         call = file.close if last else lambda: file.write("x", layout)
-        error_everywhere(comm, call, plait.ArgumentError)
+        expect_same_error(comm, call, plait.ArgumentError)
         assert not file.closed
-    error_everywhere(comm, file.close, plait.StoreError, "cannot write")
+    expect_same_error(comm, file.close, plait.StoreError, "cannot write")
     assert file.closed
     file.close()
     comm.Barrier()
@@ -158,13 +160,13 @@ def test_a_mistake_in_another_call_does_not_swallow_a_failed_write(comm, path):
     layout = plait.Layout((COUNT,), "(block)", grid=(comm.size,))
     file = plait.open(path, "r+", comm=comm)
     stream = file.stream(0)
-    with no_file_beyond(64 if last else resource.RLIM_INFINITY):
+    with limit_file_size(64 if last else resource.RLIM_INFINITY):
         request = stream.iwrite(np.ones(100, dtype=int))
         stream.close()
     call = file.close if last else lambda: file.write("x", layout)
-    error_everywhere(comm, call, plait.ArgumentError)
+    expect_same_error(comm, call, plait.ArgumentError)
     assert not file.closed
-    error_everywhere(comm, file.close, plait.StoreError, "cannot write")
+    expect_same_error(comm, file.close, plait.StoreError, "cannot write")
     file.close()
     assert file.closed
     assert request.test()
@@ -185,7 +187,7 @@ def test_a_store_that_fails_in_another_call_leaves_a_new_file_alone(comm, shared
                 os.truncate(path, 0)
             comm.Barrier()
             last = comm.rank == comm.size - 1
-            error_everywhere(comm, (lambda: other.read(layout)) if last else call, plait.StoreError, "truncated")
+            expect_same_error(comm, (lambda: other.read(layout)) if last else call, plait.StoreError, "truncated")
             if comm.rank == 0:
                 np.save(path, np.arange(COUNT))
         assert not file.closed

@@ -6,9 +6,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from brute_force import LayoutModel, distributions, numbered, random_model
+from brute_force import LayoutModel, distributions, make_distinct_array, random_model
 from rewriting import random_options, random_rewrite
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -41,7 +41,7 @@ def check(actual, expected):
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 @pytest.mark.parametrize(("unit", "order"), [(24, "C"), (100, "F"), (1, "C")])
 def test_every_distribution(comm, shared, disks, strategy, unit, order):
-    whole = numbered(SHAPE)
+    whole = make_distinct_array(SHAPE)
     options = {"comm": comm, "shape": SHAPE, "dtype": "f8", "order": order, "strategy": strategy}
     start = LayoutModel(SHAPE, ("block", "*"), (comm.size,))
     with plait.open(url(shared / "a", disks, unit), "w", **options) as file:
@@ -136,7 +136,7 @@ def test_errors_are_the_same_everywhere(comm, shared, disks):
     layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
 
     def says(name, mode, kind, text):
-        return error_everywhere(comm, lambda: plait.open(name, mode, **options), kind, text)
+        return expect_same_error(comm, lambda: plait.open(name, mode, **options), kind, text)
 
     path = shared / "a"
     says(url(path, [disks[0], shared / "none"], 64), "w", plait.StoreError, f"to the disk {shared / 'none'}")
@@ -155,7 +155,7 @@ def test_errors_are_the_same_everywhere(comm, shared, disks):
     if comm.rank == 0:
         os.truncate(part, 30)
     comm.Barrier()
-    text = error_everywhere(comm, lambda: file.read(layout), plait.StoreError, "truncated")
+    text = expect_same_error(comm, lambda: file.read(layout), plait.StoreError, "truncated")
     assert f"cannot read {part} at offset 30" in text
     file.close()
     says(f"stripe:{path}", "r+", plait.StoreError, f"component file 2 of 3, {part} has 30 bytes, but should have 320")
@@ -171,7 +171,7 @@ def test_errors_are_the_same_everywhere(comm, shared, disks):
 @pytest.mark.several_ranks
 def test_ranks_that_pass_different_stripe_units(comm, shared, disks):
     name = url(shared / "a", disks, 64 if comm.rank else 128)
-    error_everywhere(
+    expect_same_error(
         comm, lambda: plait.open(name, "w", comm=comm, shape=SHAPE, dtype="f8"), plait.ArgumentError, "unit=128"
     )
     if comm.rank == 0:
@@ -188,7 +188,7 @@ def test_a_full_disk(comm, shared, disks):
         pytest.skip("mounting a small file system is not permitted here")
     try:
         name = url(shared / "a", disks, 4096)
-        error_everywhere(
+        expect_same_error(
             comm,
             lambda: plait.open(name, "w", comm=comm, shape=(1024, 1024), dtype="f8"),
             plait.StoreError,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -69,14 +69,16 @@ def test_mistakes_are_errors_on_all_ranks(comm, shared):
     layout = plait.Layout(whole.shape, "(block, *, *)", grid=(comm.size,))
     with file:
         out = np.empty(layout.padded_shape(comm.rank), "f8" if comm.rank == comm.size - 1 else "i4")
-        error_everywhere(comm, lambda: file.read(layout, out), plait.ArgumentError, "dtype float64")
+        expect_same_error(comm, lambda: file.read(layout, out), plait.ArgumentError, "dtype float64")
         np.testing.assert_array_equal(file.read(layout), whole[np.ix_(*layout.indices(comm.rank))])
         if comm.size > 1:
             with pytest.raises(plait.ArgumentError, match="for one process"):
                 file[0]
-    error_everywhere(comm, lambda: plait.concat("none-*.npy", comm=comm), plait.ArgumentError, "no file matches")
+    expect_same_error(comm, lambda: plait.concat("none-*.npy", comm=comm), plait.ArgumentError, "no file matches")
     axis = 9 if comm.rank == 0 else 0
-    error_everywhere(comm, lambda: plait.concat(str(shared / "part-*"), axis, comm=comm), plait.ArgumentError, "axis=9")
+    expect_same_error(
+        comm, lambda: plait.concat(str(shared / "part-*"), axis, comm=comm), plait.ArgumentError, "axis=9"
+    )
 
 
 def test_copies_of_the_whole(comm, shared):

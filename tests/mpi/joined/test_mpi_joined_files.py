@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -52,4 +52,4 @@ def test_copies(comm, shared):
 )
 def test_errors_are_the_same_on_all_ranks(comm, shared, options, message):
     pattern = write_parts(comm, shared, **options)
-    error_everywhere(comm, lambda: plait.open_many(pattern, "time", comm=comm), plait.ArgumentError, message)
+    expect_same_error(comm, lambda: plait.open_many(pattern, "time", comm=comm), plait.ArgumentError, message)

@@ -8,7 +8,7 @@ import random
 
 import numpy as np
 import pytest
-from same import catch_error, error_everywhere
+from same import catch_error, expect_same_error
 
 import plait
 import plait.distant
@@ -192,7 +192,7 @@ def test_a_plan_that_one_rank_has_closed(comm):
     redistribution = plait.Redistribution(rows(comm), rows(comm), "f8", comm)
     if comm.rank == 1:
         redistribution.close()
-    error_everywhere(comm, redistribution.run, plait.ArgumentError)
+    expect_same_error(comm, redistribution.run, plait.ArgumentError)
     redistribution.close()
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from brute_force import LayoutModel, numbered, random_model, random_shape
-from same import error_everywhere
+from brute_force import LayoutModel, make_distinct_array, random_model, random_shape
+from same import expect_same_error
 
 import plait
 
@@ -13,7 +13,7 @@ def test_random_pairs_of_layouts(comm, part):
     random = np.random.default_rng(part)
     for _ in range(80):
         shape = random_shape(random)
-        whole = numbered(shape, str(random.choice(["f8", "u1", "c16", "S3"])))
+        whole = make_distinct_array(shape, str(random.choice(["f8", "u1", "c16", "S3"])))
         source, target = (random_model(random, shape, comm.size) for _ in range(2))
         local = source.local(whole, comm.rank)
         original = local.copy()
@@ -39,7 +39,7 @@ def test_large_messages(comm):
 
 
 def test_an_array_may_have_any_strides(comm):
-    whole = numbered((8, 12))
+    whole = make_distinct_array((8, 12))
     source, target = (
         LayoutModel((8, 12), ("cyclic", "*"), (comm.size,)),
         LayoutModel((8, 12), ("*", "block"), (comm.size,)),
@@ -59,7 +59,7 @@ def test_mismatched_arguments_are_errors_on_all_ranks(comm):
     last = comm.rank == comm.size - 1
 
     def expect_rejected(array, source, target, says):
-        error_everywhere(comm, lambda: plait.redistribute(array, source, target, comm), plait.ArgumentError, says)
+        expect_same_error(comm, lambda: plait.redistribute(array, source, target, comm), plait.ArgumentError, says)
 
     expect_rejected(local, rows, plait.Layout((6, 9), "(*, block)", grid=(comm.size,)), "one shape")
     expect_rejected(local, rows, plait.Layout((6, 8), "(*, block)", grid=(comm.size + 1,)), "but the communicator")
@@ -80,12 +80,12 @@ def test_an_overlap_of_one_rank_is_an_error_on_all(comm):
     array = memory[: source_shape[0] * source_shape[1]].reshape(source_shape)
     target = memory[:: -1 if comm.rank == 0 else 1][100 - shape[0] * shape[1] :].reshape(shape)
     text = "target array of rank 0 shares memory with the source array of rank 0"
-    error_everywhere(
+    expect_same_error(
         comm, lambda: plait.redistribute(array, rows, columns, comm, out=target), plait.ArgumentError, text
     )
     masked = np.ma.masked_array(array, array > 3) if comm.rank == comm.size - 1 else array
     text = f"array of rank {comm.size - 1} is a masked array"
-    error_everywhere(
+    expect_same_error(
         comm,
         lambda: plait.redistribute(masked, rows, columns, comm),
         plait.ArgumentError,
@@ -93,4 +93,4 @@ def test_an_overlap_of_one_rank_is_an_error_on_all(comm):
     )
     with plait.Redistribution(rows, columns, "f8", comm) as plan:
         text = "shares memory with the source array of rank 0"
-        error_everywhere(comm, lambda: plan.run(array, target), plait.ArgumentError, text)
+        expect_same_error(comm, lambda: plan.run(array, target), plait.ArgumentError, text)

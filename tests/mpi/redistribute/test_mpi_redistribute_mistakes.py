@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
@@ -20,7 +20,7 @@ def test_an_argument_that_is_wrong_on_one_rank(comm, layouts, wrong, says):
     source, target = layouts
     local = np.zeros(source.local_shape(comm.rank))
     options = wrong if comm.rank == comm.size - 1 else {}
-    error_everywhere(
+    expect_same_error(
         comm, lambda: plait.redistribute(local, source, target, comm, **options), plait.ArgumentError, says
     )
 
@@ -32,7 +32,7 @@ def test_an_array_of_objects_where_ranks_are_left_out(comm):
     local = np.zeros(layout.local_shape(comm.rank)) if layout.has_rank(comm.rank) else None
     if comm.rank == 0:
         local = local.astype(object)
-    error_everywhere(comm, lambda: plait.redistribute(local, layout, layout, comm), plait.ArgumentError, "objects")
+    expect_same_error(comm, lambda: plait.redistribute(local, layout, layout, comm), plait.ArgumentError, "objects")
 
 
 def test_ranks_that_use_different_arrays_of_a_plan(comm, layouts):
@@ -41,7 +41,7 @@ def test_ranks_that_use_different_arrays_of_a_plan(comm, layouts):
     source, target = layouts
     with plait.Redistribution(source, target, "f8", comm) as plan:
         local = (np.zeros(source.local_shape(comm.rank)), np.zeros(target.local_shape(comm.rank)))
-        error_everywhere(comm, lambda: plan.run(*(local if comm.rank == 0 else ())), plait.ArgumentError, "differ")
+        expect_same_error(comm, lambda: plan.run(*(local if comm.rank == 0 else ())), plait.ArgumentError, "differ")
 
 
 def test_a_failed_call_does_not_disturb_a_pending_request(comm):
@@ -49,5 +49,5 @@ def test_a_failed_call_does_not_disturb_a_pending_request(comm):
     target = plait.Layout((3_000_000,), "(cyclic)", grid=(comm.size,))
     local = source.indices(comm.rank)[0]
     request = plait.iredistribute(local, source, target, comm)
-    error_everywhere(comm, lambda: plait.redistribute(local[:5], source, target, comm), plait.ArgumentError, "shape")
+    expect_same_error(comm, lambda: plait.redistribute(local[:5], source, target, comm), plait.ArgumentError, "shape")
     np.testing.assert_array_equal(request.wait(), target.indices(comm.rank)[0])

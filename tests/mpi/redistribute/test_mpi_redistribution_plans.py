@@ -5,15 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brute_force import LayoutModel, numbered, random_model, random_shape
+from brute_force import LayoutModel, make_distinct_array, random_model, random_shape
 from nodes import NODE_SIZES
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 
 
 @pytest.fixture(params=NODE_SIZES)
-def apart(request, comm):
+def node_comm(request, comm):
     """A communicator of all ranks: Plait takes the parameter as the number of ranks on each node; 0: the real nodes."""
     if request.param == 0:
         yield comm
@@ -35,18 +35,18 @@ def rows_and_columns(comm, shape=(60, 44)):
     )
 
 
-def test_a_plan_runs_repeatedly_with_any_arrays(apart):
+def test_a_plan_runs_repeatedly_with_any_arrays(node_comm):
     random = np.random.default_rng(21)
     for _ in range(12):
         shape = random_shape(random)
-        whole = numbered(shape, str(random.choice(["f8", "u1", "c16"])))
-        source, target = (random_model(random, shape, apart.size) for _ in range(2))
-        expected = target.local(whole, apart.rank)
-        with plait.Redistribution(source.layout(), target.layout(), whole.dtype, apart) as plan:
-            plan.source[...] = source.local(whole, apart.rank)
+        whole = make_distinct_array(shape, str(random.choice(["f8", "u1", "c16"])))
+        source, target = (random_model(random, shape, node_comm.size) for _ in range(2))
+        expected = target.local(whole, node_comm.rank)
+        with plait.Redistribution(source.layout(), target.layout(), whole.dtype, node_comm) as plan:
+            plan.source[...] = source.local(whole, node_comm.rank)
             np.testing.assert_array_equal(plan.run(), expected)
             assert plan.run() is plan.target
-            local = source.local(whole, apart.rank)
+            local = source.local(whole, node_comm.rank)
             out = np.zeros_like(expected)
             assert plan.run(local, out) is out
             np.testing.assert_array_equal(out, expected)
@@ -100,85 +100,88 @@ def test_ranks_may_pass_different_kinds_of_arrays(comm):
 
 
 @pytest.mark.several_ranks
-def test_layouts_may_be_on_fewer_ranks(apart):
-    whole = numbered((12, 10))
-    few = LayoutModel((12, 10), ("cyclic", "*"), (apart.size - 1,))
+def test_layouts_may_be_on_fewer_ranks(node_comm):
+    whole = make_distinct_array((12, 10))
+    few = LayoutModel((12, 10), ("cyclic", "*"), (node_comm.size - 1,))
     single = LayoutModel((12, 10), ("*", "*"), ())
     for source, target in [(few, single), (single, few), (single, single)]:
-        has = [apart.rank < model.layout().size for model in (source, target)]
-        local = source.local(whole, apart.rank) if has[0] else None
-        actual = plait.redistribute(local, source.layout(), target.layout(), apart)
-        started = plait.iredistribute(local, source.layout(), target.layout(), apart).wait()
-        with plait.Redistribution(source.layout(), target.layout(), whole.dtype, apart) as plan:
+        has = [node_comm.rank < model.layout().size for model in (source, target)]
+        local = source.local(whole, node_comm.rank) if has[0] else None
+        actual = plait.redistribute(local, source.layout(), target.layout(), node_comm)
+        started = plait.iredistribute(local, source.layout(), target.layout(), node_comm).wait()
+        with plait.Redistribution(source.layout(), target.layout(), whole.dtype, node_comm) as plan:
             assert (plan.source is not None, plan.target is not None) == tuple(has)
             if has[0]:
                 plan.source[...] = local
             run = plan.run()
         for result in (actual, started, run):
             if has[1]:
-                np.testing.assert_array_equal(result, target.local(whole, apart.rank))
+                np.testing.assert_array_equal(result, target.local(whole, node_comm.rank))
             else:
                 assert result is None
 
 
-def test_sections(apart):
-    a, b = numbered((9, 10)), -numbered((7, 12))
+def test_sections(node_comm):
+    a, b = make_distinct_array((9, 10)), -make_distinct_array((7, 12))
     source, target = (
-        LayoutModel((9, 10), ("cyclic(2)", "*"), (apart.size,)),
-        LayoutModel((7, 12), ("*", "cyclic"), (apart.size,)),
+        LayoutModel((9, 10), ("cyclic(2)", "*"), (node_comm.size,)),
+        LayoutModel((7, 12), ("*", "cyclic"), (node_comm.size,)),
     )
-    out = target.local(b, apart.rank).copy()
+    out = target.local(b, node_comm.rank).copy()
     here, there = np.s_[2:7, 3:9], np.s_[1:6, 6:12]
     plait.redistribute(
-        source.local(a, apart.rank), source.layout(), target.layout(), apart, out=out, source_region=here,
+        source.local(a, node_comm.rank), source.layout(), target.layout(), node_comm, out=out, source_region=here,
         target_region=there,
     )  # fmt: skip
     expected = b.copy()
     expected[there] = a[here]
-    np.testing.assert_array_equal(out, target.local(expected, apart.rank))
+    np.testing.assert_array_equal(out, target.local(expected, node_comm.rank))
 
 
-def test_a_small_memory_bound(apart):
-    source, target = rows_and_columns(apart)
-    local = np.random.default_rng(apart.rank).random(source.local_shape(apart.rank))
-    expected = plait.redistribute(local, source, target, apart)
-    np.testing.assert_array_equal(plait.redistribute(local, source, target, apart, memory=64), expected)
-    error_everywhere(
-        apart, lambda: plait.redistribute(local, source, target, apart, memory=3), plait.ArgumentError, "too few"
+def test_a_small_memory_bound(node_comm):
+    source, target = rows_and_columns(node_comm)
+    local = np.random.default_rng(node_comm.rank).random(source.local_shape(node_comm.rank))
+    expected = plait.redistribute(local, source, target, node_comm)
+    np.testing.assert_array_equal(plait.redistribute(local, source, target, node_comm, memory=64), expected)
+    expect_same_error(
+        node_comm,
+        lambda: plait.redistribute(local, source, target, node_comm, memory=3),
+        plait.ArgumentError,
+        "too few",
     )
 
 
 @pytest.mark.several_ranks
-def test_an_error_of_one_rank_reaches_all(apart):
-    source, target = rows_and_columns(apart)
-    last = apart.rank == apart.size - 1
-    local = np.zeros(source.local_shape(apart.rank))
-    out = np.zeros(target.local_shape(apart.rank))
+def test_an_error_of_one_rank_reaches_all(node_comm):
+    source, target = rows_and_columns(node_comm)
+    last = node_comm.rank == node_comm.size - 1
+    local = np.zeros(source.local_shape(node_comm.rank))
+    out = np.zeros(target.local_shape(node_comm.rank))
 
     def expect_rejected(call, says):
-        error_everywhere(apart, call, plait.ArgumentError, says)
+        expect_same_error(node_comm, call, plait.ArgumentError, says)
 
-    expect_rejected(lambda: plait.redistribute(None if last else local, source, target, apart), "missing")
+    expect_rejected(lambda: plait.redistribute(None if last else local, source, target, node_comm), "missing")
     expect_rejected(
-        lambda: plait.redistribute(local, source, target, apart, out=out.T if last else out), "needs one of shape"
+        lambda: plait.redistribute(local, source, target, node_comm, out=out.T if last else out), "needs one of shape"
     )
-    expect_rejected(lambda: plait.empty(source, object if last else "f8", apart), "Python objects")
-    expect_rejected(lambda: plait.Redistribution(source, target, object if last else "f8", apart), "Python objects")
+    expect_rejected(lambda: plait.empty(source, object if last else "f8", node_comm), "Python objects")
+    expect_rejected(lambda: plait.Redistribution(source, target, object if last else "f8", node_comm), "Python objects")
     expect_rejected(
-        lambda: plait.Redistribution(source, target, "f4" if last else "f8", apart), "ranks of a collective call"
+        lambda: plait.Redistribution(source, target, "f4" if last else "f8", node_comm), "ranks of a collective call"
     )
-    with plait.Redistribution(source, target, "f8", apart) as plan:
+    with plait.Redistribution(source, target, "f8", node_comm) as plan:
         expect_rejected(lambda: plan.run(local[1:] if last else local, out), "needs one of shape")
         expect_rejected(lambda: plan.run(local, np.zeros(3) if last else out), "needs one of shape")
         first, second = plan.source, plan.target
         expect_rejected(
-            lambda: plan.run(first, second) if last else plait.redistribute(local, source, target, apart), "differ"
+            lambda: plan.run(first, second) if last else plait.redistribute(local, source, target, node_comm), "differ"
         )
-        plan.source[...] = apart.rank
+        plan.source[...] = node_comm.rank
         plan.run()
-        assert plan.target.size == 0 or plan.target.max() == apart.size - 1
-    wide = plait.Layout((60, 44), "(block, *)", grid=(apart.size + 1,))
-    expect_rejected(lambda: plait.redistribute(local, source, wide, apart), "but the communicator")
+        assert plan.target.size == 0 or plan.target.max() == node_comm.size - 1
+    wide = plait.Layout((60, 44), "(block, *)", grid=(node_comm.size + 1,))
+    expect_rejected(lambda: plait.redistribute(local, source, wide, node_comm), "but the communicator")
 
 
 def test_shared_memory_is_released(comm):

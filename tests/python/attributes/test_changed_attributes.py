@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from zarr_locations import Location, others
+from zarr_locations import Location, zarr_python_store
 
 import plait
 
@@ -91,7 +91,9 @@ def test_other_bytes_of_zarr_metadata_stay(location):
 def test_names_with_json_escapes(location, version):
     zarr = pytest.importorskip("zarr")
     attributes = {"größe": 1, "a/b": 2, 'q"': 3}
-    zarr.create_array(others(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=version, attributes=attributes)
+    zarr.create_array(
+        zarr_python_store(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=version, attributes=attributes
+    )
     for expected in ({"größe": 7, "a/b": 2}, {"a/b": 2}):
         with plait.open(location / "a.zarr", "r+") as file:
             if "größe" in expected:
@@ -99,21 +101,21 @@ def test_names_with_json_escapes(location, version):
                 del file.attrs['q"']
             else:
                 del file.attrs["größe"]
-        assert dict(zarr.open_array(others(location / "a.zarr"), mode="r").attrs) == expected
+        assert dict(zarr.open_array(zarr_python_store(location / "a.zarr"), mode="r").attrs) == expected
         assert plain(plait.open(location / "a.zarr").attrs) == expected
 
 
 def test_zarr_version_2(location):
     zarr = pytest.importorskip("zarr")
-    array = zarr.create_array(others(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=2)
+    array = zarr.create_array(zarr_python_store(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=2)
     array[...] = 1
     for value in ("K", "m"):
         with plait.open(location / "a.zarr", "r+") as file:
             file.attrs["units"] = value
-        assert dict(zarr.open_array(others(location / "a.zarr"), mode="r").attrs) == {"units": value}
+        assert dict(zarr.open_array(zarr_python_store(location / "a.zarr"), mode="r").attrs) == {"units": value}
     with plait.open(location / "a.zarr", "r+") as file:
         del file.attrs["units"]
-    assert dict(zarr.open_array(others(location / "a.zarr"), mode="r").attrs) == {}
+    assert dict(zarr.open_array(zarr_python_store(location / "a.zarr"), mode="r").attrs) == {}
 
 
 @pytest.mark.parametrize("version", [2, 3])

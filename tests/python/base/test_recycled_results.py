@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from forking import in_child
+from forking import run_in_child
 
 import plait
 from plait import _core
@@ -156,7 +156,7 @@ def test_a_forked_child_has_results_but_no_cached_memory(name):
         with plait.open(name) as again:
             assert np.array_equal(again.read(), VALUES)
 
-    in_child(body)
+    run_in_child(body)
     assert np.array_equal(result, VALUES)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from launching import needs_mpi, run
 from rich.console import Console
-from several_hosts_here import hosts_output, needs_hosts_and_mpi
+from several_hosts_here import hosts_script_output, needs_hosts_and_mpi
 
 from plait_bench.columbus.driver import ColumbusLocation, ColumbusResults
 from plait_bench.columbus.table import columbus_table
@@ -202,7 +202,7 @@ def test_remote_disks_are_served_by_distant_io(tmp_path):
     samples = tmp_path / "samples.json"
     command = [sys.executable, "-m", "plait.cli", "bench", "columbus", "--ranks", 3, "--records", 20, "--size", 2500]
     on = ["--memory", 0, "--rounds", 1, "--dir", "/var/tmp", "--json", samples]
-    hosts_output("exec", "--hosts", 2, "--", *command, *on)
+    hosts_script_output("exec", "--hosts", 2, "--", *command, *on)
     ways = json.loads(samples.read_text())["ways"]
     assert ways["one"]["description"] == "on the disk of rank 0, served by Distant I/O"
     assert [way["updates"] for way in ways.values()] == [40, 40]

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from launching import needs_mpi, run
-from several_hosts_here import hosts_output, needs_hosts_and_mpi
+from several_hosts_here import hosts_script_output, needs_hosts_and_mpi
 
 from plait_bench.cells import CELLS, CONFORMING
 from plait_bench.hosts_table import between_hosts
@@ -62,7 +62,7 @@ def test_the_bytes_that_must_cross_are_counted(tmp_path, monkeypatch, ranks, on_
 @pytest.mark.long
 def test_the_bytes_that_cross_a_link_are_measured(tmp_path):
     samples = tmp_path / "samples.json"
-    hosts_output("exec", "--hosts", "2", "--", sys.executable, "-m", "plait.cli", "bench", "io", "--doubles",
+    hosts_script_output("exec", "--hosts", "2", "--", sys.executable, "-m", "plait.cli", "bench", "io", "--doubles",
          EXTENT, "--ranks", 4, "--rounds", 2, "--no-mpiio", "--dir", tmp_path, "--json", samples)  # fmt: skip
     check(json.loads(samples.read_text()), 4, 2, crosses=True)
 

@@ -26,10 +26,10 @@ KIB, MIB = 1 << 10, 1 << 20
 @pytest.fixture
 def server(s3_server, monkeypatch, tmp_path):
     use_keys(monkeypatch, s3_server, tmp_path)
-    s3_server.faults()
-    s3_server.log()
+    s3_server.set_faults()
+    s3_server.take_log()
     yield s3_server
-    s3_server.faults()
+    s3_server.set_faults()
 
 
 def measure(url, **options):
@@ -65,17 +65,17 @@ def test_every_tool_reads_the_same_objects_and_leaves_none(server):
 def test_requests_have_the_sizes_and_connections_of_the_table(server):
     with plait.open("s3://bench-log/a.npy", "w", shape=(MIB,), dtype="u8") as file:
         file.write(content(0, MIB))
-    server.log()
+    server.take_log()
     for connections, piece in ((1, 64 * KIB), (4, 256 * KIB)):
-        server.faults(delay=0.02)
+        server.set_faults(delay=0.02)
         task = {"task": "get", "url": "s3://bench-log/a.npy", "shape": None, "known": True}
         task |= {"amount": [4 * MIB, 8 * MIB, 0.1]}
         subprocess.run(
             [sys.executable, "-m", "plait_bench.objects.worker", json.dumps(task)],
             check=True, env=Cell(GET, connections, piece).environment(), capture_output=True,
         )  # fmt: skip
-        server.faults()
-        log = [request for request in server.log() if request["method"] == "GET"]
+        server.set_faults()
+        log = [request for request in server.take_log() if request["method"] == "GET"]
         ends = [tuple(map(int, request["range"].removeprefix("bytes=").split("-"))) for request in log]
         assert max(last + 1 - first for first, last in ends[1:]) == piece  # the first request reads the header
         assert len({request["peer"] for request in log}) == connections
@@ -85,7 +85,7 @@ def test_a_request_of_the_latency_is_one_of_4_kib(server):
     url = server.publish("bench/latency.bin", os.urandom(2 * MIB))
     task = {"task": "latency", "url": url, "shape": 2 * MIB, "put": "s3://bench-latency/p", "count": 5}
     subprocess.run([sys.executable, "-m", "plait_bench.objects.worker", json.dumps(task)], check=True)
-    log = server.log()
+    log = server.take_log()
     ranges = [request["range"] for request in log if request["method"] == "GET"][-6:]
     first = 64 * KIB + 1
     assert ranges == [f"bytes={first + n % 2}-{first + n % 2 + 4095}" for n in range(6)]
@@ -93,7 +93,7 @@ def test_a_request_of_the_latency_is_one_of_4_kib(server):
 
 
 def test_slow_servers_need_connections(server):
-    server.faults(delay=0.015)
+    server.set_faults(delay=0.015)
     few = {"connections": (1, 8), "pieces": (128 * KIB,)}
     results = measure("s3://bench-slow/p", size=8 * MIB, samples=5, rounds=1, **few)
     assert min(results.latencies[GET]) > 0.015
@@ -105,9 +105,9 @@ def test_slow_servers_need_connections(server):
 def test_objects_of_http_servers_are_only_read(server):
     raw = server.publish("bench/raw.bin", os.urandom(2 * MIB + 3))
     assert find_target(raw).shape == 2 * MIB + 3
-    server.log()
+    server.take_log()
     results = measure(raw, size=8 * MIB, pieces=(64 * KIB, MIB))
-    assert {request["method"] for request in server.log()} <= {"GET", "HEAD"}
+    assert {request["method"] for request in server.take_log()} <= {"GET", "HEAD"}
     assert results.tools == {}
     assert [cell.cell.kind for cell in results.cells] == [GET] * 5
     assert results.find(GET, 3, MIB).left_out == "the object is too small"
@@ -132,11 +132,11 @@ def test_failures_print_one_line_and_leave_no_objects(server, monkeypatch):
 
 
 def test_remaining_objects_are_named(server):
-    server.faults(keep=True)
+    server.set_faults(keep=True)
     done = CliRunner().invoke(
         main, ["bench", "objects", "s3://bench-keep/p", "--size", "1M", "--samples", "1", "--rounds", "1"]
     )
-    server.faults()
+    server.set_faults()
     assert done.exit_code == 2
     assert "cannot remove" in done.output
     assert "objects may remain below s3://bench-keep/p/plait-bench-" in done.output
@@ -148,22 +148,22 @@ def test_signals_leave_no_objects(server, number, method, name):
     bucket = f"bench-{name[:3]}-{number}"
     command = ["bench", "objects", f"s3://{bucket}/p", "--size", "16M", "--samples", "1", "--rounds", "1"]
     command += ["--connections", "4", "--pieces", "1M"]
-    server.faults(delay=0.1)
+    server.set_faults(delay=0.1)
     main = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from plait.cli import main; main()"
     with subprocess.Popen([sys.executable, "-c", main, *command], stderr=subprocess.PIPE, text=True) as process:
-        while not any(request["method"] == method and f"/{name}" in request["path"] for request in server.log()):
+        while not any(request["method"] == method and f"/{name}" in request["path"] for request in server.take_log()):
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(number)
         errors = process.communicate(timeout=60)[1]
     assert process.returncode == (1 if number == signal.SIGINT else 128 + number)
     assert "remain" not in errors
-    server.log()
+    server.take_log()
     time.sleep(0.3)
-    assert server.log() == []  # the worker has ended
-    server.faults()
+    assert server.take_log() == []  # the worker has ended
+    server.set_faults()
     assert names_in(bucket) == []
-    assert json.loads(server.ask("GET", "/-/uploads")) == []
+    assert json.loads(server.send_unsigned("GET", "/-/uploads")) == []
 
 
 @pytest.mark.parametrize("interrupted", [False, True])
@@ -190,10 +190,10 @@ def test_a_failed_removal_is_a_warning(server, monkeypatch, capsys, interrupted)
 
 def test_hanging_tasks_are_killed(server, monkeypatch):
     monkeypatch.setattr("plait_bench.objects.driver.REPORT_TIMEOUT", -5.5)
-    server.faults(delay=0.1)
+    server.set_faults(delay=0.1)
     with pytest.raises(plait.StoreError, match=r"^reads without settings took longer than 0.5 s$"):
         measure("s3://bench-hang/p", samples=4, seconds=0.05)
-    server.faults()
+    server.set_faults()
     assert names_in("bench-hang") == []
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from launching import needs_mpi, run
-from several_hosts_here import hosts_output, needs_hosts_and_mpi
+from several_hosts_here import hosts_script_output, needs_hosts_and_mpi
 
 from plait_bench.shared.driver import SharedCell, SharedResults
 
@@ -74,7 +74,9 @@ def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, apart, m
 def test_hosts_are_found(tmp_path):
     samples = tmp_path / "samples.json"
     command = [sys.executable, "-m", "plait.cli", "bench", "shared", "--ranks", 5, "--megabytes", 1, "--rounds", 1]
-    hosts_output("exec", "--hosts", 3, "--place", "cyclic", "--", *command, "--dir", "/var/tmp", "--json", samples)
+    hosts_script_output(
+        "exec", "--hosts", 3, "--place", "cyclic", "--", *command, "--dir", "/var/tmp", "--json", samples
+    )
     document = json.loads(samples.read_text())
     assert document["hosts"] == [1, 2, 3]
     # Three hosts with two, two and one ranks; each host adds 1 MiB.

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from array_reads import open_error
+from array_reads import open_error_text
 
 import plait
 
@@ -75,19 +75,19 @@ def test_arrays_are_added_to_groups_of_their_version(tmp_path):
     make_source(tmp_path / "a.zarr")
     plait.copy(tmp_path / "a.zarr", f"zarr2:{target}")
     options = {"shape": (3,), "dtype": "f4"}
-    text = open_error(plait.ArgumentError, f"{target}::/n", "w", **options)
+    text = open_error_text(plait.ArgumentError, f"{target}::/n", "w", **options)
     assert "is a group of Zarr's version 2, and the new array has version 3; put zarr2: in front" in text
     plait.open(f"zarr2:{target}::/h/n", "w", **options).close()
     assert not (target / ".zmetadata").exists()
     assert (target / "h" / ".zgroup").exists()
     assert zarr.open_group(target, mode="r")["h/n"].shape == (3,)
-    text = open_error(plait.ArgumentError, f"zarr2:{tmp_path / 'a.zarr'}::/n", "w", **options)
+    text = open_error_text(plait.ArgumentError, f"zarr2:{tmp_path / 'a.zarr'}::/n", "w", **options)
     assert "is a group of Zarr's version 3" in text
 
 
 def test_version_2_has_no_shards(tmp_path):
     options = {"shape": SHAPE, "dtype": "f4", "chunks": CHUNK, "shards": (8, 6)}
-    assert "has no shards" in open_error(plait.ArgumentError, f"zarr2:{tmp_path / 'a.zarr'}", "w", **options)
+    assert "has no shards" in open_error_text(plait.ArgumentError, f"zarr2:{tmp_path / 'a.zarr'}", "w", **options)
 
 
 @pytest.mark.parametrize("dtype", ["i2", "i4", "u1", "f8"])

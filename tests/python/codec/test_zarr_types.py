@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from array_reads import open_error
+from array_reads import open_error_text
 
 import plait
 
@@ -138,7 +138,7 @@ def test_fields_that_are_arrays(tmp_path):
         file.write(array)
     assert same(plait.open(path).read(), array)
     assert json.loads((path / ".zarray").read_text())["dtype"] == [["a", "<i4", [2, 3]], ["t", "<U2"]]
-    text = open_error(plait.ArgumentError, tmp_path / "b.zarr", "w", shape=SHAPE, dtype=dtype)
+    text = open_error_text(plait.ArgumentError, tmp_path / "b.zarr", "w", shape=SHAPE, dtype=dtype)
     assert 'the field "a" is an array of the shape (2, 3)' in text
 
 
@@ -189,11 +189,13 @@ def test_other_spellings_of_types(tmp_path, data_type, fill, dtype, value):
     ],
 )  # fmt: skip
 def test_damaged_types_are_errors(tmp_path, data_type, says):
-    assert says in open_error((plait.ArgumentError, plait.StoreError), changed_metadata(tmp_path, data_type=data_type))
+    assert says in open_error_text(
+        (plait.ArgumentError, plait.StoreError), changed_metadata(tmp_path, data_type=data_type)
+    )
 
 
 @pytest.mark.parametrize("fill", ["AAAAAAA=", "A", [1, 2], [1, 2, 3, 256], 1, {"a": 1}])
 def test_damaged_fill_values_are_errors(tmp_path, fill):
-    assert "elements without a file have the value" in open_error(
+    assert "elements without a file have the value" in open_error_text(
         plait.ArgumentError, changed_metadata(tmp_path, fill_value=fill)
     )

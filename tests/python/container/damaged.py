@@ -1,4 +1,4 @@
-"""Files with changed bytes: Plait reports an error that names the file, or reads its header."""
+"""Files with random damage: Plait must report an error that names the file, or read the header."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,14 +8,17 @@ import numpy as np
 import plait
 
 
-def arrays_of_changed(path: Path, whole: bytes, end: int, seed: int) -> Iterator[tuple[plait.ArrayInfo, ...]]:
-    """Write 500 files with 1 or 2 changed bytes before `end`, and yield the arrays of each file that can be opened."""
-    draw = np.random.default_rng(seed)
+def read_damaged_files(path: Path, whole: bytes, end: int, seed: int) -> Iterator[tuple[plait.ArrayInfo, ...]]:
+    """Write 500 damaged variants of a file one by one, and yield the arrays of each that can still be opened.
+
+    whole  the bytes of the intact file; each variant has 1 or 2 other bytes, at positions before `end`
+    """
+    random = np.random.default_rng(seed)
     for _ in range(500):
-        changed = bytearray(whole)
-        for at in draw.integers(0, end, draw.integers(1, 3)):
-            changed[at] = draw.integers(0, 256)
-        path.write_bytes(changed)
+        damaged = bytearray(whole)
+        for position in random.integers(0, end, random.integers(1, 3)):
+            damaged[position] = random.integers(0, 256)
+        path.write_bytes(damaged)
         arrays, message = None, ""
         try:
             arrays = plait.arrays_in(path)

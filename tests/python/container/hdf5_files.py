@@ -15,7 +15,8 @@ def make_array(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
 
 
 def write_dataset(path: Path, array: np.ndarray, **options: object) -> Path:
-    how = {name: options.pop(name) for name in ("libver", "userblock_size") if name in options}
-    with h5py.File(path, "w", **how) as file:
+    """Write a file with the dataset "a"; options: of h5py.File or of create_dataset."""
+    file_options = {name: options.pop(name) for name in ("libver", "userblock_size") if name in options}
+    with h5py.File(path, "w", **file_options) as file:
         file.create_dataset("a", data=array, **options)
     return path

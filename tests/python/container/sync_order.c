@@ -1,5 +1,5 @@
-/* A library for LD_PRELOAD that records the order of syncs and renames, one per line, in the file SYNC_ORDER, and
-   runs the command FIRST_SYNC in front of the first sync. */
+/* A library for LD_PRELOAD that records the calls of fsync, syncfs and rename in their order. It appends one line per
+   file to the file that SYNC_ORDER names. It runs the shell command in FIRST_SYNC before the first fsync. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

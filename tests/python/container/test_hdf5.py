@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from array_reads import check_parts, open_error
+from array_reads import check_parts, open_error_text
 from hdf5_files import CHUNK, SHAPE, make_array, write_dataset
 
 import plait
@@ -207,10 +207,10 @@ def test_groups_and_links(tmp_path):
         check(f"{path}::{name}", array)
     check(f"{path}::/group/soft", arrays["group/inner/u"])
     check(f"{path}::/group/zzz", arrays["t"])
-    assert "holds 4 arrays: group/inner/u, group/v" in open_error(plait.ArgumentError, path)
-    assert "is a group; " in open_error(plait.ArgumentError, f"{path}::/group")
+    assert "holds 4 arrays: group/inner/u, group/v" in open_error_text(plait.ArgumentError, path)
+    assert "is a group; " in open_error_text(plait.ArgumentError, f"{path}::/group")
     check(f"{path}::/out", make_array("i1"))
-    assert "is not there; " in open_error(plait.ArgumentError, f"{path}::/nowhere")
+    assert "is not there; " in open_error_text(plait.ArgumentError, f"{path}::/nowhere")
     plait.copy(path, tmp_path / "b.npz")
     with np.load(tmp_path / "b.npz") as archive:
         assert set(archive) == set(infos)
@@ -241,7 +241,7 @@ def test_unsupported_objects_are_listed_with_a_reason(tmp_path):
     for name, why in says.items():
         assert why in infos[name]
         if why:
-            assert why in open_error(plait.ArgumentError, f"{tmp_path}/a.h5::{name}")
+            assert why in open_error_text(plait.ArgumentError, f"{tmp_path}/a.h5::{name}")
     check(f"{tmp_path}/a.h5::good", make_array("f4"))
 
 
@@ -284,7 +284,7 @@ def test_damaged_chunks_are_errors(tmp_path, filters):
         whole[offset : offset + size // 2] + bytes(size - size // 2),
     ):
         path.write_bytes(whole[:offset] + data + whole[offset + size :])
-        text = open_error(plait.StoreError, path)
+        text = open_error_text(plait.StoreError, path)
         assert f"cannot read chunk (1, 1, 0) of {path} at offset {offset}: " in text
         np.testing.assert_array_equal(plait.open(path).read(region=np.s_[0]), array[0])
 
@@ -294,7 +294,7 @@ def test_decompression_bombs_are_bounded_by_the_chunk(tmp_path):
         stored = file.create_dataset("a", (8, 4), "u1", chunks=(4, 4), compression="gzip", shuffle=True)
         stored.id.write_direct_chunk((0, 0), zlib.compress(bytes(50 << 20), 9))
         stored.id.write_direct_chunk((4, 0), zlib.compress(bytes(15), 9))
-    assert "more than what it holds, 16" in open_error(plait.StoreError, tmp_path / "a.h5")
+    assert "more than what it holds, 16" in open_error_text(plait.StoreError, tmp_path / "a.h5")
     with plait.open(tmp_path / "a.h5") as file, pytest.raises(plait.StoreError, match=r"chunk \(1, 0\).* 15 bytes"):
         file.read(region=np.s_[4:])
 
@@ -306,13 +306,13 @@ def test_truncated_files(tmp_path):
         whole = path.read_bytes()
         for length in (0, 7, 8, 100, 600, len(whole) // 2, len(whole) - 1):
             path.write_bytes(whole[:length])
-            assert str(path) in open_error(plait.StoreError, path)
+            assert str(path) in open_error_text(plait.StoreError, path)
 
 
 def test_files_open_for_writing_in_this_process_are_errors(tmp_path):
     path = write_dataset(tmp_path / "a.h5", make_array("f4"))
     with h5py.File(path, "r+"):
-        assert "is open for writing in this process" in open_error(plait.StoreError, path)
+        assert "is open for writing in this process" in open_error_text(plait.StoreError, path)
     with h5py.File(path):
         check(path, make_array("f4"))
 
@@ -323,12 +323,12 @@ def test_names_and_formats(tmp_path):
         os.link(path, tmp_path / f"a.{ending}")
         check(tmp_path / f"a.{ending}", make_array("f4"))
     (tmp_path / "b.h5").write_bytes(bytes(1000))
-    assert "cannot be opened as an HDF5 file" in open_error(plait.StoreError, tmp_path / "b.h5")
+    assert "cannot be opened as an HDF5 file" in open_error_text(plait.StoreError, tmp_path / "b.h5")
     os.link(path, tmp_path / "a.npz")
     check(tmp_path / "a.npz", make_array("f4"))
     with pytest.raises(FileNotFoundError):
         plait.open(tmp_path / "missing.h5::/a")
-    assert "holds an array 13x7x10, but the shape 3" in open_error(plait.ArgumentError, path, shape=(3,))
+    assert "holds an array 13x7x10, but the shape 3" in open_error_text(plait.ArgumentError, path, shape=(3,))
     (info,) = plait.arrays_in(path)
     assert (info.element, info.storage, info.stored) == ("IEEE_F32LE", "contiguous", 13 * 7 * 10 * 4)
 

@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from array_reads import open_error
+from array_reads import open_error_text
 from hdf5_files import CHUNK, make_array, write_dataset
 
 import plait
@@ -150,7 +150,7 @@ def test_a_failed_block_changes_nothing(tmp_path):
 def test_one_writer_at_a_time(tmp_path):
     path = write_dataset(tmp_path / "a.h5", make_array("f4"), chunks=CHUNK, compression="gzip")
     with plait.open(path, "r+") as file:
-        assert "are being changed" in open_error(plait.StoreError, path, mode="r+")
+        assert "are being changed" in open_error_text(plait.StoreError, path, mode="r+")
         with pytest.raises(OSError, match="lock"):
             h5py.File(path, "r+")
         file[0] = 5
@@ -197,7 +197,7 @@ def test_files_whose_compressed_chunks_cannot_change(tmp_path, file, says):
     with h5py.File(tmp_path / "a.h5", "w", **file) as created:
         created.create_dataset("a", data=make_array("f4"), chunks=CHUNK, compression="gzip")
     before = (tmp_path / "a.h5").read_bytes()
-    assert says in open_error(plait.ArgumentError, tmp_path / "a.h5", mode="r+")
+    assert says in open_error_text(plait.ArgumentError, tmp_path / "a.h5", mode="r+")
     assert (tmp_path / "a.h5").read_bytes() == before
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from damaged import arrays_of_changed
+from damaged import read_damaged_files
 from hdf5_files import CHUNK, make_array, write_dataset
 
 import plait
@@ -119,7 +119,7 @@ def test_files_with_changed_bytes(tmp_path, libver):
         file.create_dataset("b", data=np.arange(50))
         file.create_dataset("c", data=np.arange(50), chunks=(9,), fletcher32=True, maxshape=(None,))
     whole = path.read_bytes()
-    for infos in arrays_of_changed(path, whole, len(whole), 1):
+    for infos in read_damaged_files(path, whole, len(whole), 1):
         for info in infos:
             if info.error or np.prod(info.shape, dtype="f8") > 1e6:
                 continue

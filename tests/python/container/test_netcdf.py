@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from damaged import arrays_of_changed
+from damaged import read_damaged_files
 
 import plait
 
@@ -227,7 +227,7 @@ def test_changed_bytes_are_an_error_or_a_header(tmp_path):
     header.records = 3
     header.variables = [(b"a", [0, 1], 4, 300), (b"b", [0], 4, 316), (b"c", [1], 6, 250)]
     whole = header.bytes()
-    for infos in arrays_of_changed(tmp_path / "a.nc", whole, len(whole) - 200, 6):
+    for infos in read_damaged_files(tmp_path / "a.nc", whole, len(whole) - 200, 6):
         assert all(info.offset >= 0 and info.stored >= 0 for info in infos)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from damaged import arrays_of_changed
+from damaged import read_damaged_files
 
 import plait
 
@@ -173,5 +173,5 @@ def test_wrong_header_lengths_are_errors(tmp_path, length, says):
 def test_changed_bytes_are_an_error_or_a_header(tmp_path):
     path = write_file(tmp_path / "a.safetensors", {"a": ENTRY, "b": {**ENTRY, "data_offsets": [4, 8]}}, b"abcdefgh")
     whole = path.read_bytes()
-    for infos in arrays_of_changed(path, whole, len(whole), 5):
+    for infos in read_damaged_files(path, whole, len(whole), 5):
         assert sum(info.stored for info in infos) == 8

@@ -7,8 +7,8 @@ import zlib
 
 import numpy as np
 import pytest
-from array_reads import check_parts, open_error
-from zarr_locations import Location, others
+from array_reads import check_parts, open_error_text
+from zarr_locations import Location, zarr_python_store
 
 import plait
 from plait._copying.windows import choose_cut
@@ -27,7 +27,7 @@ def make_array(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
 
 def write_array(path: Location, array: np.ndarray, **options: object) -> Location:
     options = {"chunks": CHUNK, "compressors": None, **options}
-    stored = zarr.create_array(others(path), shape=array.shape, dtype=array.dtype, **options)
+    stored = zarr.create_array(zarr_python_store(path), shape=array.shape, dtype=array.dtype, **options)
     stored[...] = array
     return path
 
@@ -95,8 +95,8 @@ def test_missing_chunks_have_the_fill_value(location, dtype, value, version, end
     kind = np.dtype(dtype).newbyteorder("<" if endian == "little" else ">")
     options = {"serializer": zarr.codecs.BytesCodec(endian=endian)} if version == 3 else {}
     stored = zarr.create_array(
-        others(location / "a.zarr"), shape=SHAPE, chunks=CHUNK, dtype=kind if version == 2 else dtype, compressors=None,
-        fill_value=np.dtype(dtype).type(value), zarr_format=version, **options,
+        zarr_python_store(location / "a.zarr"), shape=SHAPE, chunks=CHUNK, dtype=kind if version == 2 else dtype,
+        compressors=None, fill_value=np.dtype(dtype).type(value), zarr_format=version, **options,
     )  # fmt: skip
     stored[5:6, 3:5] = 1
     np.testing.assert_array_equal(plait.open(location / "a.zarr").read(), stored[...])
@@ -104,7 +104,9 @@ def test_missing_chunks_have_the_fill_value(location, dtype, value, version, end
 
 def test_scalars_and_empty_arrays(location):
     for name, shape in (("a", ()), ("b", (0, 3)), ("c", (1,))):
-        stored = zarr.create_array(others(location / f"{name}.zarr"), shape=shape, dtype="i4", compressors=None)
+        stored = zarr.create_array(
+            zarr_python_store(location / f"{name}.zarr"), shape=shape, dtype="i4", compressors=None
+        )
         stored[...] = 7
         actual = plait.open(location / f"{name}.zarr").read()
         np.testing.assert_array_equal(actual, np.full(shape, 7, "i4"))
@@ -113,7 +115,7 @@ def test_scalars_and_empty_arrays(location):
 @pytest.mark.parametrize("version", [2, 3])
 def test_groups(tmp_path, location, version):
     path = location / "a.zarr"
-    root = zarr.open_group(others(path), mode="w", zarr_format=version)
+    root = zarr.open_group(zarr_python_store(path), mode="w", zarr_format=version)
     arrays = {"t": make_array("f4"), "group/inner/u": make_array("i2"), "group/v": make_array("f8", (3, 4, 5))}
     for name, array in arrays.items():
         root.create_array(
@@ -124,7 +126,7 @@ def test_groups(tmp_path, location, version):
         check(f"{path}::/{name}", array)
         check(f"{path}::{name}", array)
     assert [info.name for info in plait.arrays_in(f"{path}::/group")] == ["group/inner/u", "group/v"]
-    text = open_error(plait.ArgumentError, path)
+    text = open_error_text(plait.ArgumentError, path)
     assert "is a group, which holds 3 arrays: group/inner/u, group/v, t; give the name" in text
     plait.copy(path, tmp_path / "b.npz")
     with np.load(tmp_path / "b.npz") as archive:
@@ -168,7 +170,7 @@ def test_windows_of_copies_are_of_whole_chunks(tmp_path, location):
 def test_names(location):
     path = write_array(location / "a.zarr", make_array("f4"))
     assert plait.open(f"{path}/").shape == SHAPE
-    assert '".." is no part of the name' in open_error(plait.ArgumentError, f"{path}::/../a.zarr")
+    assert '".." is no part of the name' in open_error_text(plait.ArgumentError, f"{path}::/../a.zarr")
     with pytest.raises(FileNotFoundError):
         plait.open(f"{path}::/missing")
 
@@ -247,7 +249,7 @@ def sharded(chunk: list[int], codec: str = "zstd", index: str = "crc32c") -> lis
 )
 def test_unsupported_metadata_is_an_error(location, values, kind, says):
     path = change_metadata(write_array(location / "a.zarr", make_array("f4")), **values)
-    text = open_error(kind, path)
+    text = open_error_text(kind, path)
     assert says in text
     assert f"{path}/zarr.json" in text
 
@@ -256,11 +258,11 @@ def test_unsupported_metadata_is_an_error(location, values, kind, says):
 def test_extensions_that_readers_must_understand(location, value):
     array = write_array(location / "a.zarr", make_array("f4"))
     group = location / "g.zarr"
-    zarr.open_group(others(group), mode="w").create_array("b", shape=(2,), dtype="i4")
+    zarr.open_group(zarr_python_store(group), mode="w").create_array("b", shape=(2,), dtype="i4")
     for path in (array, group):
         document = json.loads((path / "zarr.json").read_text())
         (path / "zarr.json").write_text(json.dumps({**document, "ext": value}))
-        text = open_error(plait.ArgumentError, path)
+        text = open_error_text(plait.ArgumentError, path)
         assert f'{path}/zarr.json: the metadata has the field "ext"' in text
         assert [info.error for info in plait.arrays_in(path)] == [text]
 
@@ -269,9 +271,9 @@ def test_extensions_that_readers_may_ignore(location):
     array = make_array("f4")
     path = change_metadata(write_array(location / "a.zarr", array), ext={"must_understand": False, "a": 1})
     check(path, array)
-    group = zarr.open_group(others(location / "g.zarr"), mode="w")
+    group = zarr.open_group(zarr_python_store(location / "g.zarr"), mode="w")
     group.create_array("b", shape=(2,), dtype="i4")
-    zarr.consolidate_metadata(others(location / "g.zarr"))
+    zarr.consolidate_metadata(zarr_python_store(location / "g.zarr"))
     change_metadata(location / "g.zarr", ext={"must_understand": False})
     assert [info.error for info in plait.arrays_in(location / "g.zarr")] == [""]
 
@@ -282,7 +284,7 @@ def test_extensions_that_readers_may_ignore(location):
 )
 def test_fill_values_in_spellings_of_other_writers(location, text, value):
     path = location / "a.zarr"
-    zarr.create_array(others(path), shape=(3,), dtype="f4", zarr_format=2)
+    zarr.create_array(zarr_python_store(path), shape=(3,), dtype="f4", zarr_format=2)
     document = json.loads((path / ".zarray").read_text())
     (path / ".zarray").write_text(json.dumps({**document, "fill_value": "?"}).replace('"?"', text))
     with plait.open(path) as file:
@@ -295,7 +297,9 @@ def test_arrays_that_cannot_be_opened_are_described(location, version, fault):
     path = location / "a.zarr"
     names = {"dimension_names": ["y", "x"]} if version == 3 else {}
     attributes = {"units": "m", **({} if names else {"_ARRAY_DIMENSIONS": ["y", "x"]})}
-    zarr.create_array(others(path), shape=(3, 4), dtype="f4", zarr_format=version, attributes=attributes, **names)
+    zarr.create_array(
+        zarr_python_store(path), shape=(3, 4), dtype="f4", zarr_format=version, attributes=attributes, **names
+    )
     file = path / ("zarr.json" if version == 3 else ".zarray")
     document = json.loads(file.read_text())
     if fault == "type":
@@ -318,7 +322,7 @@ def test_metadata_that_is_not_json(location):
     path = write_array(location / "a.zarr", make_array("f4"))
     for text in ("", "{", "[" * 100_000, "3", '{"a": '):
         (path / "zarr.json").write_text(text)
-        assert str(path) in open_error(plait.StoreError, path)
+        assert str(path) in open_error_text(plait.StoreError, path)
 
 
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
@@ -331,7 +335,7 @@ def test_damaged_chunks_are_errors(location, name):
     for data in (whole[:-1], whole[: len(whole) // 2], b"", bytes(100), pack(bytes(481)), pack(bytes(479)),
                  pack(bytes(50 << 20)), bytes(4 << 20)):  # fmt: skip
         chunk.write_bytes(data)
-        assert f"cannot read the chunk {chunk}: " in open_error(plait.StoreError, path)
+        assert f"cannot read the chunk {chunk}: " in open_error_text(plait.StoreError, path)
         assert plait.open(path).read(region=np.s_[0]).tolist() == array[0].tolist()
 
 
@@ -339,7 +343,9 @@ def test_chunks_of_another_size(location):
     path = write_array(location / "a.zarr", make_array("f4"))
     chunk = path / "c" / "1" / "1" / "0"
     chunk.write_bytes(chunk.read_bytes()[:-1])
-    assert f"cannot read the chunk {chunk}: it has 479 bytes, but a chunk has 480" in open_error(plait.StoreError, path)
+    assert f"cannot read the chunk {chunk}: it has 479 bytes, but a chunk has 480" in open_error_text(
+        plait.StoreError, path
+    )
 
 
 def test_zlib_chunks_of_version_2_reject_gzip_data(location):
@@ -348,7 +354,7 @@ def test_zlib_chunks_of_version_2_reject_gzip_data(location):
     chunk = path / "0.0.0"
     assert len(zlib.decompress(chunk.read_bytes())) == 480
     chunk.write_bytes(gzip.compress(bytes(480)))
-    assert "incorrect header check" in open_error(plait.StoreError, path)
+    assert "incorrect header check" in open_error_text(plait.StoreError, path)
 
 
 def test_chunks_are_found_from_another_folder(tmp_path, monkeypatch):
@@ -374,7 +380,7 @@ def test_too_deeply_nested_metadata_is_an_error(location, name):
     whole[name] = "?"
     deep = 2_000_000
     (path / "zarr.json").write_text(json.dumps(whole).replace('"?"', "[" * deep + "]" * deep))
-    assert "it is nested deeper than 256" in open_error(plait.StoreError, path)
+    assert "it is nested deeper than 256" in open_error_text(plait.StoreError, path)
 
 
 def test_attributes_that_json_cannot_represent(location):
@@ -386,7 +392,7 @@ def test_attributes_that_json_cannot_represent(location):
 
 
 def test_damaged_metadata_does_not_hide_other_arrays(location):
-    root = zarr.open_group(others(location / "a.zarr"), mode="w")
+    root = zarr.open_group(zarr_python_store(location / "a.zarr"), mode="w")
     root.create_array("good", shape=(2,), dtype="i4")
     root.create_array("bad", shape=(2,), dtype="i4")
     (location / "a.zarr/bad/zarr.json").write_text("{")

@@ -12,7 +12,14 @@ import time
 from pathlib import Path
 
 import pytest
-from several_hosts_here import HOSTS, hosts_output, needs, needs_hosts, needs_hosts_and_mpi, on_hosts
+from several_hosts_here import (
+    HOSTS,
+    hosts_script_output,
+    needs_hosts,
+    needs_hosts_and_mpi,
+    run_hosts_script,
+    skip_without,
+)
 
 sys.path.append(str(HOSTS.parent))
 from several_hosts import launch, spec, state
@@ -57,7 +64,7 @@ def test_invalid_units_are_errors(read, text):
     ],
 )
 def test_wrong_arguments_are_reported(arguments, words):
-    done = on_hosts("run", *arguments)
+    done = run_hosts_script("run", *arguments)
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
@@ -121,7 +128,7 @@ def wait_until_gone(mark, seconds=60):
 @needs_hosts
 def test_names_and_addresses():
     script = "hostname; for host in host0 host1 host2; do on-host $host 'hostname; ip -o -4 addr show eth0'; done"
-    words = hosts_output("exec", "--hosts", 3, "--", "sh", "-c", script + "; getent hosts host2")
+    words = hosts_script_output("exec", "--hosts", 3, "--", "sh", "-c", script + "; getent hosts host2")
     assert words.split("\n")[0] == "head"
     assert re.findall(r"^host\d$", words, re.MULTILINE) == ["host0", "host1", "host2"]
     addresses = re.findall(r"inet (\S+)/24", words)
@@ -131,7 +138,7 @@ def test_names_and_addresses():
 
 @needs_hosts
 def test_the_network_of_the_machine_is_unreachable():
-    words = hosts_output("exec", "--", "sh", "-c", "ip -o link; ip route; on-host host1 'ip -o link; ip route'")
+    words = hosts_script_output("exec", "--", "sh", "-c", "ip -o link; ip route; on-host host1 'ip -o link; ip route'")
     devices = {name.split("@")[0] for name in re.findall(r"^\d+: (\S+):", words, re.MULTILINE)}
     assert devices - {"ifb0", "ifb1", "tunl0", "sit0"} == {"lo", "br0", "to-host0", "to-host1", "eth0"}
     assert not re.search("^default", words, re.MULTILINE)
@@ -150,7 +157,7 @@ for folder in /var/tmp /dev/shm {tmp_path}; do
 done
 on-host host1 'find "${{TMPDIR:-/tmp}}"/plait-hosts-*/disks -mindepth 1'
 """
-    words = hosts_output("exec", "--", "sh", "-c", script).split("\n")
+    words = hosts_script_output("exec", "--", "sh", "-c", script).split("\n")
     assert words == ["nothing in /var/tmp", "mine", "nothing in /dev/shm", "mine", "mine", "mine", ""]
 
 
@@ -163,7 +170,7 @@ def test_chosen_folders(tmp_path):
 on-host host0 'echo a >{local}/a; echo b >{shared}/b'
 on-host host1 'find {local} -type f; cat {shared}/b'
 """
-    words = hosts_output("exec", "--local", local, "--shared", shared, "--", "sh", "-c", script).split()
+    words = hosts_script_output("exec", "--local", local, "--shared", shared, "--", "sh", "-c", script).split()
     assert words == [f"{shared}/b", "b"]
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["b", "hidden"]
 
@@ -171,11 +178,11 @@ on-host host1 'find {local} -type f; cat {shared}/b'
 @needs_hosts
 @pytest.mark.long
 def test_the_exit_status_is_that_of_the_command():
-    assert on_hosts("exec", "--", "sh", "-c", "exit 7").returncode == 7
-    assert on_hosts("exec", "--", "sh", "-c", "kill -9 $$").returncode == 137
-    done = on_hosts("exec", "--", "no-such-program")
+    assert run_hosts_script("exec", "--", "sh", "-c", "exit 7").returncode == 7
+    assert run_hosts_script("exec", "--", "sh", "-c", "kill -9 $$").returncode == 137
+    done = run_hosts_script("exec", "--", "no-such-program")
     assert (done.returncode, done.stderr) == (127, "hosts: no-such-program: No such file or directory\n")
-    done = on_hosts("exec", "--", "on-host", "host7", "true")
+    done = run_hosts_script("exec", "--", "on-host", "host7", "true")
     assert done.returncode == 2
     assert "there is no host 'host7'; there are: host0 host1" in done.stderr
 
@@ -208,7 +215,9 @@ def test_nothing_remains_after_a_run(number, tmp_path):
     assert status == (-number if number == signal.SIGKILL else 128 + number)
     assert wait_until_gone(mark)
     if number == signal.SIGKILL:
-        hosts_output("exec", "--", "true", environment=environment)  # the next start removes the leftovers of this run
+        hosts_script_output(
+            "exec", "--", "true", environment=environment
+        )  # the next start removes the leftovers of this run
     assert list_leftovers(tmp_path) == ([], [])
 
 
@@ -238,11 +247,11 @@ else:
 
 def transfer(size, *limits):
     """Return the seconds of a round trip and the bytes per second between two hosts with such links."""
-    words = hosts_output("run", "--ranks", 2, *limits, "--", sys.executable, "-c", TRANSFER, size)
+    words = hosts_script_output("run", "--ranks", 2, *limits, "--", sys.executable, "-c", TRANSFER, size)
     return [float(word) for word in words.split()]
 
 
-@needs("link rates")
+@skip_without("link rates")
 @needs_hosts_and_mpi
 @pytest.mark.long
 def test_links_have_the_requested_rate():
@@ -250,7 +259,7 @@ def test_links_have_the_requested_rate():
     assert MB < rate < 10.5 * MB  # 10 MB/s; a busy machine may be slower
 
 
-@needs("link rates", "link delays")
+@skip_without("link rates", "link delays")
 @needs_hosts_and_mpi
 def test_links_have_the_requested_delay():
     trip, rate = transfer(2 * MB, "--link", "80mbit", "--delay", "3ms")
@@ -258,7 +267,7 @@ def test_links_have_the_requested_delay():
     assert MB < rate < 10.5 * MB
 
 
-@needs("disk rates")
+@skip_without("disk rates")
 @pytest.mark.long
 def test_disks_have_the_requested_rate():
     # Direct writes, synced writes through the page cache, and direct reads, by both hosts at once.
@@ -270,7 +279,7 @@ for host in host0 host1; do
 done
 wait
 """
-    words = hosts_output("exec", "--disk", "40MB/s", "--", "sh", "-c", script)
+    words = hosts_script_output("exec", "--disk", "40MB/s", "--", "sh", "-c", script)
     seconds = [float(text) for text in re.findall(r"copied, ([\d.e-]+) s", words)]
     assert len(seconds) == 6
     # The kernel lets an idle disk transfer the bytes of 0.1 s without a delay.
@@ -279,12 +288,12 @@ wait
     assert max(seconds) < 60
 
 
-@needs("disk sizes")
+@skip_without("disk sizes")
 def test_disks_have_the_requested_size(tmp_path):
     fill = "dd if=/dev/zero of=/var/tmp/data bs=1M count"
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     script = f"on-host host0 {fill}=64; on-host host1 {fill}=16"
-    done = on_hosts("exec", "--disk-size", "32MB", "--", "sh", "-c", script, environment=environment)
+    done = run_hosts_script("exec", "--disk-size", "32MB", "--", "sh", "-c", script, environment=environment)
     assert done.stderr.count("No space left on device") == 1
     assert done.returncode == 0
     assert list_leftovers(tmp_path) == ([], [])
@@ -296,5 +305,5 @@ def test_disks_have_the_requested_size(tmp_path):
 def test_ranks_are_placed(place, hosts):
     script = "import os, socket; from mpi4py import MPI; "
     script += "os.write(1, f'{MPI.COMM_WORLD.rank} {socket.gethostname()}\\n'.encode())"
-    words = hosts_output("run", "--ranks", 4, "--place", place, "--", sys.executable, "-c", script)
+    words = hosts_script_output("run", "--ranks", 4, "--place", place, "--", sys.executable, "-c", script)
     assert sorted(words.split("\n")[:-1]) == [f"{rank} host{host}" for rank, host in enumerate(hosts)]

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from several_hosts_here import needs_hosts_and_mpi, on_hosts
+from several_hosts_here import needs_hosts_and_mpi, run_hosts_script
 
 JOB = """
 import os, signal, sys
@@ -34,7 +34,7 @@ def test_a_killed_rank_leaves_the_old_file(tmp_path, victim, place):
     np.save(path, np.array([1, 2, 3]))
     begin = time.monotonic()
     job = ["--", sys.executable, "-c", JOB, path, victim]
-    done = on_hosts("run", "--hosts", 2, "--ranks", 4, "--place", place, *job, seconds=300)
+    done = run_hosts_script("run", "--hosts", 2, "--ranks", 4, "--place", place, *job, seconds=300)
     assert done.returncode != 0, done.stdout + done.stderr
     assert time.monotonic() - begin < 250
     np.testing.assert_array_equal(np.load(path), [1, 2, 3])
@@ -61,7 +61,7 @@ def test_processes_with_equal_ids_replace_one_file(tmp_path):
     folder.mkdir()
     np.save(folder / "a.npy", np.zeros(1))  # a file that appears under a free name is not replaced
     job = f"{sys.executable} {tmp_path}/writer.py {folder}/a.npy"
-    done = on_hosts("exec", "--", "sh", "-euc", f"on-host host0 {job} 100 & on-host host1 {job} 200; wait $!")
+    done = run_hosts_script("exec", "--", "sh", "-euc", f"on-host host0 {job} 100 & on-host host1 {job} 200; wait $!")
     assert done.returncode == 0, done.stdout + done.stderr
     numbers = done.stdout.split()
     assert len(numbers) == 2

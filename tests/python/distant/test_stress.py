@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 from compiling import compile_program
-from several_hosts_here import HOSTS, hosts_output, needs, needs_hosts_and_mpi
+from several_hosts_here import HOSTS, hosts_script_output, needs_hosts_and_mpi, skip_without
 
 STRESS = Path(__file__).parents[2] / "stress"
 STORM = STRESS / "storm.py"
 # The shell outlives its rank: if a rank ended or was killed, the launcher would kill the remaining ranks.
 OUTLIVE = ["sh", "-c", '"$@"; sleep 100', "sh"]
-needs_disks = needs("disk sizes")
+needs_disks = skip_without("disk sizes")
 
 
 class Job:
@@ -198,6 +198,8 @@ def test_a_firewall_that_admits_only_mpi(behind_firewall, effort):
     program = APART.replace("SECONDS", str(effort.choose(0, 12)))
     jobs = [["--", *behind_firewall(*case), sys.executable, "-c", program] for case in cases]
     with ThreadPoolExecutor(len(jobs)) as pool:  # the jobs mostly wait
-        words = list(pool.map(lambda job: hosts_output("run", "--hosts", 2, "--ranks", 3, *job, seconds=400), jobs))
+        words = list(
+            pool.map(lambda job: hosts_script_output("run", "--hosts", 2, "--ranks", 3, *job, seconds=400), jobs)
+        )
     for (code, which), words_ in zip(cases, words, strict=True):
         assert str(behind[which]) in words_, (code, which)

@@ -1,4 +1,5 @@
-/* A library for LD_PRELOAD under which no file system reports creation times, like older network file systems. */
+/* A library for LD_PRELOAD that removes the creation time ("birth time") from the results of statx, as if every file
+   system were an older network file system. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/stat.h>

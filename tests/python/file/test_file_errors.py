@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from brute_force import numbered
-from limits import no_file_beyond
+from brute_force import make_distinct_array
+from limits import limit_file_size
 
 import plait
 import plait.distant
@@ -157,7 +157,7 @@ def test_a_raw_file_of_another_size(tmp_path):
 
 def test_every_truncation_of_a_npy_file(tmp_path):
     path = tmp_path / "a.npy"
-    np.save(path, numbered((4, 5)))
+    np.save(path, make_distinct_array((4, 5)))
     whole = path.read_bytes()
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
@@ -165,7 +165,7 @@ def test_every_truncation_of_a_npy_file(tmp_path):
         assert str(path) in text
     path.write_bytes(whole + b"more")  # bytes after the array are ignored, as by np.load
     with plait.open(path) as file:
-        np.testing.assert_array_equal(file.read(), numbered((4, 5)))
+        np.testing.assert_array_equal(file.read(), make_distinct_array((4, 5)))
 
 
 @pytest.mark.parametrize(
@@ -365,7 +365,7 @@ def test_a_write_in_place_that_does_not_fit_the_disk(tmp_path, strategy):
 def test_files_beyond_the_size_limit_of_the_process(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
-    with no_file_beyond(1 << 20):
+    with limit_file_size(1 << 20):
         store_error(lambda: plait.open(path, "w", shape=(1 << 20,), dtype="f8"), errno.EFBIG)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
@@ -376,7 +376,7 @@ def test_a_failed_write_discards_the_new_file(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
     file = plait.open(path, "w", shape=(1 << 18,), dtype="f8")
-    with no_file_beyond(1 << 20):
+    with limit_file_size(1 << 20):
         text = store_error(lambda: file.write(np.ones(1 << 18)), errno.EFBIG)
     assert (1 << 20) <= int(re.search(r"at offset (\d+)", text)[1]) < 1 << 21
     assert list(tmp_path.iterdir()) == [path]

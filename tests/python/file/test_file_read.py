@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import LayoutModel, matrix_models, models, numbered, regions, shapes
+from brute_force import LayoutModel, make_distinct_array, matrix_models, models, regions, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,7 +33,7 @@ def check(actual, expected, order):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 def test_every_pair_of_distributions_of_a_matrix(tmp_path, file_order, order, strategy):
-    whole = numbered((5, 7))
+    whole = make_distinct_array((5, 7))
     path = save(tmp_path, whole, file_order)
     with plait.open(path, shape=(5, 7), dtype="f8", order=file_order, strategy=strategy, memory=96) as file:
         for extents in [(2, 3), (3, 2), (7, 1), (1, 8)]:
@@ -47,7 +47,7 @@ def test_any_layout(tmp_path, data):
     shape = data.draw(shapes)
     model = data.draw(models(shape))
     file_order = data.draw(st.sampled_from("CF"))
-    whole = numbered(shape, data.draw(st.sampled_from(["f8", "u1", "c16", "S3"])))
+    whole = make_distinct_array(shape, data.draw(st.sampled_from(["f8", "u1", "c16", "S3"])))
     path = save(tmp_path, whole, file_order)
     with plait.open(
         path,
@@ -118,7 +118,7 @@ REGIONS = [
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 @pytest.mark.parametrize("file_order", ["C", "F"])
 def test_regions_equal_those_of_numpy(tmp_path, file_order, strategy):
-    whole = numbered((5, 6, 7))
+    whole = make_distinct_array((5, 6, 7))
     path = save(tmp_path, whole, file_order)
     with plait.open(path, shape=(5, 6, 7), dtype="f8", order=file_order, strategy=strategy, memory=200) as file:
         for region in REGIONS:
@@ -136,7 +136,7 @@ def test_any_region_in_any_layout(tmp_path, data):
     if data.draw(st.booleans()):
         cut = data.draw(st.integers(0, len(region)))
         region = (*region[:cut], ...)
-    whole = numbered(shape, "i4")
+    whole = make_distinct_array(shape, "i4")
     file_order = data.draw(st.sampled_from("CF"))
     path = save(tmp_path, whole, file_order)
     expected = whole[region]
@@ -165,7 +165,7 @@ def test_any_region_in_any_layout(tmp_path, data):
     ids=str,
 )
 def test_invalid_regions_are_errors(tmp_path, region, says):
-    path = save(tmp_path, numbered((5, 6, 7)))
+    path = save(tmp_path, make_distinct_array((5, 6, 7)))
     with plait.open(path, shape=(5, 6, 7), dtype="f8") as file:
         with pytest.raises(plait.ArgumentError, match=says):
             file.read(region=region)
@@ -176,7 +176,7 @@ def test_invalid_regions_are_errors(tmp_path, region, says):
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 def test_out_may_have_any_strides(tmp_path, strategy):
-    whole = numbered((6, 8))
+    whole = make_distinct_array((6, 8))
     path = save(tmp_path, whole)
     with plait.open(path, shape=(6, 8), dtype="f8", strategy=strategy, memory=100) as file:
         plain = np.empty((6, 8))
@@ -206,7 +206,7 @@ def test_out_may_have_any_strides(tmp_path, strategy):
 
 
 def test_incompatible_out_arrays_are_errors(tmp_path):
-    path = save(tmp_path, numbered((6, 8)))
+    path = save(tmp_path, make_distinct_array((6, 8)))
     layout = plait.Layout((6, 8), "(block, *) onto (2)")
     frozen = np.empty((6, 8))
     frozen.flags.writeable = False
@@ -228,12 +228,12 @@ def test_incompatible_out_arrays_are_errors(tmp_path):
         with pytest.raises(plait.ArgumentError, match="region"):
             file.read(plait.Layout((6, 8), "(*, *)"), region=np.s_[1:])
         halves = file.read("(block, *) onto (2)")
-        np.testing.assert_array_equal(np.concatenate(halves), numbered((6, 8)))
-        np.testing.assert_array_equal(file.read(), numbered((6, 8)))
+        np.testing.assert_array_equal(np.concatenate(halves), make_distinct_array((6, 8)))
+        np.testing.assert_array_equal(file.read(), make_distinct_array((6, 8)))
 
 
 def test_more_ranks_than_elements(tmp_path):
-    whole = numbered((2, 3))
+    whole = make_distinct_array((2, 3))
     path = save(tmp_path, whole)
     for dist in ("block", "cyclic", "cyclic(2)", "balanced", "gen_block(0, 0, 2, 0, 0)"):
         model = LayoutModel((2, 3), (dist, "block"), (5, 4))
@@ -243,7 +243,7 @@ def test_more_ranks_than_elements(tmp_path):
 
 
 def test_the_default_layout_is_that_of_the_file(tmp_path):
-    whole = numbered((4, 6))
+    whole = make_distinct_array((4, 6))
     for order in "CF":
         with plait.open(save(tmp_path, whole, order), shape=(4, 6), dtype="f8", order=order) as file:
             actual = file.read()
@@ -253,7 +253,7 @@ def test_the_default_layout_is_that_of_the_file(tmp_path):
 
 
 def test_properties_of_a_file(tmp_path):
-    path = save(tmp_path, numbered((4, 6)))
+    path = save(tmp_path, make_distinct_array((4, 6)))
     with plait.open(path, shape=(4, 6), dtype="<f8") as file:
         assert (file.url, file.mode, file.shape, file.order) == (str(path), "r", (4, 6), "C")
         assert file.dtype == np.dtype("f8")
@@ -270,7 +270,7 @@ def test_properties_of_a_file(tmp_path):
 
 @pytest.mark.parametrize("write", [False, True])
 def test_explain_describes_the_plan(tmp_path, write):
-    path = save(tmp_path, numbered((64, 128)))
+    path = save(tmp_path, make_distinct_array((64, 128)))
     layout = plait.Layout((64, 128), "(*, cyclic) onto (4)")
     for strategy in ("direct", "two-phase"):
         with plait.open(path, "r+", shape=(64, 128), dtype="f8", strategy=strategy) as file:
@@ -286,17 +286,17 @@ def test_explain_describes_the_plan(tmp_path, write):
 
 
 def test_the_number_of_readers_is_limited(tmp_path):
-    path = save(tmp_path, numbered((4, 6)))
+    path = save(tmp_path, make_distinct_array((4, 6)))
     with plait.open(path, shape=(4, 6), dtype="f8", strategy="two-phase", readers=5) as file:
-        np.testing.assert_array_equal(file.read(), numbered((4, 6)))
+        np.testing.assert_array_equal(file.read(), make_distinct_array((4, 6)))
     with pytest.raises(plait.ArgumentError, match="readers=-1"):
         plait.open(path, shape=(4, 6), dtype="f8", readers=-1)
 
 
 def test_too_little_memory_for_a_window_is_rejected(tmp_path):
-    path = save(tmp_path, numbered((4, 6)))
+    path = save(tmp_path, make_distinct_array((4, 6)))
     small = plait.open(path, shape=(4, 6), dtype="f8", strategy="two-phase", memory=15)
     with pytest.raises(plait.ArgumentError, match="memory=15"):
         small.read()
     with plait.open(path, shape=(4, 6), dtype="f8", strategy="two-phase", memory=16) as file:
-        np.testing.assert_array_equal(file.read(), numbered((4, 6)))
+        np.testing.assert_array_equal(file.read(), make_distinct_array((4, 6)))

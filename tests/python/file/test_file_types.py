@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import numbered
+from brute_force import make_distinct_array
 
 import plait
 
@@ -25,8 +25,8 @@ DTYPES = [
 def elements(dtype):
     type_ = np.dtype(dtype)
     if type_.kind == "f" and type_.itemsize == 16:
-        return numbered((4, 5), "f8").astype(type_)  # the padding of long doubles is undefined
-    return numbered((4, 5), type_)
+        return make_distinct_array((4, 5), "f8").astype(type_)  # the padding of long doubles is undefined
+    return make_distinct_array((4, 5), type_)
 
 
 def same(a, b):
@@ -73,7 +73,7 @@ def test_types_are_read_and_written(tmp_path, dtype, order):
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (0, 3), (3, 0, 2), (1, 1, 1), (2,) * 10], ids=str)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_small_shapes(tmp_path, shape, order):
-    whole = numbered(shape)
+    whole = make_distinct_array(shape)
     for suffix in (".npy", ".bin"):
         path = tmp_path / f"a{suffix}"
         with plait.open(path, "w", shape=shape, dtype="f8", order=order) as file:
@@ -98,7 +98,7 @@ def test_shapes_in_the_forms_of_numpy(tmp_path):
 
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
 def test_versions_of_npy(tmp_path, version):
-    whole = numbered((4, 5))
+    whole = make_distinct_array((4, 5))
     with open(tmp_path / "a.npy", "wb") as out:
         np.lib.format.write_array(out, whole, version=version)
     with plait.open(tmp_path / "a.npy") as file:
@@ -107,17 +107,17 @@ def test_versions_of_npy(tmp_path, version):
 
 def test_a_memory_map_of_numpy(tmp_path):
     mapped = np.lib.format.open_memmap(tmp_path / "a.npy", "w+", dtype="i4", shape=(6, 7), fortran_order=True)
-    mapped[:] = numbered((6, 7), "i4")
+    mapped[:] = make_distinct_array((6, 7), "i4")
     mapped.flush()
     with plait.open(tmp_path / "a.npy", "r+") as file:
         assert file.order == "F"
-        same(file.read(), numbered((6, 7), "i4"))
+        same(file.read(), make_distinct_array((6, 7), "i4"))
         file.write(np.int32([9, 8]), region=np.s_[2:4, 0])
     np.testing.assert_array_equal(mapped[2:4, 0], [9, 8])
 
 
 def test_a_shape_and_dtype_that_match_the_header_are_fine(tmp_path):
-    np.save(tmp_path / "a.npy", numbered((4, 5), "i2"))
+    np.save(tmp_path / "a.npy", make_distinct_array((4, 5), "i2"))
     with plait.open(tmp_path / "a.npy", shape=(4, 5), dtype=np.int16) as file:
         assert file.dtype == "i2"
     for options, says in [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brute_force import LayoutModel, matrix_models, models, numbered, regions, shapes
+from brute_force import LayoutModel, make_distinct_array, matrix_models, models, regions, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,7 +31,7 @@ def as_given(arrays):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 def test_every_pair_of_distributions_of_a_matrix(tmp_path, file_order, order, strategy):
-    whole = numbered((5, 7))
+    whole = make_distinct_array((5, 7))
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(whole.nbytes))
     with plait.open(path, "r+", shape=(5, 7), dtype="f8", order=file_order, strategy=strategy, memory=96) as file:
@@ -47,7 +47,7 @@ def test_any_layout(tmp_path, data):
     shape = data.draw(shapes)
     model = data.draw(models(shape))
     file_order = data.draw(st.sampled_from("CF"))
-    whole = numbered(shape, data.draw(st.sampled_from(["f8", "u1", "c16", "S3"])))
+    whole = make_distinct_array(shape, data.draw(st.sampled_from(["f8", "u1", "c16", "S3"])))
     path = tmp_path / f"a{data.draw(st.sampled_from(['.bin', '.npy']))}"
     with plait.open(
         path,
@@ -74,7 +74,7 @@ def test_regions_change_nothing_else(tmp_path, data):
     shape = data.draw(st.lists(st.integers(0, 7), min_size=1, max_size=4).map(tuple))
     region = data.draw(regions(shape))
     file_order = data.draw(st.sampled_from("CF"))
-    before = numbered(shape, "i4")
+    before = make_distinct_array(shape, "i4")
     path = tmp_path / "a.bin"
     path.write_bytes(before.tobytes(file_order))
     expected = before.copy()
@@ -91,7 +91,7 @@ def test_regions_change_nothing_else(tmp_path, data):
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 def test_arrays_may_have_any_strides(tmp_path, strategy):
-    whole = numbered((6, 8))
+    whole = make_distinct_array((6, 8))
     path = tmp_path / "a.npy"
     np.save(path, np.zeros_like(whole))
     wide = np.zeros((18, 40))

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from forking import in_child
+from forking import run_in_child
 
 import plait
 import plait.distant
@@ -44,7 +44,7 @@ def test_a_child_does_not_touch_the_new_file_of_its_parent(tmp_path, monkeypatch
         files.clear()
 
     before = sorted(os.listdir())
-    in_child(body)
+    run_in_child(body)
     assert sorted(os.listdir()) == before
     files[0].close()
     with plait.open(name, **({} if name == "a.npy" else {"shape": ARRAY.shape, "dtype": "f8"})) as read:
@@ -79,7 +79,7 @@ def test_calls_on_inherited_handles_are_errors(tmp_path):
         with pytest.raises(KeyError), file, distant:
             raise KeyError  # discarding the objects of another process is harmless
 
-    in_child(body)
+    run_in_child(body)
     np.testing.assert_array_equal(request.wait(), ARRAY)
     assert bytes(later.wait()) == b"abc"
     assert bytes(distant.read(0, 3)) == b"abc"
@@ -106,9 +106,9 @@ def test_a_child_can_open_its_own_files(tmp_path):
             other.iwrite(0, b"xyz").wait()
             assert bytes(other.read(0, 3)) == b"xyz"
         plait.iredistribute(arrays, *layouts).wait()
-        in_child(lambda: write(tmp_path / "grandchild.npy"))
+        run_in_child(lambda: write(tmp_path / "grandchild.npy"))
 
-    in_child(body)
+    run_in_child(body)
     file.close()
     distant.close()
     for name in ("parent", "child", "grandchild"):
@@ -125,7 +125,7 @@ def test_a_child_holds_no_lock_and_no_deleted_file(tmp_path):
             if os.path.exists(f"/proc/self/fd/{number}"):
                 assert not os.readlink(f"/proc/self/fd/{number}").startswith(str(tmp_path))
 
-    in_child(body)
+    run_in_child(body)
     file.close()
 
 

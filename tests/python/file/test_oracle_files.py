@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from brute_force import numbered
+from brute_force import make_distinct_array
 from hypothesis import given, note
 from hypothesis import strategies as st
 from oracle.library import make_layout
 from oracle.model import Model
-from oracle.moves import expected, make_locals
+from oracle.moves import expected_local, make_locals
 from oracle.notation import to_text
 from oracle.strategies import examples, shapes, specs
 
@@ -34,19 +34,19 @@ def test_reads(folder, data):
     fill, order, how = data.draw(st.booleans()), data.draw(st.sampled_from("CF")), data.draw(HOW)
     note(f"{to_text(spec)}\nfill_halo={fill} file order={order} {how}")
     model = Model(spec)
-    whole = numbered(shape, data.draw(st.sampled_from(["f8", "i2", "S3"])))
+    whole = make_distinct_array(shape, data.draw(st.sampled_from(["f8", "i2", "S3"])))
     path = folder / "read.npy"
     np.save(path, np.asarray(whole, order=order))
     filler = b"##" if whole.dtype.kind == "S" else 99
-    blank = [model.new_array(rank, whole.dtype, filler) for rank in model.rank_numbers]
+    blank = [model.make_filled_array(rank, whole.dtype, filler) for rank in model.rank_numbers]
     out = [array.copy(order="K") for array in blank]
     with plait.open(path, **how) as file:
         file.read(make_layout(spec), out=out, fill_halo=fill)
         new = file.read(make_layout(spec), fill_halo=fill)
     new = new if isinstance(new, list) else [new]
     for rank, local, fresh, untouched in zip(model.rank_numbers, out, new, blank, strict=True):
-        np.testing.assert_array_equal(local, expected(model, rank, whole, untouched, fill))
-        np.testing.assert_array_equal(fresh, expected(model, rank, whole, fresh, fill))
+        np.testing.assert_array_equal(local, expected_local(model, rank, whole, untouched, fill))
+        np.testing.assert_array_equal(fresh, expected_local(model, rank, whole, fresh, fill))
 
 
 @given(data=st.data())
@@ -57,7 +57,7 @@ def test_writes(folder, data):
     order, how = data.draw(st.sampled_from("CF")), data.draw(HOW)
     note(f"{to_text(spec)}\nfile order={order} {how}")
     model = Model(spec)
-    whole = numbered(shape)
+    whole = make_distinct_array(shape)
     parts = make_locals(model, whole, -1)
     # Only replica 0 is written; the values of the others must not reach the file.
     for rank, array in zip(model.rank_numbers, parts, strict=True):
@@ -77,13 +77,13 @@ def test_round_trips_of_regions(folder, data):
     shape = data.draw(shapes(min_dimensions=1))
     begins = [data.draw(st.integers(0, n)) for n in shape]
     region = tuple(slice(begin, data.draw(st.integers(begin, n))) for begin, n in zip(begins, shape, strict=True))
-    whole = numbered(shape)
+    whole = make_distinct_array(shape)
     spec, other = data.draw(specs(whole[region].shape)), data.draw(specs(whole[region].shape))
     note(f"{to_text(spec)}\n{to_text(other)}\n{shape} {region}")
     path = folder / "region.npy"
     np.save(path, np.zeros(shape))
     target = Model(other)
-    out = [target.new_array(rank, whole.dtype, 99) for rank in target.rank_numbers]
+    out = [target.make_filled_array(rank, whole.dtype, 99) for rank in target.rank_numbers]
     blank = [array.copy() for array in out]
     with plait.open(path, "r+") as file:
         file.write(make_locals(Model(spec), whole[region], -1), make_layout(spec), region=region)
@@ -92,7 +92,7 @@ def test_round_trips_of_regions(folder, data):
     global_array[region] = whole[region]
     np.testing.assert_array_equal(np.load(path), global_array)
     for rank, local, untouched in zip(target.rank_numbers, out, blank, strict=True):
-        np.testing.assert_array_equal(local, expected(target, rank, whole[region], untouched, True))
+        np.testing.assert_array_equal(local, expected_local(target, rank, whole[region], untouched, True))
 
 
 def test_raw_files_and_started_accesses(folder):

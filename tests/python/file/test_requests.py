@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from limits import no_file_beyond
+from limits import limit_file_size
 
 import plait
 
@@ -125,7 +125,7 @@ def test_close_raises_the_error_of_an_unwaited_write(tmp_path, mode):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(4096))
     file = plait.open(path, mode, shape=(512,), dtype="f8")
-    with no_file_beyond(1024):
+    with limit_file_size(1024):
         request = file.iwrite(np.ones(512))
         with pytest.raises(plait.StoreError, match="at offset 1024"):
             file.close()
@@ -142,7 +142,7 @@ def test_leaving_the_block_raises_the_error_of_an_unwaited_write(tmp_path, mode)
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(4096))
     file = plait.open(path, mode, shape=(512,), dtype="f8")
-    with pytest.raises(plait.StoreError, match="at offset 1024"), no_file_beyond(1024), file:
+    with pytest.raises(plait.StoreError, match="at offset 1024"), limit_file_size(1024), file:
         file.iwrite(np.ones(512))
     assert file.closed
     assert list(tmp_path.iterdir()) == [path]
@@ -152,7 +152,7 @@ def test_close_does_not_raise_a_reported_error_again(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(4096))
     with plait.open(path, "r+", shape=(512,), dtype="f8") as file:
-        with no_file_beyond(1024):
+        with limit_file_size(1024):
             request = file.iwrite(np.ones(512))
             with pytest.raises(plait.StoreError):
                 request.wait()

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from limits import no_file_beyond
+from limits import limit_file_size
 
 import plait
 
@@ -212,7 +212,7 @@ def test_writing_to_a_file_that_is_open_for_reading(path, mode):
 def test_a_new_file_with_a_failed_write_does_not_appear(tmp_path, mode, started, is_reported):
     file = plait.open(tmp_path / "a.bin", "w", shape=(512,), dtype="f8")
     stream = file.stream(mode)
-    with no_file_beyond(1024):
+    with limit_file_size(1024):
         request = stream.iwrite(np.ones(300)) if started else None
         if is_reported:
             with pytest.raises(plait.StoreError, match="at offset 1024"):
@@ -233,7 +233,7 @@ def test_close_raises_the_error_of_a_failed_write_in_place(tmp_path, mode):
     path.write_bytes(bytes(4096))
     file = plait.open(path, "r+", shape=(512,), dtype="f8")
     stream = file.stream(mode)
-    with no_file_beyond(1024):
+    with limit_file_size(1024):
         stream.iwrite(np.ones(300))
         stream.close()
         with pytest.raises(plait.StoreError, match="at offset 1024"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brute_force import models, numbered
+from brute_force import make_distinct_array, models
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,7 +50,7 @@ def join_components(path):
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_every_unit_and_number_of_disks(tmp_path, disks, unit, count, order):
-    whole = numbered(SHAPE)
+    whole = make_distinct_array(SHAPE)
     path = tmp_path / "a.bin"
     with plait.open(url(path, disks[:count], unit), "w", order=order, **ARRAY) as file:
         file.write(whole)
@@ -69,7 +69,7 @@ def test_random_layouts_regions_and_stripes(tmp_path_factory, data):
     for disk in disks:
         disk.mkdir()
     shape = tuple(data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=3)))
-    whole = numbered(shape, data.draw(st.sampled_from(["f8", "u1", "S3", "c16"])))
+    whole = make_distinct_array(shape, data.draw(st.sampled_from(["f8", "u1", "S3", "c16"])))
     options = {
         "shape": shape,
         "dtype": whole.dtype,

@@ -1,4 +1,4 @@
-"""Small netCDF files with several arrays, as programs write them for each month or run."""
+"""Small netCDF files that continue each other in time, as programs write one for each month or run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The processes of a job meet in a folder that each test has for itself, and that must be empty after the test."""
+"""The processes of a job find each other through files in a folder; each test gets its own, which must end empty."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Programs whose ranks are started without MPI."""
+"""Jobs whose ranks are started without MPI: by `plait run`, or one process at a time as another launcher would."""
 
 import contextlib
 import os
@@ -17,13 +17,13 @@ rank, size = comm.rank, comm.size
 PLAIT = (sys.executable, "-m", "plait.cli")
 
 
-def python(source: str) -> list[str]:
-    """Return the command of a program whose ranks have met."""
+def python_command(source: str) -> list[str]:
+    """Return the command that runs Python code after HEAD, which connects the ranks and defines `comm` and `rank`."""
     return [sys.executable, "-c", HEAD + textwrap.dedent(source)]
 
 
 def start(ranks: int | None, command: Sequence[str], *options: str, **more) -> subprocess.Popen[str]:
-    """Start `plait run`."""
+    """Start a job of `plait run`; its stdout has the output and the errors of all ranks."""
     number = [] if ranks is None else ["-n", str(ranks)]
     return subprocess.Popen(
         [*PLAIT, "run", *number, *options, "--", *map(str, command)],
@@ -48,15 +48,15 @@ def run(ranks: int | None, command: Sequence[str], *options: str, **more) -> tup
     return job.returncode, output
 
 
-def check(ranks: int, source: str) -> str:
+def check_output(ranks: int, source: str) -> str:
     """Return the output of the ranks of a program, and check that they end successfully."""
-    status, output = run(ranks, python(source))
+    status, output = run(ranks, python_command(source))
     assert status == 0, output
     return output
 
 
 @contextlib.contextmanager
-def by_hand(command: Sequence[str], *settings: dict[str, str]) -> Iterator[list[subprocess.Popen[str]]]:
+def start_by_hand(command: Sequence[str], *settings: dict[str, str]) -> Iterator[list[subprocess.Popen[str]]]:
     """Start a process with each of these environments, without `plait run`; the processes end with the block."""
     ranks = [
         subprocess.Popen(
@@ -78,11 +78,11 @@ def by_hand(command: Sequence[str], *settings: dict[str, str]) -> Iterator[list[
             rank.communicate()
 
 
-def job(rank: int, size: int, name: str = "hand") -> dict[str, str]:
-    """Return the environment variables of a rank."""
+def rank_environment(rank: int, size: int, name: str = "hand") -> dict[str, str]:
+    """Return the environment variables from which a process knows that it is a rank of a job."""
     return {"PLAIT_JOB": name, "PLAIT_SIZE": str(size), "PLAIT_RANK": str(rank)}
 
 
-def answers(ranks: Sequence[subprocess.Popen[str]]) -> list[str]:
+def wait_for_outputs(ranks: Sequence[subprocess.Popen[str]]) -> list[str]:
     """Wait until the ranks end, and return the output of each."""
     return [rank.communicate(timeout=300)[0] for rank in ranks]

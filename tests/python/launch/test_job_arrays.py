@@ -58,7 +58,7 @@ for case in range(25):
     comm.barrier()
 print("well")
 """.replace("FOLDER", repr(str(tmp_path)))
-    assert jobs.check(ranks, oracle(ranks, source)) == "well\n" * ranks
+    assert jobs.check_output(ranks, oracle(ranks, source)) == "well\n" * ranks
 
 
 @pytest.mark.sampled(1)
@@ -81,7 +81,7 @@ for case in range(25):
     same(plan.run(), local_part(whole, second))
 print("well")
 """
-    assert jobs.check(ranks, oracle(10 + ranks, source)) == "well\n" * ranks
+    assert jobs.check_output(ranks, oracle(10 + ranks, source)) == "well\n" * ranks
 
 
 @pytest.mark.long
@@ -98,7 +98,7 @@ def test_nonblocking_accesses(tmp_path):
             assert (request.wait() == mine).all()
     print("well")
     """
-    assert jobs.check(3, source) == "well\n" * 3
+    assert jobs.check_output(3, source) == "well\n" * 3
 
 
 def test_streams(tmp_path):
@@ -118,7 +118,7 @@ def test_streams(tmp_path):
                 assert all(one == got[0] for one in got) and flat[:1000] == list(range(1000))
             print("well with", mode)
     """
-    assert jobs.check(3, source) == "".join(f"well with {mode}\n" for mode in (1, 2, 3, 4))
+    assert jobs.check_output(3, source) == "".join(f"well with {mode}\n" for mode in (1, 2, 3, 4))
 
 
 def test_a_collective_fails_together(tmp_path):
@@ -130,7 +130,7 @@ def test_a_collective_fails_together(tmp_path):
     except plait.ArgumentError as error:
         print(error)
     """
-    lines = jobs.check(3, source).splitlines()
+    lines = jobs.check_output(3, source).splitlines()
     assert len(lines) == 3
     assert len(set(lines)) == 1
     assert "(on rank 1)" in lines[0]
@@ -148,7 +148,7 @@ def test_a_missing_communicator_is_an_error(tmp_path):
         print(error)
         comm.barrier() if "is writing" in str(error) else None
     """
-    status, output = jobs.run(2, jobs.python(source))
+    status, output = jobs.run(2, jobs.python_command(source))
     assert status in (0, 1)
     assert "pass all ranks a communicator" in output
 
@@ -174,8 +174,8 @@ def test_pipes_between_two_runs(writers, readers):
             steps += 1
     print(steps)
     """
-    with jobs.start(writers, jobs.python(write)) as writer:
-        assert jobs.check(readers, read) == "4\n" * readers
+    with jobs.start(writers, jobs.python_command(write)) as writer:
+        assert jobs.check_output(readers, read) == "4\n" * readers
         assert writer.communicate(timeout=300)[0] == ""
     assert writer.returncode == 0
 
@@ -187,7 +187,7 @@ def test_a_pipe_to_a_process_without_a_job():
     with plait.open("pipe:flow", "w", comm=comm, shape=(40,), dtype="i8") as file:
         file.write(np.arange(40)[layout.indices(rank)[0]].copy(), layout)
     """
-    with jobs.start(3, jobs.python(write)) as writer, plait.open("pipe:flow") as file:
+    with jobs.start(3, jobs.python_command(write)) as writer, plait.open("pipe:flow") as file:
         for _ in file:
             assert file.read().tolist() == list(range(40))
         assert writer.wait(timeout=300) == 0

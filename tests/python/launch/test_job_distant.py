@@ -22,7 +22,7 @@ def test_one_sided_files(tmp_path, nothing_left):
         comm.barrier()
     print("well")
     """
-    assert jobs.check(3, source) == "well\n" * 3
+    assert jobs.check_output(3, source) == "well\n" * 3
 
 
 @pytest.mark.sampled(1)
@@ -38,7 +38,7 @@ def test_shared_files(place, tmp_path):
         comm.barrier()
     print("well")
     """
-    assert jobs.check(3, source) == "well\n" * 3
+    assert jobs.check_output(3, source) == "well\n" * 3
 
 
 def test_arrays_on_the_ranks_disks(tmp_path, nothing_left):
@@ -52,7 +52,7 @@ def test_arrays_on_the_ranks_disks(tmp_path, nothing_left):
         assert (file.read(columns) == whole[:, columns.indices(rank)[1]]).all()
     print("well")
     """
-    assert jobs.check(3, source) == "well\n" * 3
+    assert jobs.check_output(3, source) == "well\n" * 3
 
 
 def test_a_killed_rank_is_an_error_of_calls_to_it(tmp_path):
@@ -71,7 +71,9 @@ def test_a_killed_rank_is_an_error_of_calls_to_it(tmp_path):
             print(time.time(), error, flush=True)
         os._exit(0)
     """
-    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+    with jobs.start_by_hand(
+        jobs.python_command(source), *(jobs.rank_environment(rank, 3) for rank in range(3))
+    ) as ranks:
         for process in ranks:
             assert process.stdout.readline() == "there\n"
         ended = time.time()

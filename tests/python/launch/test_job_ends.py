@@ -10,7 +10,7 @@ from pathlib import Path
 import jobs
 import pytest
 
-TWO = jobs.job(0, 2), jobs.job(1, 2)
+TWO = jobs.rank_environment(0, 2), jobs.rank_environment(1, 2)
 WAITING = """
 print("there", flush=True)
 try:
@@ -31,7 +31,9 @@ ENDED = "has ended during a collective call; nothing more can be done together"
     ],
 )
 def test_a_killed_rank_is_an_error_on_the_others_within_a_second(call):
-    with jobs.by_hand(jobs.python(WAITING.format(call)), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+    with jobs.start_by_hand(
+        jobs.python_command(WAITING.format(call)), *(jobs.rank_environment(rank, 3) for rank in range(3))
+    ) as ranks:
         for process in ranks:
             assert process.stdout.readline() == "there\n"
         time.sleep(0.5)
@@ -71,7 +73,9 @@ except plait.Error as error:
 )
 def test_an_interrupted_rank_is_an_error_on_the_others(call, tmp_path):
     source = INTERRUPTED.format(call).replace("GO", str(tmp_path / "go"))
-    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+    with jobs.start_by_hand(
+        jobs.python_command(source), *(jobs.rank_environment(rank, 3) for rank in range(3))
+    ) as ranks:
         for process in ranks:
             assert process.stdout.readline() == "there\n"
         time.sleep(0.5)
@@ -79,7 +83,7 @@ def test_an_interrupted_rank_is_an_error_on_the_others(call, tmp_path):
         assert ranks[0].stdout.readline() == "interrupted\n"  # although rank 1 has not entered the call
         second = ranks[0].stdout.readline()
         (tmp_path / "go").touch()
-        outputs = jobs.answers(ranks[1:])
+        outputs = jobs.wait_for_outputs(ranks[1:])
     assert "rank 0 was interrupted in a collective call; nothing more can be done together" in second
     for text in outputs:
         assert text.startswith("rank 0 was interrupted in a collective call"), outputs
@@ -90,7 +94,9 @@ def test_a_rank_may_be_interrupted_at_any_time(effort):
     call = "comm.allgather(bytes(300000))"
     source = INTERRUPTED.format(call).replace("rank == 1 and", "False and")
     for delay in effort.sample((0.1, 0.17, 0.23, 0.31), 1):
-        with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+        with jobs.start_by_hand(
+            jobs.python_command(source), *(jobs.rank_environment(rank, 3) for rank in range(3))
+        ) as ranks:
             for process in ranks:
                 assert process.stdout.readline() == "there\n"
             time.sleep(delay)
@@ -99,7 +105,7 @@ def test_a_rank_may_be_interrupted_at_any_time(effort):
             ranks[0].send_signal(signal.SIGINT)
             assert ranks[0].stdout.readline() == "interrupted\n"
             ranks[1].send_signal(signal.SIGCONT)
-            for text in jobs.answers(ranks[1:]):
+            for text in jobs.wait_for_outputs(ranks[1:]):
                 assert text.startswith("rank 0 "), text
 
 
@@ -122,8 +128,10 @@ def test_an_exiting_rank_reports_why(end, words):
     except plait.Error as error:
         print(error)
     """
-    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
-        outputs = jobs.answers(ranks)
+    with jobs.start_by_hand(
+        jobs.python_command(source), *(jobs.rank_environment(rank, 3) for rank in range(3))
+    ) as ranks:
+        outputs = jobs.wait_for_outputs(ranks)
     assert words in outputs[0], outputs
     assert words in outputs[2]
 
@@ -145,8 +153,10 @@ def test_a_rank_may_exit_after_its_last_call():
         time.sleep(0.5)
         print("slow", flush=True)
     """
-    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
-        assert jobs.answers(ranks) == ["0\n", "", "slow\n"]
+    with jobs.start_by_hand(
+        jobs.python_command(source), *(jobs.rank_environment(rank, 3) for rank in range(3))
+    ) as ranks:
+        assert jobs.wait_for_outputs(ranks) == ["0\n", "", "slow\n"]
 
 
 def test_a_forked_child_is_not_in_the_job():
@@ -166,8 +176,8 @@ def test_a_forked_child_is_not_in_the_job():
     comm.barrier()
     print("well")
     """
-    with jobs.by_hand(jobs.python(source), *TWO) as ranks:
-        assert jobs.answers(ranks) == ["well\n", "well\n"]
+    with jobs.start_by_hand(jobs.python_command(source), *TWO) as ranks:
+        assert jobs.wait_for_outputs(ranks) == ["well\n", "well\n"]
 
 
 @pytest.mark.long
@@ -195,7 +205,7 @@ def test_a_child_forked_while_ranks_connect():
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
     thread.join()
     """
-    with jobs.by_hand([sys.executable, "-c", textwrap.dedent(source)], jobs.job(0, 2)) as (rank,):
+    with jobs.start_by_hand([sys.executable, "-c", textwrap.dedent(source)], jobs.rank_environment(0, 2)) as (rank,):
         status, error = rank.communicate(timeout=300)[0].split()
     assert (status, "Error" in error) == ("0", True)
 
@@ -214,7 +224,7 @@ def test_a_job_leaves_no_files(meeting_folder):
     print("there", flush=True)
     time.sleep(60)
     """
-    with jobs.by_hand(jobs.python(source), *TWO) as ranks:
+    with jobs.start_by_hand(jobs.python_command(source), *TWO) as ranks:
         for process in ranks:
             assert process.stdout.readline() == "there\n"
         shared = mapped(ranks[0].pid) | mapped(ranks[1].pid)

@@ -13,7 +13,7 @@ import pytest
 import plait
 
 ASK = "import plait, sys\ntry:\n    plait.world(timeout={})\nexcept plait.Error as error:\n    sys.exit(str(error))"
-TWO = jobs.job(0, 2), jobs.job(1, 2)
+TWO = jobs.rank_environment(0, 2), jobs.rank_environment(1, 2)
 
 
 def asking(seconds):
@@ -29,23 +29,25 @@ def test_a_process_without_a_job():
 
 def test_ranks_started_by_hand():
     source = "comm.barrier(); print(comm.allgather((rank, 'x' * rank)), comm.bcast({1: rank}, root=2))"
-    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 4) for rank in (3, 0, 2, 1))) as ranks:
-        assert jobs.answers(ranks) == ["[(0, ''), (1, 'x'), (2, 'xx'), (3, 'xxx')] {1: 2}\n"] * 4
+    with jobs.start_by_hand(
+        jobs.python_command(source), *(jobs.rank_environment(rank, 4) for rank in (3, 0, 2, 1))
+    ) as ranks:
+        assert jobs.wait_for_outputs(ranks) == ["[(0, ''), (1, 'x'), (2, 'xx'), (3, 'xxx')] {1: 2}\n"] * 4
 
 
 @pytest.mark.long
 def test_two_jobs_with_different_names():
-    settings = [jobs.job(rank, 2, name) for name in ("one", "two") for rank in range(2)]
+    settings = [jobs.rank_environment(rank, 2, name) for name in ("one", "two") for rank in range(2)]
     source = "print(os.environ['PLAIT_JOB'], comm.allgather(os.environ['PLAIT_JOB']))"
-    with jobs.by_hand(jobs.python(source), *settings) as ranks:
-        assert jobs.answers(ranks) == ["one ['one', 'one']\n"] * 2 + ["two ['two', 'two']\n"] * 2
+    with jobs.start_by_hand(jobs.python_command(source), *settings) as ranks:
+        assert jobs.wait_for_outputs(ranks) == ["one ['one', 'one']\n"] * 2 + ["two ['two', 'two']\n"] * 2
 
 
 @pytest.mark.long
 def test_a_job_name_can_be_reused():
     for _ in range(3):
-        with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
-            assert jobs.answers(ranks) == ["2\n", "2\n"]
+        with jobs.start_by_hand(jobs.python_command("print(size)"), *TWO) as ranks:
+            assert jobs.wait_for_outputs(ranks) == ["2\n", "2\n"]
 
 
 @pytest.mark.sampled(1)
@@ -55,8 +57,8 @@ def test_a_job_name_can_be_reused():
 )
 def test_missing_ranks_are_named_after_the_timeout(size, present, missing):
     began = time.monotonic()
-    with jobs.by_hand(asking(1.5), *(jobs.job(rank, size) for rank in present)) as ranks:
-        outputs = jobs.answers(ranks)
+    with jobs.start_by_hand(asking(1.5), *(jobs.rank_environment(rank, size) for rank in present)) as ranks:
+        outputs = jobs.wait_for_outputs(ranks)
     assert time.monotonic() - began < 90
     for text in outputs:
         assert text.startswith(f"{missing} of the job hand ({size} ranks) ha"), text
@@ -64,7 +66,7 @@ def test_missing_ranks_are_named_after_the_timeout(size, present, missing):
 
 
 def test_waiting_can_be_interrupted():
-    with jobs.by_hand(jobs.python(""), jobs.job(0, 2)) as (rank,):
+    with jobs.start_by_hand(jobs.python_command(""), jobs.rank_environment(0, 2)) as (rank,):
         time.sleep(1.5)
         rank.send_signal(signal.SIGINT)
         began = time.monotonic()
@@ -73,7 +75,7 @@ def test_waiting_can_be_interrupted():
 
 
 def test_a_rank_that_ends_before_all_have_connected(meeting_folder):
-    with jobs.by_hand(asking(30), jobs.job(0, 3), jobs.job(1, 3)) as ranks:
+    with jobs.start_by_hand(asking(30), jobs.rank_environment(0, 3), jobs.rank_environment(1, 3)) as ranks:
         while not (meeting_folder / "hand.plait-job").exists():
             time.sleep(0.01)
         time.sleep(1.5)  # both ranks have arrived
@@ -87,15 +89,15 @@ def test_a_rank_that_ends_before_all_have_connected(meeting_folder):
 
 
 def test_different_job_sizes_are_errors():
-    with jobs.by_hand(asking(20), jobs.job(0, 3), jobs.job(1, 2)) as ranks:
-        for text in jobs.answers(ranks):
+    with jobs.start_by_hand(asking(20), jobs.rank_environment(0, 3), jobs.rank_environment(1, 2)) as ranks:
+        for text in jobs.wait_for_outputs(ranks):
             assert "says that it has" in text, text
             assert "give all of them the same PLAIT_SIZE" in text
 
 
 def test_two_processes_with_the_same_rank():
-    with jobs.by_hand(asking(20), jobs.job(1, 3), jobs.job(1, 3)) as ranks:
-        outputs = jobs.answers(ranks)
+    with jobs.start_by_hand(asking(20), jobs.rank_environment(1, 3), jobs.rank_environment(1, 3)) as ranks:
+        outputs = jobs.wait_for_outputs(ranks)
     assert outputs[0] == outputs[1]
     assert outputs[0].startswith("two processes say that they are rank 1 of the job hand: ")
 
@@ -121,7 +123,7 @@ def test_two_processes_with_the_same_rank():
     ],
 )
 def test_wrong_settings(settings, words):
-    with jobs.by_hand(asking(5), settings) as (rank,):
+    with jobs.start_by_hand(asking(5), settings) as (rank,):
         text = rank.communicate(timeout=300)[0]
     assert words in text
     assert "plait run" in text
@@ -135,17 +137,17 @@ def test_wrong_timeouts(timeout):
 
 def test_a_folder_that_other_users_can_access(meeting_folder):
     meeting_folder.chmod(0o755)
-    with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
+    with jobs.start_by_hand(asking(5), jobs.rank_environment(0, 2)) as (rank,):
         assert "can be seen by other users" in rank.communicate(timeout=300)[0]
 
 
 def test_other_files_with_the_name_of_the_job(meeting_folder):
     leftover = meeting_folder / "hand.plait-job"
     leftover.write_text("plait-job 1")  # from a killed job, since no process holds its lock
-    with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
-        assert jobs.answers(ranks) == ["2\n", "2\n"]
+    with jobs.start_by_hand(jobs.python_command("print(size)"), *TWO) as ranks:
+        assert jobs.wait_for_outputs(ranks) == ["2\n", "2\n"]
     leftover.write_text("something")
-    with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
+    with jobs.start_by_hand(asking(5), jobs.rank_environment(0, 2)) as (rank,):
         assert "is there, and is not of a job" in rank.communicate(timeout=300)[0]
     assert leftover.read_text() == "something"
     leftover.unlink()
@@ -157,11 +159,11 @@ def test_a_link_in_place_of_the_usual_folder(tmp_path, monkeypatch):
     (tmp_path / "plait").symlink_to(real)
     monkeypatch.delenv("PLAIT_MEET")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
+    with jobs.start_by_hand(asking(5), jobs.rank_environment(0, 2)) as (rank,):
         assert "is a symbolic link" in rank.communicate(timeout=300)[0]
     monkeypatch.setenv("PLAIT_MEET", str(tmp_path / "plait"))  # a folder that the user names
-    with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
-        assert jobs.answers(ranks) == ["2\n", "2\n"]
+    with jobs.start_by_hand(jobs.python_command("print(size)"), *TWO) as ranks:
+        assert jobs.wait_for_outputs(ranks) == ["2\n", "2\n"]
     assert list(real.iterdir()) == []
 
 
@@ -169,7 +171,7 @@ def test_a_stopped_rank_does_not_block_the_others_for_ever(meeting_folder):
     with open(meeting_folder / "hand.plait-job", "w") as file:
         fcntl.lockf(file, fcntl.LOCK_EX, 1)  # as a process does while it looks for other ranks
         began = time.monotonic()
-        with jobs.by_hand(asking(1), jobs.job(0, 2)) as (rank,):
+        with jobs.start_by_hand(asking(1), jobs.rank_environment(0, 2)) as (rank,):
             text = rank.communicate(timeout=300)[0]
     assert time.monotonic() - began < 90
     assert f"process {os.getpid()} holds its lock, and may be stopped" in text
@@ -180,9 +182,9 @@ def test_a_stopped_rank_does_not_block_the_others_for_ever(meeting_folder):
 @pytest.mark.parametrize(("limit", "words"), [("-Sn 60", "well"), ("-n 60", "may open 60 files, and needs 66")])
 def test_more_ranks_than_files_may_be_open(limit, words):
     source = "import resource\nprint('well' if resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 68 else 'few')"
-    command = ["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *jobs.python(source)]
-    with jobs.by_hand(command, *TWO) as ranks:
-        for text in jobs.answers(ranks):
+    command = ["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *jobs.python_command(source)]
+    with jobs.start_by_hand(command, *TWO) as ranks:
+        for text in jobs.wait_for_outputs(ranks):
             assert words in text, text
 
 

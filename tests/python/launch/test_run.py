@@ -34,7 +34,7 @@ def has_ended(process):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 def test_ranks_have_numbers(ranks):
-    output = jobs.check(ranks, "print(rank, size, os.environ['PLAIT_RANK'], os.environ['PLAIT_SIZE'])")
+    output = jobs.check_output(ranks, "print(rank, size, os.environ['PLAIT_RANK'], os.environ['PLAIT_SIZE'])")
     assert sorted(output.splitlines()) == [f"{rank} {ranks} {rank} {ranks}" for rank in range(ranks)]
 
 
@@ -56,14 +56,16 @@ def test_options_of_the_program_are_passed_on():
 @pytest.mark.parametrize("bad", [0, 1, 2])
 def test_the_status_is_that_of_the_rank_that_fails(bad):
     began = time.monotonic()
-    status, output = jobs.run(3, jobs.python(f"comm.barrier()\nif rank == {bad}: sys.exit(7)\ntime.sleep(60)"))
+    status, output = jobs.run(3, jobs.python_command(f"comm.barrier()\nif rank == {bad}: sys.exit(7)\ntime.sleep(60)"))
     assert (status, time.monotonic() - began < 50) == (7, True), output
     assert f"plait: rank {bad} (process " in output
     assert "ended with status 7; the other ranks are ended\n" in output
 
 
 def test_the_status_of_a_rank_that_a_signal_ends():
-    status, output = jobs.run(2, jobs.python("if rank == 1: os.kill(os.getpid(), signal.SIGKILL)\ntime.sleep(60)"))
+    status, output = jobs.run(
+        2, jobs.python_command("if rank == 1: os.kill(os.getpid(), signal.SIGKILL)\ntime.sleep(60)")
+    )
     assert status == 128 + signal.SIGKILL
     assert "was ended by SIGKILL" in output
 
@@ -72,7 +74,7 @@ def test_the_status_of_a_rank_that_a_signal_ends():
 def test_ranks_that_ignore_the_request_are_ended():
     began = time.monotonic()
     source = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ncomm.barrier()\nif rank: sys.exit(3)\ntime.sleep(60)"
-    status, _ = jobs.run(2, jobs.python(source))
+    status, _ = jobs.run(2, jobs.python_command(source))
     assert status == 3
     assert 4 < time.monotonic() - began < 50
 
@@ -86,7 +88,7 @@ def test_child_processes_end_with_their_ranks():
     if rank: os._exit(2)
     time.sleep(60)
     """
-    status, output = jobs.run(2, jobs.python(source))
+    status, output = jobs.run(2, jobs.python_command(source))
     assert status == 2
     children = [int(line) for line in output.splitlines() if line.isdigit()]
     assert len(children) == 2
@@ -107,7 +109,7 @@ def test_signals_go_to_all_ranks(number):
     while not got: time.sleep(0.01)
     print("got it", flush=True)
     """
-    with jobs.start(3, jobs.python(source)) as job:
+    with jobs.start(3, jobs.python_command(source)) as job:
         wait_for_ranks(job, 3)
         job.send_signal(number)
         assert job.communicate(timeout=300)[0] == "got it\n" * 3
@@ -125,7 +127,7 @@ def test_keys_of_a_terminal_reach_each_rank_once():
     print("keys", len(got), sys.stdin.readline().strip() if rank == 0 else "none", flush=True)
     """
     main_end, rank_end = os.openpty()
-    command = [*jobs.PLAIT, "run", "-n", "3", *jobs.python(source)]
+    command = [*jobs.PLAIT, "run", "-n", "3", *jobs.python_command(source)]
 
     def own_terminal():
         os.setsid()
@@ -147,14 +149,14 @@ def test_keys_of_a_terminal_reach_each_rank_once():
 
 @pytest.mark.long
 def test_a_signal_that_ends_the_ranks_is_the_status():
-    with jobs.start(2, jobs.python(SLEEP)) as job:
+    with jobs.start(2, jobs.python_command(SLEEP)) as job:
         wait_for_ranks(job, 2)
         job.send_signal(signal.SIGTERM)
         assert job.wait(timeout=300) == 128 + signal.SIGTERM
 
 
 def test_ranks_end_when_the_run_is_killed():
-    with jobs.start(2, jobs.python("print(os.getpid(), flush=True)\ntime.sleep(60)")) as job:
+    with jobs.start(2, jobs.python_command("print(os.getpid(), flush=True)\ntime.sleep(60)")) as job:
         ranks = [int(job.stdout.readline()) for _ in range(2)]
         job.kill()
         job.wait()
@@ -165,14 +167,14 @@ def test_ranks_end_when_the_run_is_killed():
 
 
 def test_rank_0_has_the_standard_input():
-    status, output = jobs.run(3, jobs.python("print(rank, sys.stdin.read().strip())"), input="some words\n")
+    status, output = jobs.run(3, jobs.python_command("print(rank, sys.stdin.read().strip())"), input="some words\n")
     assert status == 0
     assert sorted(output.splitlines()) == ["0 some words", "1 ", "2 "]
 
 
 def test_labels():
     source = "print('one'); print('two', end='', flush=True); print('three', file=sys.stderr, end='')"
-    status, output = jobs.run(2, jobs.python(source), "--label")
+    status, output = jobs.run(2, jobs.python_command(source), "--label")
     assert status == 0
     assert sorted(output.splitlines()) == [f"[{rank}] {word}" for rank in range(2) for word in ("one", "three", "two")]
 
@@ -204,7 +206,7 @@ def test_help_has_examples():
 
 
 def test_a_run_removes_leftovers_of_a_killed_job(meeting_folder):
-    with jobs.by_hand(jobs.python(""), jobs.job(0, 2, "killed")) as (rank,):
+    with jobs.start_by_hand(jobs.python_command(""), jobs.rank_environment(0, 2, "killed")) as (rank,):
         while not any(meeting_folder.iterdir()):
             time.sleep(0.01)
         rank.kill()
@@ -216,7 +218,9 @@ def test_a_run_removes_leftovers_of_a_killed_job(meeting_folder):
 
 @pytest.mark.long
 def test_a_run_leaves_a_connecting_job_alone(meeting_folder):
-    with jobs.by_hand(jobs.python("print(size)"), jobs.job(0, 2), jobs.job(1, 2)) as ranks:
+    with jobs.start_by_hand(
+        jobs.python_command("print(size)"), jobs.rank_environment(0, 2), jobs.rank_environment(1, 2)
+    ) as ranks:
         os.kill(ranks[1].pid, signal.SIGSTOP)
         while not any(meeting_folder.iterdir()):
             time.sleep(0.01)
@@ -227,7 +231,7 @@ def test_a_run_leaves_a_connecting_job_alone(meeting_folder):
 
 @pytest.mark.long
 def test_a_run_inside_a_run():
-    command = [*jobs.PLAIT, "run", "-n", "2", *jobs.python("print(rank, size)")]
+    command = [*jobs.PLAIT, "run", "-n", "2", *jobs.python_command("print(rank, size)")]
     status, output = jobs.run(2, command)
     assert (status, sorted(output.splitlines())) == (0, ["0 2", "0 2", "1 2", "1 2"])
 

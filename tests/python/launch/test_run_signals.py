@@ -52,7 +52,7 @@ def test_signals_on_other_threads_go_to_all_ranks(number):
     while not got: time.sleep(0.01)
     print("got it", flush=True)
     """
-    with start_with_threads(2, jobs.python(source)) as job:
+    with start_with_threads(2, jobs.python_command(source)) as job:
         wait_for_ranks(job, 2)
         job.send_signal(number)
         assert job.communicate(timeout=300)[0] == "got it\n" * 2
@@ -68,7 +68,7 @@ def test_the_end_of_a_rank_is_noticed_on_other_threads():
 
 @pytest.mark.long
 def test_a_stop_signal_stops_the_ranks():
-    with start_with_threads(2, jobs.python("print(os.getpid(), flush=True)\ntime.sleep(3)")) as job:
+    with start_with_threads(2, jobs.python_command("print(os.getpid(), flush=True)\ntime.sleep(3)")) as job:
         processes = [job.pid, *(int(job.stdout.readline()) for _ in range(2))]
         job.send_signal(signal.SIGTSTP)
         deadline = time.monotonic() + 60
@@ -87,7 +87,7 @@ def test_a_second_interrupt_ends_ranks_that_ignore_the_first():
     comm.barrier()
     {SLEEP.replace(chr(10), "; ")}
     """
-    with jobs.start(2, jobs.python(source)) as job:
+    with jobs.start(2, jobs.python_command(source)) as job:
         wait_for_ranks(job, 2)
         job.send_signal(signal.SIGINT)
         time.sleep(1)
@@ -108,7 +108,7 @@ def test_a_second_key_of_a_terminal_ends_the_ranks():
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-    with start_with_threads(2, jobs.python(source), stdin=rank_end, preexec_fn=own_terminal) as job:
+    with start_with_threads(2, jobs.python_command(source), stdin=rank_end, preexec_fn=own_terminal) as job:
         wait_for_ranks(job, 2)
         os.write(main_end, b"\x03")
         time.sleep(1)
@@ -124,7 +124,7 @@ def test_a_parent_that_ignores_sigchld():
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
     source = "print(signal.getsignal(signal.SIGCHLD) == signal.SIG_DFL)\nsys.exit(3 * rank)"
-    status, output = jobs.run(2, jobs.python(source), preexec_fn=ignoring)
+    status, output = jobs.run(2, jobs.python_command(source), preexec_fn=ignoring)
     assert (status, output.count("True\n"), "Traceback" in output) == (3, 2, False), output
 
 
@@ -133,7 +133,7 @@ def test_signals_that_the_parent_ignores_stay_ignored():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     source = "print(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN, signal.pthread_sigmask(signal.SIG_BLOCK, []))"
-    assert jobs.run(1, jobs.python(source), preexec_fn=ignoring) == (0, "True set()\n")
+    assert jobs.run(1, jobs.python_command(source), preexec_fn=ignoring) == (0, "True set()\n")
 
 
 @pytest.mark.long
@@ -141,7 +141,7 @@ def test_labelled_output_to_a_nonblocking_pipe():
     read_end, write_end = os.pipe()
     fcntl.fcntl(write_end, fcntl.F_SETFL, os.O_NONBLOCK)
     source = "for line in range(5000): print(line, 'x' * 50)"
-    with start_with_threads(2, ["--label", *jobs.python(source)], stdout=write_end, stderr=None) as job:
+    with start_with_threads(2, ["--label", *jobs.python_command(source)], stdout=write_end, stderr=None) as job:
         os.close(write_end)
         time.sleep(2)  # the pipe is full
         with os.fdopen(read_end) as output:

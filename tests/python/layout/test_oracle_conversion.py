@@ -12,7 +12,7 @@ from oracle.model import Model, UnfitError
 from oracle.moves import longest_run, make_locals, messages, owned_view
 from oracle.notation import to_text
 from oracle.spec import Spec, Stage
-from oracle.strategies import examples, flattened, halos, shapes, specs
+from oracle.strategies import examples, halos, shapes, specs, spell_by_maps
 
 import plait
 
@@ -138,7 +138,7 @@ def test_ranks_outside_of_the_set_are_errors(drawn):
 @examples(150)
 def test_equal_layouts_convert_equally(drawn):
     a, b = drawn
-    other_a, other_b = flattened(a), flattened(b)
+    other_a, other_b = spell_by_maps(a), spell_by_maps(b)
     note("\n".join(map(to_text, (a, b, other_a, other_b))))
     source, target = Model(a), Model(b)
     first = plait.compose(make_layout(a), make_layout(b))

@@ -119,7 +119,7 @@ def check_groups(every):
     texts, keys = {}, {}
     for spec in every:
         try:
-            key = Model(spec).key()
+            key = Model(spec).equality_key()
         except UnfitError:
             continue
         layout = make_layout(spec)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracle.library import make_layout
 from oracle.model import Model
 from oracle.notation import to_text
-from oracle.strategies import examples, flattened, shapes, specs
+from oracle.strategies import examples, shapes, specs, spell_by_maps
 
 import plait
 
@@ -25,8 +25,8 @@ def check_renaming(a, b):
     model, other_model = Model(a), Model(b)
     names = plait.same_up_to_ranks(make_layout(a), make_layout(b))
     # Shape, order and halo are the entries of a model's key other than the parts.
-    same = [key for i, key in enumerate(model.key()) if i != 1] == [
-        key for i, key in enumerate(other_model.key()) if i != 1
+    same = [key for i, key in enumerate(model.equality_key()) if i != 1] == [
+        key for i, key in enumerate(other_model.equality_key()) if i != 1
     ]
     if not same or count_holders(model) != count_holders(other_model):
         assert names is None
@@ -42,7 +42,7 @@ def check_renaming(a, b):
 @examples(120)
 def test_layouts_that_differ_in_the_names_of_ranks(data):
     spec = data.draw(shapes().flatmap(specs))
-    flat = flattened(spec)
+    flat = spell_by_maps(spec)
     count = len(Model(flat).positions)
     renamed = replace(flat, ranks=tuple(data.draw(st.permutations(range(count + 2)))[:count]))
     note("\n".join(map(to_text, (spec, renamed))))

@@ -1,12 +1,12 @@
 """Parts of arrays moved between layouts, reused plans, and conversions made from others, compared with the model."""
 
 import numpy as np
-from brute_force import numbered
+from brute_force import make_distinct_array
 from hypothesis import given, note
 from hypothesis import strategies as st
 from oracle.library import make_layout
 from oracle.model import Model
-from oracle.moves import expected, halo_indices, make_locals, messages
+from oracle.moves import expected_local, halo_indices, make_locals, messages
 from oracle.notation import to_text
 from oracle.strategies import examples, shapes, specs
 
@@ -49,12 +49,12 @@ def test_sections(data):
     a, b = data.draw(specs(from_shape)), data.draw(specs(to_shape))
     note(f"{to_text(a)} {from_region}\n{to_text(b)} {to_region}")
     source, target = Model(a), Model(b)
-    source_array = numbered(from_shape, "i4")
+    source_array = make_distinct_array(from_shape, "i4")
     target_array = np.zeros(to_shape, "i4")
     in_region = np.zeros(to_shape, bool)
     target_array[as_slices(to_region)] = source_array[as_slices(from_region)]
     in_region[as_slices(to_region)] = True
-    out = [target.new_array(rank, "i4", -7) for rank in target.rank_numbers]
+    out = [target.make_filled_array(rank, "i4", -7) for rank in target.rank_numbers]
     plait.redistribute(
         make_locals(source, source_array, -1),
         make_layout(a),
@@ -64,7 +64,7 @@ def test_sections(data):
         target_region=to_region,
     )
     for rank, array in zip(target.rank_numbers, out, strict=True):
-        blank = target.new_array(rank, "i4", -7)
+        blank = target.make_filled_array(rank, "i4", -7)
         np.testing.assert_array_equal(array, expected_section(target, rank, target_array, in_region, blank))
 
 
@@ -78,16 +78,16 @@ def test_reused_plans(data):
     source, target = Model(a), Model(b)
     plan = plait.Redistribution(make_layout(a), make_layout(b), "i4", fill_halo=fill)
     for turn in range(2):
-        whole = numbered(shape, "i4") + turn
-        out = [target.new_array(rank, "i4", -7) for rank in target.rank_numbers]
+        whole = make_distinct_array(shape, "i4") + turn
+        out = [target.make_filled_array(rank, "i4", -7) for rank in target.rank_numbers]
         before = make_locals(source, whole, -1)
         if turn:
             plait.iredistribute(before, make_layout(a), make_layout(b), out=out, fill_halo=fill).wait()
         else:
             plan.run(before, out)
         for rank, array in zip(target.rank_numbers, out, strict=True):
-            blank = target.new_array(rank, "i4", -7)
-            np.testing.assert_array_equal(array, expected(target, rank, whole, blank, fill))
+            blank = target.make_filled_array(rank, "i4", -7)
+            np.testing.assert_array_equal(array, expected_local(target, rank, whole, blank, fill))
 
 
 @given(st.data())

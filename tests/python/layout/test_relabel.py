@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from notation_layouts import layouts, numbers, owned_elements
+from notation_layouts import layouts, list_ranks, owned_elements
 
 import plait
 from plait.notations import _relabel
@@ -33,7 +33,7 @@ def _scipy():
 def count_moved(source, target):
     """Return the elements that a conversion sends to other ranks."""
     conversion = plait.compose(source, target)
-    return sum(m.elements for rank in numbers(target) for m in conversion.receives(rank) if m.rank != rank)
+    return sum(m.elements for rank in list_ranks(target) for m in conversion.receives(rank) if m.rank != rank)
 
 
 @pytest.mark.usefixtures("_scipy")
@@ -46,7 +46,7 @@ def test_the_documented_case_of_costa():
     before, after = count_moved(source, target), count_moved(source, better)
     assert before == 7_500_000_000
     assert 1 - after / before >= 1 / 3 - 1e-12
-    assert numbers(better) == numbers(target)
+    assert list_ranks(better) == list_ranks(target)
 
 
 @pytest.mark.usefixtures("_scipy")
@@ -64,14 +64,14 @@ def test_no_order_of_the_ranks_leaves_more_elements_in_place(data):
     target = plait.Layout.parse(f"{'x'.join(map(str, source.shape))} ({dist}) {onto}")
     better = plait.relabel(source, target)
     best = max(
-        count_staying(source, _relabel.make_table(target).renamed(dict(zip(numbers(target), order, strict=True))))
-        for order in itertools.permutations(numbers(target))
+        count_staying(source, _relabel.make_table(target).renamed(dict(zip(list_ranks(target), order, strict=True))))
+        for order in itertools.permutations(list_ranks(target))
     )
     assert count_staying(source, better) == best
-    assert numbers(better) == numbers(target)
+    assert list_ranks(better) == list_ranks(target)
     names = plait.same_up_to_ranks(target, better)
     assert names is not None
-    assert sorted(names) == numbers(target)
+    assert sorted(names) == list_ranks(target)
 
 
 @pytest.mark.usefixtures("_scipy")
@@ -121,13 +121,13 @@ def test_shapes_must_agree():
 @given(layout=layouts(), seed=st.integers(0, 99))
 @settings(max_examples=200)
 def test_renamed_layouts_are_recognized(layout, seed):
-    ranks = numbers(layout)
+    ranks = list_ranks(layout)
     order = np.random.default_rng(seed).permutation(np.array(ranks) + 5).tolist()
     other = _relabel.make_table(layout).renamed(dict(zip(ranks, order, strict=True)))
     names = plait.same_up_to_ranks(layout, other)
     assert names is not None
     assert sorted(names) == ranks
-    assert sorted(names.values()) == numbers(other)
+    assert sorted(names.values()) == list_ranks(other)
     sets, other_sets = owned_elements(layout), owned_elements(other)
     assert all(sets[rank] == other_sets[name] for rank, name in names.items())
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from notation_layouts import layouts, numbers, owned_elements
+from notation_layouts import layouts, list_ranks, owned_elements
 
 import plait
 from plait.notations import chunks, dask, distarray, dtensor, jax, mpi, pencil, scalapack
@@ -13,22 +13,24 @@ from plait.notations._table import make_table
 
 def through_scalapack(layout):
     grid, order = scalapack.to_grid(layout)
-    back = {scalapack.from_descriptor(scalapack.to_descriptor(layout, r), grid, order=order) for r in numbers(layout)}
+    back = {
+        scalapack.from_descriptor(scalapack.to_descriptor(layout, r), grid, order=order) for r in list_ranks(layout)
+    }
     assert len(back) == 1
     return back.pop()
 
 
 def through_darray(layout):
-    (back,) = {mpi.from_darray(*mpi.to_darray(layout, rank)) for rank in numbers(layout)}
+    (back,) = {mpi.from_darray(*mpi.to_darray(layout, rank)) for rank in list_ranks(layout)}
     return back
 
 
 def through_subarrays(layout):
-    return mpi.from_subarrays({rank: mpi.to_subarray(layout, rank) for rank in numbers(layout)})
+    return mpi.from_subarrays({rank: mpi.to_subarray(layout, rank) for rank in list_ranks(layout)})
 
 
 def through_distarray(layout):
-    return distarray.from_distarray([distarray.to_distarray(layout, rank) for rank in numbers(layout)])
+    return distarray.from_distarray([distarray.to_distarray(layout, rank) for rank in list_ranks(layout)])
 
 
 def through_jax(layout):

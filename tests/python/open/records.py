@@ -1,4 +1,4 @@
-"""Structured dtypes as the formats store them, and their comparison."""
+"""Random structured dtypes that file formats can store, arrays of them, and a comparison of such arrays."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ import signal
 import numpy as np
 import pytest
 from killing import Killer
-from limits import no_file_beyond
+from limits import limit_file_size
 
 import plait
 
@@ -187,7 +187,7 @@ def test_a_full_disk_changes_nothing(tmp_path):
     make(path)
     before = path.read_bytes()
     new = {"shape": 100_000, "dtype": ">f4", "dimension_names": ["n"]}
-    with no_file_beyond(1 << 16), pytest.raises(plait.StoreError, match="File too large"):
+    with limit_file_size(1 << 16), pytest.raises(plait.StoreError, match="File too large"):
         plait.open(f"{path}::new", "a", **new)
     assert path.read_bytes() == before
 

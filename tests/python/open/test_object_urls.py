@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from forking import in_child
+from forking import run_in_child
 from zarr_locations import MemoryPath
 
 import plait
@@ -244,5 +244,5 @@ def test_a_forked_child_starts_without_objects(bucket):
         write(url, ARRAY * 2)
         np.testing.assert_array_equal(plait.open(url).read(), ARRAY * 2)
 
-    in_child(child)
+    run_in_child(child)
     np.testing.assert_array_equal(plait.open(url).read(), ARRAY)

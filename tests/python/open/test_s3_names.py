@@ -55,19 +55,19 @@ def test_profiles(server, monkeypatch, tmp_path):
 def test_anonymous(server, monkeypatch):
     write("s3://public/a.zarr")  # the server accepts requests without a signature for this bucket
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    server.log()
+    server.take_log()
     np.testing.assert_array_equal(plait.open("s3://public/a.zarr?anonymous=true").read(), DATA)
-    assert not [request for request in server.log() if "authorization" in request["headers"]]
+    assert not [request for request in server.take_log() if "authorization" in request["headers"]]
     write("s3://public/b.zarr?anonymous")
 
 
 def test_the_bucket_in_the_host(server):
     write("s3://styles/a.zarr")
-    server.log()
+    server.take_log()
     name = f"s3://127/a.zarr?style=virtual&endpoint=http://0.0.1:{server.port}"
     with pytest.raises(plait.Error):
         plait.open(name)  # the host 127.0.0.1 answers, but the path lacks the bucket
-    log = server.log()
+    log = server.take_log()
     assert {request["path"] for request in log} >= {"/a.zarr/zarr.json"}
     assert log[0]["headers"]["host"] == f"127.0.0.1:{server.port}"
 

@@ -12,7 +12,7 @@ FILES = 40
 """Shapes: more than the process has cached plans."""
 
 
-def numbered(shape):
+def make_distinct_array(shape):
     return np.arange(np.prod(shape), dtype=np.float64).reshape(shape)
 
 
@@ -20,29 +20,29 @@ def numbered(shape):
 @pytest.mark.parametrize(("rows", "threaded"), [(512, False), (2047, False), (2048, True)])
 def test_short_contiguous_reads_start_no_thread(tmp_path, rows, threaded):
     # 1024 doubles are 8 KiB, so that 2048 rows are 16 MiB.
-    np.save(tmp_path / "a.npy", numbered((rows, 1024)))
+    np.save(tmp_path / "a.npy", make_distinct_array((rows, 1024)))
     with plait.open(tmp_path / "a.npy", strategy="two-phase") as file:
         assert ("readers    1 of 1" not in file.explain("(*, *)")) == threaded
-        np.testing.assert_array_equal(file.read(), numbered((rows, 1024)))
+        np.testing.assert_array_equal(file.read(), make_distinct_array((rows, 1024)))
 
 
 def test_files_of_different_shapes_in_turn(tmp_path):
     shapes = [(8 + k % 7, 5 + k) for k in range(FILES)]
     for k, shape in enumerate(shapes):
-        np.save(tmp_path / f"{k}.npy", numbered(shape) + k)
+        np.save(tmp_path / f"{k}.npy", make_distinct_array(shape) + k)
     for _ in range(2):
         for k, shape in enumerate(shapes):
             for dist in ("(block, *) onto (2)", "(*, cyclic) onto (2)"):
                 layout = plait.Layout.parse(f"{shape[0]}x{shape[1]} {dist}")
                 with plait.open(tmp_path / f"{k}.npy") as file:
                     for rank, part in enumerate(file.read(layout)):
-                        expected = (numbered(shape) + k)[np.ix_(*layout.indices(rank))]
+                        expected = (make_distinct_array(shape) + k)[np.ix_(*layout.indices(rank))]
                         np.testing.assert_array_equal(part, expected)
 
 
 def test_equal_arrays_that_are_stored_differently(tmp_path):
     # All arguments of the plans are equal, apart from one: the order, the size of an element, the offset or the region.
-    whole = numbered((12, 10))
+    whole = make_distinct_array((12, 10))
     for order in ("C", "F"):
         for dtype in ("f8", "f4"):
             for offset in (0, 24):
@@ -67,7 +67,7 @@ def test_threads_with_files_of_different_shapes(tmp_path):
     def work(number):
         name = tmp_path / f"{number}.npy"
         for k in range(FILES):
-            whole = numbered((4 + (number + k) % 23, 6)) + number
+            whole = make_distinct_array((4 + (number + k) % 23, 6)) + number
             layout = plait.Layout.parse(f"{whole.shape[0]}x6 (cyclic, *) onto (2)")
             np.save(name, whole)
             with plait.open(name) as file:

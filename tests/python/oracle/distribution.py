@@ -9,11 +9,11 @@ from .spec import Stage
 
 
 class UnfitError(ValueError):
-    """Parts of a layout that do not fit together."""
+    """The parts of a layout do not fit together, such as block sizes whose sum is not the size of the dimension."""
 
 
 def block_numbers(stage: Stage, size: int, coordinates: int) -> list[int]:
-    """Return the block of each index; blocks are distributed to the coordinates in turn."""
+    """Return the number of the block that each index is in; blocks are distributed to the coordinates in turn."""
     if stage.kind == "block":
         length = stage.block if stage.block is not None else max(math.ceil(size / coordinates), 1)
         if length * coordinates < size:
@@ -45,7 +45,7 @@ def find_owners(stage: Stage, size: int, coordinates: int, source: int = 0, reve
     return [(source + step * block) % coordinates for block in block_numbers(stage, size, coordinates)]
 
 
-def owners_nested(
+def find_nested_owners(
     stages: Sequence[Stage], size: int, grid: Sequence[int], source: int = 0, reverse: bool = False
 ) -> list[tuple[int, ...]]:
     """Return the coordinates, one for each stage, that own each index.
@@ -59,7 +59,7 @@ def owners_nested(
     result: list[tuple[int, ...]] = [()] * size
     for coordinate in range(math.prod(grid[axis] for axis in first.axes)):
         positions = [index for index, owner in enumerate(owners) if owner == coordinate]
-        inner = owners_nested(stages[1:], len(positions), grid)
+        inner = find_nested_owners(stages[1:], len(positions), grid)
         for index, rest in zip(positions, inner, strict=True):
             result[index] = (coordinate, *rest)
     return result

@@ -1,4 +1,4 @@
-"""The library's side of a drawn layout."""
+"""The library's layouts for the parts of a layout that a test has drawn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .spec import Spec
 
 
 def make_layout(spec: Spec) -> plait.Layout:
-    """Make a layout from text."""
+    """Make a layout by parsing its text."""
     return plait.Layout.parse(to_text(spec))
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from .distribution import UnfitError, owners_nested
+from .distribution import UnfitError, find_nested_owners
 from .spec import Expression, Spec, Stage
 
 Indices = npt.NDArray[np.int64]
@@ -17,10 +17,10 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Part:
-    """The elements of one rank."""
+    """The elements that one rank owns."""
 
     indices: tuple[Indices, ...]  # one array for each dimension, ascending
-    replica: int  # number of this rank among those with the same elements
+    replica: int  # number of this rank among the ranks with the same elements, from 0
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -37,14 +37,17 @@ def linear(position: tuple[int, ...], axes: tuple[int, ...], grid: tuple[int, ..
 
 
 class Model:
-    """A layout, computed completely. Raises UnfitError if its parts do not fit together."""
+    """The parts of all ranks of a layout, as lists of indices.
+
+    The constructor raises UnfitError if the parts of the layout do not fit together.
+    """
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         extents = self._template_extents()
         source = spec.source or (0,) * len(spec.dist)
         self._owners = [
-            owners_nested(stages, extent, spec.grid, source[d], d in spec.reverse)
+            find_nested_owners(stages, extent, spec.grid, source[d], d in spec.reverse)
             for d, (stages, extent) in enumerate(zip(spec.dist, extents, strict=True))
         ]
         self._sets: dict[tuple[int, tuple[int, ...]], Indices] = {}
@@ -102,7 +105,8 @@ class Model:
             if any(image < 0 or image >= extent for image in images):
                 raise UnfitError(f"an image outside the template: {expression} in {extent}")
 
-    def _find_holder(self, d: int, position: tuple[int, ...]) -> tuple[int, ...]:
+    def _coordinates_at(self, d: int, position: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the coordinate of a grid position for each stage of a dimension."""
         stages: tuple[Stage, ...] = self.spec.dist[d]
         return tuple(linear(position, stage.axes, self.spec.grid) for stage in stages)
 
@@ -117,7 +121,7 @@ class Model:
         for d, expression in enumerate(self.expressions):
             if expression.star:
                 continue
-            coordinates = self._find_holder(d, position)
+            coordinates = self._coordinates_at(d, position)
             if expression.dimension is None:
                 if self._owners[d][expression.shift] != coordinates:
                     return None
@@ -154,12 +158,12 @@ class Model:
         for d, (low, high) in enumerate(self.spec.halos):
             if low == high == 0:
                 continue
-            if not self.consecutive(d):
+            if not self.is_consecutive(d):
                 raise UnfitError(f"a halo in dimension {d}, whose indices are not consecutive")
             if max(low, high) > self.widest_halo(d):
                 raise UnfitError(f"the halo {low}:{high} of dimension {d} is too wide")
 
-    def consecutive(self, d: int) -> bool:
+    def is_consecutive(self, d: int) -> bool:
         """Return whether every rank's indices of a dimension are consecutive."""
         return all(part.shape[d] == 0 or np.ptp(part.indices[d]) + 1 == part.shape[d] for part in self.parts.values())
 
@@ -183,17 +187,17 @@ class Model:
             max((self.padded_shape(rank)[d] for rank in self.parts), default=0) for d in range(len(self.spec.shape))
         )
 
-    def steps(self, rank: int) -> tuple[int, ...]:
+    def strides(self, rank: int) -> tuple[int, ...]:
         """Return the strides, in elements, of each dimension in a dense padded local array."""
         shape = self.padded_shape(rank)
         result = [0] * len(shape)
-        step = 1
+        stride = 1
         for d in reversed(self.spec.slowest_first):
-            result[d] = step
-            step *= shape[d]
+            result[d] = stride
+            stride *= shape[d]
         return tuple(result)
 
-    def new_array(self, rank: int, dtype: npt.DTypeLike, fill: object) -> npt.NDArray[np.generic]:
+    def make_filled_array(self, rank: int, dtype: npt.DTypeLike, fill: object) -> npt.NDArray[np.generic]:
         """Return a dense padded local array of one value, in the local order."""
         order = self.spec.slowest_first
         shape = self.padded_shape(rank)
@@ -210,7 +214,7 @@ class Model:
         for d, (indices, size) in enumerate(zip(part.indices, self.spec.shape, strict=True)):
             elements = np.add.outer(elements * size, indices)
             low = self.spec.halos[d][0]
-            positions = np.add.outer(positions, (np.arange(len(indices)) + low) * self.steps(rank)[d])
+            positions = np.add.outer(positions, (np.arange(len(indices)) + low) * self.strides(rank)[d])
         return elements.ravel(), positions.ravel()
 
     def owners(self, index: tuple[int, ...]) -> list[int]:
@@ -226,11 +230,12 @@ class Model:
         indices = self.parts[rank].indices
         return tuple(int(np.flatnonzero(owned == i)[0]) for owned, i in zip(indices, index, strict=True))
 
-    def key(self) -> tuple[object, ...]:
+    def equality_key(self) -> tuple[object, ...]:
         """Return a value that is the same for layouts that are equal, and for no others."""
         halos = tuple(
             (low, high, (low or high) > 0 and d in self.spec.periodic) for d, (low, high) in enumerate(self.spec.halos)
         )
+        # The order of dimensions with one index has no effect; if all local arrays are empty, no order has.
         longest = self.max_padded
         order = tuple(d for d in self.spec.slowest_first if longest[d] > 1) if 0 not in longest else ()
         parts = tuple(

@@ -14,25 +14,26 @@ Array = npt.NDArray[np.generic]
 
 @dataclass(frozen=True)
 class Traffic:
-    """The message from one rank to another, counted element by element."""
+    """The message from one rank to another."""
 
     elements: Indices  # C-order numbers of the elements, in the order of the receiver's memory
     runs: tuple[int, ...]  # lengths of the stretches that are contiguous in both local arrays, ascending
 
 
-def replica_wanted(source: Model, receiver: int) -> int:
+def choose_replica(source: Model, receiver: int) -> int:
     """Return the source replica from which a receiver gets its elements: its own replica, or one assigned in turn."""
     if receiver in source.parts and 0 not in source.local_shape(receiver):
         return source.parts[receiver].replica
     return receiver % source.replicas
 
 
-def run_lengths(from_positions: Indices, to_positions: Indices, turns: Indices) -> tuple[int, ...]:
+def run_lengths(from_positions: Indices, to_positions: Indices, wraps: Indices) -> tuple[int, ...]:
     """Return the lengths of the longest stretches in which both positions increase by one.
 
-    A part that wraps around in a dimension is a separate box: its runs do not continue in the elements after it.
+    Elements of a periodic halo, which wrap around the end of a dimension, form a separate box: a run does not continue
+    between elements with different numbers in `wraps` (list_filled_positions).
     """
-    breaks = np.flatnonzero((np.diff(from_positions) != 1) | (np.diff(to_positions) != 1) | (np.diff(turns) != 0)) + 1
+    breaks = np.flatnonzero((np.diff(from_positions) != 1) | (np.diff(to_positions) != 1) | (np.diff(wraps) != 0)) + 1
     return tuple(sorted(len(run) for run in np.split(from_positions, breaks)))
 
 
@@ -49,29 +50,31 @@ def halo_indices(model: Model, rank: int, d: int, fill_halo: bool) -> list[int]:
         return [-1] * low + indices + [-1] * high
     size = model.spec.shape[d]
     before = [indices[0] - low + i for i in range(low)]
-    behind = [indices[-1] + 1 + i for i in range(high)]
+    after = [indices[-1] + 1 + i for i in range(high)]
     if d in model.spec.periodic:
-        before, behind = [i % size for i in before], [i % size for i in behind]
-    return [i if 0 <= i < size else -1 for i in before] + indices + [i if 0 <= i < size else -1 for i in behind]
+        before, after = [i % size for i in before], [i % size for i in after]
+    return [i if 0 <= i < size else -1 for i in before] + indices + [i if 0 <= i < size else -1 for i in after]
 
 
-def positions_filled(target: Model, rank: int, fill_halo: bool) -> tuple[Indices, Indices, Indices]:
-    """Return the C-order numbers of the elements that a rank gets, their positions in its padded local array, and one
-    number for each that encodes the dimensions, and the positions in them, where it wraps around.
+def list_filled_positions(target: Model, rank: int, fill_halo: bool) -> tuple[Indices, Indices, Indices]:
+    """Return three arrays about the elements that a rank gets, in the order of its padded local array.
+
+    They are the C-order numbers of the elements, their positions in the padded local array, and a number that encodes
+    in which dimensions the element wraps around, and at which end.
     """
     if not fill_halo:
         elements, positions = target.local_positions(rank)
         return elements, positions, np.zeros_like(positions)
-    elements, positions, turns = np.zeros((), np.int64), np.zeros((), np.int64), np.zeros((), np.int64)
+    elements, positions, wraps = np.zeros((), np.int64), np.zeros((), np.int64), np.zeros((), np.int64)
     for d, size in enumerate(target.spec.shape):
         halo = np.array(halo_indices(target, rank, d, True), np.int64)
         filled = np.flatnonzero(halo >= 0)
         indices = target.parts[rank].indices[d]
         unwrapped = indices[0] - target.spec.halos[d][0] + filled  # the index at this position if nothing wrapped
         elements = np.add.outer(elements * size, halo[filled])
-        positions = np.add.outer(positions, filled * target.steps(rank)[d])
-        turns = np.add.outer(turns * 3, unwrapped // size if target.spec.halos[d] != (0, 0) else filled * 0)
-    return elements.ravel(), positions.ravel(), turns.ravel()
+        positions = np.add.outer(positions, filled * target.strides(rank)[d])
+        wraps = np.add.outer(wraps * 3, unwrapped // size if target.spec.halos[d] != (0, 0) else filled * 0)
+    return elements.ravel(), positions.ravel(), wraps.ravel()
 
 
 def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tuple[int, int], Traffic]:
@@ -88,21 +91,25 @@ def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tupl
     for receiver, part in target.parts.items():
         if 0 in part.shape:  # a rank without elements has no neighbours either
             continue
-        replica = replica_wanted(source, receiver)
-        elements, to_positions, turns = positions_filled(target, receiver, fill_halo)
+        replica = choose_replica(source, receiver)
+        elements, to_positions, wraps = list_filled_positions(target, receiver, fill_halo)
         senders, from_positions = holder[replica][elements], position[replica][elements]
-        assert (senders >= 0).all(), "nobody of a replica holds an element"
+        assert (senders >= 0).all(), "no rank of a replica holds an element"
         for sender in np.unique(senders).tolist():
             selected = np.flatnonzero(senders == sender)
             selected = selected[np.argsort(to_positions[selected])]
             traffic[sender, receiver] = Traffic(
-                elements[selected], run_lengths(from_positions[selected], to_positions[selected], turns[selected])
+                elements[selected], run_lengths(from_positions[selected], to_positions[selected], wraps[selected])
             )
     return traffic
 
 
-def expected(model: Model, rank: int, whole: Array, out: Array, fill_halo: bool = False) -> Array:
-    """Return the content of a rank's padded local array after a move; it held `out` before."""
+def expected_local(model: Model, rank: int, whole: Array, out: Array, fill_halo: bool = False) -> Array:
+    """Return the content that a rank's padded local array must have after a conversion; before, it had that of `out`.
+
+    whole      the global array
+    fill_halo  whether the conversion fills halos too
+    """
     result = out.copy()
     if result.ndim == 0:
         return whole.copy()
@@ -122,4 +129,7 @@ def owned_view(model: Model, array: Array) -> Array:
 
 def make_locals(model: Model, whole: Array, halo_value: object) -> list[Array]:
     """Return the padded local arrays of all ranks with the elements of a whole array; halo positions have one value."""
-    return [expected(model, rank, whole, model.new_array(rank, whole.dtype, halo_value)) for rank in model.rank_numbers]
+    return [
+        expected_local(model, rank, whole, model.make_filled_array(rank, whole.dtype, halo_value))
+        for rank in model.rank_numbers
+    ]

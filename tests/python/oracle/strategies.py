@@ -9,7 +9,7 @@ from dataclasses import replace
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from .distribution import owners_nested
+from .distribution import find_nested_owners
 from .model import Model
 from .spec import Expression, Spec, Stage
 
@@ -26,19 +26,19 @@ def examples(count: int) -> settings:
 
 
 def shapes(min_dimensions: int = 0, max_dimensions: int = 4, longest: int = 13) -> st.SearchStrategy[tuple[int, ...]]:
-    """Draw a shape of not too many elements."""
+    """Draw a shape of at most 400 elements."""
 
-    def cut(sizes: list[int]) -> tuple[int, ...]:
+    def limit_elements(sizes: list[int]) -> tuple[int, ...]:
         while math.prod(sizes) > _MAX_ELEMENTS:
             sizes[sizes.index(max(sizes))] //= 2
         return tuple(sizes)
 
     size = st.one_of(st.integers(1, longest), st.integers(0, longest))
-    return st.lists(size, min_size=min_dimensions, max_size=max_dimensions).map(cut)
+    return st.lists(size, min_size=min_dimensions, max_size=max_dimensions).map(limit_elements)
 
 
-def seldom(draw: st.DrawFn, one_in: int = 4) -> bool:
-    """Draw a choice that is mostly no."""
+def draw_rarely(draw: st.DrawFn, one_in: int = 4) -> bool:
+    """Draw a boolean that is True in one of `one_in` cases."""
     return draw(st.integers(0, one_in - 1)) == one_in - 1
 
 
@@ -68,7 +68,10 @@ def owner_lists(draw: st.DrawFn, sizes: set[int], coordinates: int) -> tuple[tup
 
 @st.composite
 def stages(draw: st.DrawFn, sizes: set[int], coordinates: int, axes: tuple[int, ...]) -> Stage:
-    """Draw a distribution that fits each of the sizes that it distributes."""
+    """Draw one distribution of a dimension.
+
+    sizes  the numbers of indices that it distributes: several if an earlier stage gives its coordinates unequal numbers
+    """
     kinds = ["block", "block(m)", "balanced", "cyclic", "cyclic(k)"]
     size = max(sizes)
     if len(sizes) == 1:
@@ -106,22 +109,22 @@ def expressions(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[tuple[int, ...
         else:
             d = remaining.pop(draw(st.integers(0, len(remaining) - 1)))
             scale = draw(st.sampled_from([1, 1, -1, 2, -2, 3]))
-            reach = abs(scale) * max(shape[d] - 1, 0)
+            span = abs(scale) * max(shape[d] - 1, 0)  # between the template indices of the first and the last index
             low = draw(st.integers(0, 3))
-            align.append(Expression(d, scale, low if scale > 0 else low + reach))
-            template.append(low + reach + (1 if shape[d] else 0) + draw(st.integers(0, 3)))
+            align.append(Expression(d, scale, low if scale > 0 else low + span))
+            template.append(low + span + (1 if shape[d] else 0) + draw(st.integers(0, 3)))
     return tuple(template), tuple(align)
 
 
 def _draw_axes(draw: st.DrawFn, dimensions: int, rich: bool) -> tuple[list[list[int]], int, bool]:
-    """Draw how many axes each stage of each dimension takes, how many are replicated, and whether axes are named."""
+    """Draw the numbers of grid axes: of each stage of each dimension, and of replicas; and whether axes are named."""
     counts: list[list[int]] = []
     used = 0
     for _ in range(dimensions):
         levels = draw(st.sampled_from([0, 1, 1, 1, 2, 3] if rich else [0, 1, 1, 1]))
         counts_ = []
         for _ in range(levels):
-            count = 2 if rich and seldom(draw, 5) else 1
+            count = 2 if rich and draw_rarely(draw, 5) else 1
             if used + count <= _MAX_AXES:
                 counts_.append(count)
                 used += count
@@ -160,7 +163,7 @@ def halos(draw: st.DrawFn, spec: Spec, widest: int = 4) -> Spec:
     widths, periodic = [], []
     for d in range(len(spec.shape)):
         wraps = draw(st.booleans())
-        widest_here = min(model.widest_halo(d), widest) if model.consecutive(d) and draw(st.booleans()) else 0
+        widest_here = min(model.widest_halo(d), widest) if model.is_consecutive(d) and draw(st.booleans()) else 0
         widths.append((draw(st.integers(0, widest_here)), draw(st.integers(0, widest_here))))
         if wraps and widths[-1] != (0, 0):
             periodic.append(d)
@@ -174,10 +177,10 @@ def specs(
     """Draw a layout of a shape; without `rich` only distributions, grid, ranks and order."""
     template, align, offset = (), (), ()
     extents = shape
-    if rich and seldom(draw):
+    if rich and draw_rarely(draw):
         template, align = draw(expressions(shape))
         extents = template
-    elif rich and shape and seldom(draw):
+    elif rich and shape and draw_rarely(draw):
         offset = tuple(draw(st.integers(0, 5)) if draw(st.booleans()) else 0 for _ in shape)
     counts, copies, named = _draw_axes(draw, len(extents), rich)
     axes = sum(map(sum, counts)) + copies
@@ -197,16 +200,16 @@ def specs(
         for count in stage_counts:
             own_axes, free = tuple(free[:count]), free[count:]
             coordinates = math.prod(grid[axis] for axis in own_axes)
-            owners = owners_nested(
+            owners = find_nested_owners(
                 dimension_stages, extents[d], grid, *((source[d], d in reverse) if dimension_stages else ())
             )
             known = [tuple(c) for c in _all_coordinates(dimension_stages, grid)]
             sizes = {sum(1 for owner in owners if owner == c) for c in known}
             stage = draw(stages(sizes, coordinates, own_axes))
             if not dimension_stages:
-                turns = rich and stage.kind != "indirect" and seldom(draw, 3)
-                source.append(draw(st.integers(0, coordinates - 1)) if turns else 0)
-                if turns and draw(st.booleans()):
+                has_source = rich and stage.kind != "indirect" and draw_rarely(draw, 3)
+                source.append(draw(st.integers(0, coordinates - 1)) if has_source else 0)
+                if has_source and draw(st.booleans()):
                     reverse.append(d)
             dimension_stages.append(stage)
         if not stage_counts:
@@ -234,7 +237,7 @@ def _all_coordinates(dimension_stages: list[Stage], grid: tuple[int, ...]) -> li
     result: list[tuple[int, ...]] = [()]
     for stage in dimension_stages:
         extent = math.prod(grid[axis] for axis in stage.axes)
-        result = [(*front, c) for front in result for c in range(extent)]
+        result = [(*outer, c) for outer in result for c in range(extent)]
     return result
 
 
@@ -243,7 +246,7 @@ def distributed_specs(**options: object) -> st.SearchStrategy[Spec]:
     return shapes().flatmap(lambda shape: specs(shape, **options))
 
 
-def flattened(spec: Spec) -> Spec:
+def spell_by_maps(spec: Spec) -> Spec:
     """Return an equal layout spelled with maps alone: one axis a dimension, indirect distributions, explicit ranks."""
     model = Model(replace(spec, halo=(), periodic=()))
     classes: list[list[tuple[int, ...]]] = []

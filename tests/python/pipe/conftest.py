@@ -1,4 +1,4 @@
-"""The ends of pipes meet in a folder that each test has for itself."""
+"""Writers and readers of pipes find each other through files in a folder; each test gets a folder of its own."""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""Both ends of pipes, as tests use them."""
+"""The writer and the reader of a pipe in one test: one of them runs in a background thread.
+
+A pipe transfers an array in each time step. Arrays here have different elements in each step.
+"""
 
 import threading
 
@@ -7,13 +10,13 @@ import numpy as np
 import plait
 
 
-def whole(shape, step, dtype="f8"):
-    """Return the array of a step, in which each element has a different number."""
+def make_step_array(shape, step, dtype="f8"):
+    """Return the whole array of a time step, in which each element has a different number."""
     return (np.arange(np.prod(shape, dtype=int)).reshape(shape) + 1000 * step).astype(dtype)
 
 
 def split_array(array, layout):
-    """Return the local arrays of all ranks of a layout, with unchanged halos."""
+    """Return the local arrays of all ranks of a layout; the elements of halos are zero."""
     parts = []
     for rank in layout.rank_numbers:
         local = np.zeros(layout.padded_shape(rank), array.dtype, order="C")
@@ -31,6 +34,7 @@ def _halos(layout):
 
 
 def as_argument(parts):
+    """Return local arrays as File.write() takes them: a list, or the array itself if there is only one rank."""
     return parts[0] if len(parts) == 1 else parts
 
 
@@ -51,6 +55,7 @@ class BackgroundThread(threading.Thread):
             self._error = error
 
     def result(self, seconds=300):
+        """Wait until the function ends, and return its result or raise its exception."""
         self.join(seconds)
         assert not self.is_alive(), "it waits for ever"
         if self._error is not None:
@@ -59,9 +64,10 @@ class BackgroundThread(threading.Thread):
 
 
 def write_steps(url, layout, count, dtype="f8"):
+    """Write the arrays of `count` steps to a pipe, distributed by a layout."""
     with plait.open(url, "w", shape=layout.shape, dtype=dtype) as file:
         for step in range(count):
-            file.write(as_argument(split_array(whole(layout.shape, step, dtype), layout)), layout)
+            file.write(as_argument(split_array(make_step_array(layout.shape, step, dtype), layout)), layout)
 
 
 def check_steps(steps, expected, layout):
@@ -71,11 +77,11 @@ def check_steps(steps, expected, layout):
             np.testing.assert_array_equal(actual, part)
 
 
-def read_steps(url, layout, **how):
-    """Return the local arrays of each step."""
+def read_steps(url, layout, **options):
+    """Read all steps of a pipe, and return a list of the local arrays of each; options: of File.read()."""
     steps = []
     with plait.open(url) as file:
         for _ in file:
-            arrays = file.read(layout, **how)
+            arrays = file.read(layout, **options)
             steps.append(arrays if isinstance(arrays, list) else [arrays])
     return steps

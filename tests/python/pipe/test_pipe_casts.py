@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from pipe_ends import BackgroundThread, split_array, whole
+from pipe_ends import BackgroundThread, make_step_array, split_array
 
 import plait
 from plait import Layout
@@ -47,7 +47,7 @@ def test_conversions_equal_those_of_numpy(source, target, casting):
 
 def test_conversions_of_every_layout():
     """Unfilled halos and gaps in the target stay unchanged, and regions are applied."""
-    array = whole((40, 30), 1)
+    array = make_step_array((40, 30), 1)
     array[3, 5] = 1e300
     writer = BackgroundThread(write, array, Layout(array.shape, "(block, cyclic(3)) onto (2, 2)"))
     with plait.open("pipe:flow?casting=same_kind", dtype="f4") as file:
@@ -91,7 +91,7 @@ def test_byte_orders_are_converted(dtype):
 
 
 def test_wider_elements_are_converted_in_pieces():
-    array = whole((700, 300), 2, "u1")
+    array = make_step_array((700, 300), 2, "u1")
     writer = BackgroundThread(write, array, Layout(array.shape, "(block, cyclic) onto (2, 2)"))
     with plait.open("pipe:flow?casting=safe", dtype="c16") as file:
         np.testing.assert_array_equal(file.read(), array)

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 import pytest
-from pipe_ends import BackgroundThread, whole
+from pipe_ends import BackgroundThread, make_step_array
 
 import plait
 
@@ -17,7 +17,7 @@ def write(count=3, *, second=False, url="pipe:flow", dtype="f8", attributes=None
     with plait.open(url, "w", shape=SHAPE, dtype=dtype) as file:
         for number in range(count):
             file.begin_step(attributes or {"time": 0.5 * number})
-            file.write(whole(SHAPE, number, dtype))
+            file.write(make_step_array(SHAPE, number, dtype))
             if second:
                 file.define("pressure", (number + 2,), "i2")
                 file.write(np.full(number + 2, number, "i2"), variable="pressure")
@@ -49,7 +49,7 @@ def test_each_step_becomes_a_file(tmp_path, order, memory):
     for number in range(3):
         actual = np.load(tmp_path / f"a-{number:03}.npy")
         assert actual.flags.f_contiguous == (order == "F")
-        np.testing.assert_array_equal(actual, whole(SHAPE, number))
+        np.testing.assert_array_equal(actual, make_step_array(SHAPE, number))
 
 
 def test_the_only_step_becomes_the_file(tmp_path):
@@ -58,7 +58,7 @@ def test_the_only_step_becomes_the_file(tmp_path):
     writer.result()
     actual = np.load(tmp_path / "a.npy")
     assert actual.dtype == ">i4"
-    np.testing.assert_array_equal(actual, whole(SHAPE, 0))
+    np.testing.assert_array_equal(actual, make_step_array(SHAPE, 0))
 
 
 def test_a_second_step_needs_its_own_name(tmp_path):
@@ -139,7 +139,7 @@ def test_a_relay_passes_on_everything():
     assert done.steps == 3
     for number, (step, attributes, arrays) in enumerate(reader.result()):
         assert (step, attributes, list(arrays)) == (number, {"time": 0.5 * number}, ["data", "pressure"])
-        np.testing.assert_array_equal(arrays["data"], whole(SHAPE, number))
+        np.testing.assert_array_equal(arrays["data"], make_step_array(SHAPE, number))
         np.testing.assert_array_equal(arrays["pressure"], np.full(number + 2, number, "i2"))
     with pytest.raises(plait.ArgumentError, match="is the source itself"):
         plait.copy("pipe:flow", "pipe:flow?queue=3")
@@ -147,12 +147,12 @@ def test_a_relay_passes_on_everything():
 
 def test_files_become_steps(tmp_path):
     for number in range(3):
-        np.save(tmp_path / f"a-{number}.npy", np.asfortranarray(whole(SHAPE, number)))
+        np.save(tmp_path / f"a-{number}.npy", np.asfortranarray(make_step_array(SHAPE, number)))
     sources = [tmp_path / f"a-{number}.npy" for number in range(3)]
     reader = BackgroundThread(read)
     assert plait.copy(sources, "pipe:flow").steps == 3
     for number, (_, _, arrays) in enumerate(reader.result()):
-        np.testing.assert_array_equal(arrays["data"], whole(SHAPE, number))
+        np.testing.assert_array_equal(arrays["data"], make_step_array(SHAPE, number))
     plait.copy(sources, tmp_path / "b-{step}.npy")
     assert (tmp_path / "b-2.npy").read_bytes() == (tmp_path / "a-2.npy").read_bytes()
     np.save(tmp_path / "other.npy", np.zeros(4))
@@ -174,7 +174,7 @@ def test_files_become_steps(tmp_path):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("memory", [256 << 20, 300])
 def test_streams_of_npy_files(tmp_path, order, memory):
-    arrays = [np.array(whole(SHAPE, number, ">f4"), order=order) for number in range(3)]
+    arrays = [np.array(make_step_array(SHAPE, number, ">f4"), order=order) for number in range(3)]
     stream = io.BytesIO()
     writer = BackgroundThread(write, 3)
     assert plait.copy("pipe:flow", stream, order=order, memory=memory).steps == 3
@@ -183,7 +183,7 @@ def test_streams_of_npy_files(tmp_path, order, memory):
     for number in range(3):
         actual = np.load(stream)
         assert actual.flags.f_contiguous == (order == "F")
-        np.testing.assert_array_equal(actual, whole(SHAPE, number))
+        np.testing.assert_array_equal(actual, make_step_array(SHAPE, number))
     assert stream.read() == b""
     stream = io.BytesIO()
     for array in arrays:
@@ -208,10 +208,10 @@ def test_streams_of_raw_elements(tmp_path):
     writer = BackgroundThread(write, 2)
     plait.copy("pipe:flow", stream, raw=True)
     writer.result()
-    assert stream.getvalue() == whole(SHAPE, 0).tobytes() + whole(SHAPE, 1).tobytes()
+    assert stream.getvalue() == make_step_array(SHAPE, 0).tobytes() + make_step_array(SHAPE, 1).tobytes()
     stream.seek(0)
     assert plait.copy(stream, tmp_path / "a{step}.npy", raw=True, shape=SHAPE, dtype="f8").steps == 2
-    np.testing.assert_array_equal(np.load(tmp_path / "a1.npy"), whole(SHAPE, 1))
+    np.testing.assert_array_equal(np.load(tmp_path / "a1.npy"), make_step_array(SHAPE, 1))
 
 
 def npy(array):
@@ -262,7 +262,7 @@ def test_an_ordinary_file_gets_whole_arrays_only(tmp_path):
         if done > total - 100:
             raise ZeroDivisionError
 
-    np.save(tmp_path / "a.npy", whole(SHAPE, 0))
+    np.save(tmp_path / "a.npy", make_step_array(SHAPE, 0))
     with open(tmp_path / "b", "wb") as stream:
         plait.copy(tmp_path / "a.npy", stream)
         with pytest.raises(ZeroDivisionError):
@@ -299,7 +299,7 @@ def test_a_pipe_without_steps(tmp_path):
 def test_a_writer_that_fails_leaves_no_file(tmp_path):
     def write_and_fail():
         with plait.open("pipe:flow", "w", shape=SHAPE, dtype="f8") as file:
-            file.write(whole(SHAPE, 0))
+            file.write(make_step_array(SHAPE, 0))
             raise ZeroDivisionError
 
     writer = BackgroundThread(write_and_fail)

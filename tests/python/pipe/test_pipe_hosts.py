@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from launching import needs_mpi
-from several_hosts_here import needs_hosts, needs_hosts_and_mpi, on_hosts
+from several_hosts_here import needs_hosts, needs_hosts_and_mpi, run_hosts_script
 
 STORM = Path(__file__).parents[2] / "stress/pipe_storm.py"
 
@@ -21,7 +21,7 @@ def test_programs_of_several_hosts():
 
     def storm(fault):
         options = ["--seed", random.randrange(1 << 20), "--hosts", 3, "--fault", fault, "--here"]
-        return on_hosts("exec", "--hosts", 3, "--", sys.executable, STORM, *options, seconds=400)
+        return run_hosts_script("exec", "--hosts", 3, "--", sys.executable, STORM, *options, seconds=400)
 
     with ThreadPoolExecutor() as pool:  # the programs mostly wait
         for done in pool.map(storm, ["none", "flap", "cut"]):
@@ -99,7 +99,7 @@ def between_two(folder, url, before="true", programs=(WRITES, READS)):
         on-host host1 {shlex.quote(f"exec {reader}")}
         wait
     """
-    done = on_hosts("exec", "--hosts", 2, "--", "sh", "-uc", script)
+    done = run_hosts_script("exec", "--hosts", 2, "--", "sh", "-uc", script)
     return done.stdout + done.stderr
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from pipe_ends import BackgroundThread, check_steps, read_steps, split_array, whole, write_steps
+from pipe_ends import BackgroundThread, check_steps, make_step_array, read_steps, split_array, write_steps
 
 import plait
 from plait import Layout
@@ -15,7 +15,7 @@ def test_a_region_is_read():
     layout = Layout((7, 1), "(cyclic, *) onto (3)")
     steps = read_steps("pipe:flow", layout, region=region)
     writer.result()
-    check_steps(steps, lambda step: whole(shape, step)[region], layout)
+    check_steps(steps, lambda step: make_step_array(shape, step)[region], layout)
 
 
 def test_only_the_elements_of_a_strided_region_are_sent():
@@ -27,7 +27,7 @@ def test_only_the_elements_of_a_strided_region_are_sent():
             layout_ = Layout((50, 29), "(*, cyclic) onto (5)")
             assert "11.3 KiB in 1450 runs" in file.explain(layout_, region)
             actual = file.read(layout_, region=region)
-            for part, expected in zip(actual, split_array(whole((100, 90), 0)[region], layout_), strict=True):
+            for part, expected in zip(actual, split_array(make_step_array((100, 90), 0)[region], layout_), strict=True):
                 np.testing.assert_array_equal(part, expected)
     writer.result()
 
@@ -59,7 +59,7 @@ def read_error_text(opened, *args, **kwargs):
 )
 def test_regions_equal_those_of_files(tmp_path, region):
     shape = (10, 4)
-    np.save(tmp_path / "a.npy", whole(shape, 0))
+    np.save(tmp_path / "a.npy", make_step_array(shape, 0))
     writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, "(cyclic(3), block) onto (2, 2)"), 1)
     with plait.open(tmp_path / "a.npy") as file, plait.open("pipe:flow") as pipe:
         for _ in pipe:
@@ -76,7 +76,7 @@ def test_steps_are_indexed_like_arrays(meeting_folder):
     with plait.open("pipe:flow") as file:
         assert "begin a step first" in index_error_text(file, [1, 2])
         for step in file:
-            expected = whole(shape, step.number)
+            expected = make_step_array(shape, step.number)
             for index in (np.s_[2, 3], np.s_[::-2, 4:1:-1], np.s_[[7, 1, 1], 3:], expected % 3 == 1, ...):
                 np.testing.assert_array_equal(file[index], expected[index])
             np.testing.assert_array_equal(file.astype("i4")[1], expected[1].astype("i4"))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
-from pipe_ends import BackgroundThread, as_argument, check_steps, read_steps, whole, write_steps
+from pipe_ends import BackgroundThread, as_argument, check_steps, make_step_array, read_steps, write_steps
 
 import plait
 from plait import Layout
@@ -32,7 +32,7 @@ def test_each_step_arrives_in_the_readers_layout(source, target, dtype):
     steps = read_steps("pipe:flow", layout)
     writer.result()
     assert len(steps) == 4
-    check_steps(steps, lambda step: whole(shape, step, dtype), layout)
+    check_steps(steps, lambda step: make_step_array(shape, step, dtype), layout)
 
 
 @st.composite
@@ -59,11 +59,11 @@ def test_any_layouts(data):
     shape = tuple(data.draw(st.lists(st.integers(0, 12), min_size=1, max_size=3)))
     source = data.draw(layouts(shape))
     region = tuple(data.draw(region_strategy(size)) for size in shape)
-    target = data.draw(layouts(whole(shape, 0)[region].shape))
+    target = data.draw(layouts(make_step_array(shape, 0)[region].shape))
     writer = BackgroundThread(write_steps, "pipe:flow", source, 2)
     steps = read_steps("pipe:flow", target, region=region)
     writer.result()
-    check_steps(steps, lambda step: whole(shape, step)[region], target)
+    check_steps(steps, lambda step: make_step_array(shape, step)[region], target)
 
 
 def test_halos_are_filled():
@@ -164,7 +164,7 @@ def test_each_of_several_readers_gets_every_step():
         steps = reader.result()
         assert len(steps) == 7
         for step, arrays in enumerate(steps):
-            np.testing.assert_array_equal(np.concatenate(arrays), whole((6,), step))
+            np.testing.assert_array_equal(np.concatenate(arrays), make_step_array((6,), step))
 
 
 def test_a_reader_that_left_early_counts_as_required_reader():

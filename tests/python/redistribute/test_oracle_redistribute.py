@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from brute_force import numbered
+from brute_force import make_distinct_array
 from hypothesis import given, note
 from hypothesis import strategies as st
 from oracle.library import make_layout
 from oracle.model import Model
-from oracle.moves import expected, make_locals, owned_view
+from oracle.moves import expected_local, make_locals, owned_view
 from oracle.notation import to_text
 from oracle.strategies import examples, shapes, specs
 
@@ -49,16 +49,16 @@ def test_into_existing_arrays(data):
     fill = data.draw(st.booleans())
     note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
     source, target = Model(a), Model(b)
-    whole = numbered(shape, data.draw(st.sampled_from(DTYPES)))
+    whole = make_distinct_array(shape, data.draw(st.sampled_from(DTYPES)))
     before = [anywhere(data.draw, array) for array in make_locals(source, whole, filler(whole.dtype))]
     copies = [array.copy() for array in before]
-    blank = [target.new_array(rank, whole.dtype, filler(whole.dtype)) for rank in target.rank_numbers]
+    blank = [target.make_filled_array(rank, whole.dtype, filler(whole.dtype)) for rank in target.rank_numbers]
     out = [anywhere(data.draw, array) for array in blank]
     plait.redistribute(
         as_given(before, data.draw), make_layout(a), make_layout(b), out=as_given(out, data.draw), fill_halo=fill
     )
     for rank, local, untouched in zip(target.rank_numbers, out, blank, strict=True):
-        np.testing.assert_array_equal(local, expected(target, rank, whole, untouched, fill))
+        np.testing.assert_array_equal(local, expected_local(target, rank, whole, untouched, fill))
     for array, old in zip(before, copies, strict=True):
         np.testing.assert_array_equal(array, old)
 
@@ -71,7 +71,7 @@ def test_into_new_arrays(data):
     fill = data.draw(st.booleans())
     note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
     source, target = Model(a), Model(b)
-    whole = numbered(shape)
+    whole = make_distinct_array(shape)
     before = [anywhere(data.draw, array) for array in make_locals(source, whole, -1)]
     actual = plait.redistribute(as_given(before, data.draw), make_layout(a), make_layout(b), fill_halo=fill)
     actual = actual if isinstance(actual, list) else [actual]
@@ -79,13 +79,13 @@ def test_into_new_arrays(data):
     for rank, local in zip(target.rank_numbers, actual, strict=True):
         assert local.dtype == whole.dtype
         assert local.shape == target.padded_shape(rank)
-        steps = [step * local.itemsize for step in target.steps(rank)]
+        steps = [step * local.itemsize for step in target.strides(rank)]
         assert all(
             n < 2 or local.size == 0 or stride == step
             for n, stride, step in zip(local.shape, local.strides, steps, strict=True)
         )
         # Unwritten positions may hold anything, so they are compared with themselves.
-        np.testing.assert_array_equal(local, expected(target, rank, whole, local, fill))
+        np.testing.assert_array_equal(local, expected_local(target, rank, whole, local, fill))
         np.testing.assert_array_equal(owned_view(target, local).ravel(), whole.ravel()[target.local_positions(rank)[0]])
 
 
@@ -97,14 +97,14 @@ def test_with_little_memory(data):
     memory = data.draw(st.sampled_from([4096, 10000, 1 << 20]))
     note(f"{to_text(a)}\n{to_text(b)}\nmemory={memory}")
     source, target = Model(a), Model(b)
-    whole = numbered(shape, "c16")
-    out = [target.new_array(rank, whole.dtype, 99) for rank in target.rank_numbers]
+    whole = make_distinct_array(shape, "c16")
+    out = [target.make_filled_array(rank, whole.dtype, 99) for rank in target.rank_numbers]
     blank = [array.copy() for array in out]
     plait.redistribute(
         make_locals(source, whole, -1), make_layout(a), make_layout(b), out=out, memory=memory, fill_halo=True
     )
     for rank, local, untouched in zip(target.rank_numbers, out, blank, strict=True):
-        np.testing.assert_array_equal(local, expected(target, rank, whole, untouched, True))
+        np.testing.assert_array_equal(local, expected_local(target, rank, whole, untouched, True))
 
 
 def test_a_periodic_halo_of_a_ring():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import matrix_models, models, numbered, shapes
+from brute_force import make_distinct_array, matrix_models, models, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,7 +28,7 @@ def check(actual, expected, target):
 def test_moves_every_element_to_its_position(data):
     shape = data.draw(shapes)
     source, target = data.draw(models(shape)), data.draw(models(shape))
-    whole = numbered(shape, data.draw(st.sampled_from(["f8", "u1", "c16", ">i2", "S3", "?"])))
+    whole = make_distinct_array(shape, data.draw(st.sampled_from(["f8", "u1", "c16", ">i2", "S3", "?"])))
     before = source.locals(whole)
     copies = [array.copy() for array in before]
     after = plait.redistribute(as_given(before), source.layout(), target.layout())
@@ -38,7 +38,7 @@ def test_moves_every_element_to_its_position(data):
 
 
 def test_every_pair_of_distributions_of_a_matrix():
-    whole = numbered((5, 7))
+    whole = make_distinct_array((5, 7))
     targets = matrix_models(5, 7, (3, 2), "F")
     for i, source in enumerate(matrix_models(5, 7, (2, 2))):
         before = as_given(source.locals(whole))
@@ -51,7 +51,7 @@ def test_every_pair_of_distributions_of_a_matrix():
 def test_two_redistributions_equal_the_direct_one(data):
     shape = data.draw(shapes)
     a, b, c = (data.draw(models(shape)) for _ in range(3))
-    start = as_given(a.locals(numbered(shape)))
+    start = as_given(a.locals(make_distinct_array(shape)))
     middle = plait.redistribute(start, a.layout(), b.layout())
     end = plait.redistribute(middle, b.layout(), c.layout())
     direct = plait.redistribute(start, a.layout(), c.layout())
@@ -64,7 +64,7 @@ def test_two_redistributions_equal_the_direct_one(data):
 def test_arrays_may_have_any_strides():
     source = plait.Layout((6, 8), "(block, *) onto (2)")
     target = plait.Layout((6, 8), "(*, cyclic) onto (2)")
-    whole = numbered((6, 8))
+    whole = make_distinct_array((6, 8))
     backwards = np.ascontiguousarray(whole[::-1, ::-1])[::-1, ::-1]
     wide = np.zeros((3, 24))
     wide[:, ::3] = whole[3:]
@@ -132,7 +132,7 @@ def test_large_arrays_are_moved_by_several_threads():
 
 def test_out_may_be_any_matching_array():
     source, target = plait.Layout((6, 8), "(block, *) onto (2)"), plait.Layout((6, 8), "(*, cyclic) onto (2)")
-    whole = numbered((6, 8))
+    whole = make_distinct_array((6, 8))
     wide = np.zeros((6, 12))
     out = [wide[:, ::3], np.zeros((6, 4), order="F")]
     assert plait.redistribute([whole[:3], whole[3:]], source, target, out=out) is out
@@ -150,7 +150,7 @@ def test_out_may_be_any_matching_array():
 
 def test_sections_move_between_regions_of_two_arrays():
     random = np.random.default_rng(4)
-    a, b = numbered((9, 10)), -numbered((7, 12))
+    a, b = make_distinct_array((9, 10)), -make_distinct_array((7, 12))
     source, target = (
         plait.Layout((9, 10), "(cyclic(2), block) onto (2, 2)"),
         plait.Layout((7, 12), "(*, cyclic) onto (3)"),
@@ -194,7 +194,7 @@ def test_a_plan_is_reused():
     with plait.Redistribution(source, target, "f4", memory=4096) as plan:
         assert [array.shape for array in plan.source] == [source.local_shape(rank) for rank in range(4)]
         for turn in range(3):
-            expected = numbered((30, 40), "f4") + turn
+            expected = make_distinct_array((30, 40), "f4") + turn
             for array, part in zip(plan.source, plait.redistribute(expected, whole, source), strict=True):
                 array[...] = part
             after = plan.run() if turn % 2 == 0 else plan.start().wait()
@@ -214,7 +214,7 @@ def test_a_plan_is_reused():
 
 def test_nonblocking_redistributions_complete_in_order():
     source, target = plait.Layout((64, 64), "(block, *) onto (2)"), plait.Layout((64, 64), "(*, block) onto (2)")
-    first = plait.redistribute(numbered((64, 64)), plait.Layout((64, 64), "(*, *)"), source)
+    first = plait.redistribute(make_distinct_array((64, 64)), plait.Layout((64, 64), "(*, *)"), source)
     requests = []
     arrays = first
     for turn in range(6):

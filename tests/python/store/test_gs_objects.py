@@ -45,8 +45,8 @@ def google(shared_google, monkeypatch, tmp_path):
     monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path / "gcloud"))
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"{shared_google.host}:{shared_google.port}")
     monkeypatch.setenv("NO_PROXY", LOCAL)
-    shared_google.faults(region="auto")
-    shared_google.log()
+    shared_google.set_faults(region="auto")
+    shared_google.take_log()
     return shared_google
 
 
@@ -57,7 +57,7 @@ def without_keys(google, monkeypatch):
     monkeypatch.delenv("GS_ACCESS_KEY_ID")
     monkeypatch.delenv("GS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("GCE_METADATA_HOST", f"{LOCAL}:1")
-    google.log()
+    google.take_log()
     return google
 
 
@@ -105,7 +105,7 @@ def write(url, array, **options):
 def authorizations(google):
     """Read the array, and return the first words of what authorizes the requests since the last call."""
     np.testing.assert_array_equal(plait.open("gs://keys/a.zarr").read(), DATA)
-    return {request["headers"].get("authorization", "none").split()[0] for request in google.log()}
+    return {request["headers"].get("authorization", "none").split()[0] for request in google.take_log()}
 
 
 @pytest.mark.parametrize("options", [{}, {"shards": (4, 6)}], ids=["chunks", "shards"])
@@ -123,7 +123,7 @@ def test_arrays_are_written_read_and_changed(google, options):
     found = plait.open(url)
     np.testing.assert_array_equal(found.read(), np.concatenate([expected, DATA[:3]]))
     assert found.attrs["units"] == "K"
-    headers = [request["headers"] for request in google.log()]
+    headers = [request["headers"] for request in google.take_log()]
     assert not [name for header in headers for name in header if name.startswith("x-amz-")]
     conditions = {header.get("x-goog-if-generation-match", "none") for header in headers}
     assert {"0", "none"} < conditions
@@ -134,12 +134,12 @@ def test_arrays_are_written_read_and_changed(google, options):
 def test_one_object(google, array):
     write("gs://arrays/c.npy", array)
     np.testing.assert_array_equal(plait.open("gs://arrays/c.npy").read(), array)
-    assert google.ask("GET", "/-/uploads") == b"[]"
+    assert google.send_unsigned("GET", "/-/uploads") == b"[]"
 
 
 def test_a_lost_answer_to_a_completion(google):
     """The ETags of Google do not show of which parts an object consists, so that the program gets an error."""
-    google.faults(region="auto", lose_answers=1)
+    google.set_faults(region="auto", lose_answers=1)
     with pytest.raises(plait.Error, match=r"does not show that it has the bytes of this program.*write"):
         write("gs://bucket/lost.npy?conditions=off", LARGE)
     write("gs://bucket/lost.npy", LARGE)
@@ -160,7 +160,7 @@ def test_no_change_is_lost(google):
 @pytest.mark.parametrize("fault", ["ignore_create", "ignore_match"])
 def test_servers_that_ignore_conditions(google, fault):
     code = f"import plait; plait.open('gs://{fault}/a.zarr', 'w', shape=3, dtype='i4').close()"
-    google.faults(region="auto", **{fault: True})
+    google.set_faults(region="auto", **{fault: True})
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "the server ignores the condition x-goog-if-generation-match" in done.stderr
     assert "as in gs://bucket/data.zarr?conditions=off" in done.stderr
@@ -219,15 +219,15 @@ def test_public_objects(google, monkeypatch):
     write("gs://public/a.zarr", DATA)
     monkeypatch.delenv("GS_ACCESS_KEY_ID")
     monkeypatch.delenv("GS_SECRET_ACCESS_KEY")
-    google.log()
+    google.take_log()
     np.testing.assert_array_equal(plait.open("gs://public/a.zarr?anonymous=true").read(), DATA)
-    assert not [request for request in google.log() if "authorization" in request["headers"]]
+    assert not [request for request in google.take_log() if "authorization" in request["headers"]]
 
 
 def test_options(google):
     write("gs://arrays/f.npy?project=lab", DATA)
     np.testing.assert_array_equal(plait.open("gs://arrays/f.npy?project=lab").read(), DATA)
-    assert {request["headers"].get("x-goog-user-project") for request in google.log()} == {"lab"}
+    assert {request["headers"].get("x-goog-user-project") for request in google.take_log()} == {"lab"}
     with pytest.raises(plait.ArgumentError, match=r"there is no option region= of gs://; the options are endpoint"):
         plait.open("gs://arrays/f.npy?region=auto")
     with pytest.raises(plait.ArgumentError, match=r"the name has no bucket; give both, as in gs://bucket/data.zarr"):
@@ -254,9 +254,11 @@ def test_an_object_is_put_again_with_equal_bytes(google, monkeypatch, tmp_path):
         np.testing.assert_array_equal(plait.open(name).read(), DATA)
         write(name, DATA, chunks=DATA.shape, codec="zstd")
         with plait.open(name, "r+") as file:  # a change of a part has the condition that the rest is the same
-            google.log()
+            google.take_log()
             file.write(DATA[:1] + 1, region=np.s_[:1])
-        assert [request["method"] for request in google.log()].count("PUT") == 1, "the first condition is the right one"
+        assert [request["method"] for request in google.take_log()].count("PUT") == 1, (
+            "the first condition is the right one"
+        )
         np.testing.assert_array_equal(plait.open(name).read(), np.concatenate([DATA[:1] + 1, DATA[1:]]))
 
 
@@ -264,9 +266,9 @@ def test_a_cache(google, monkeypatch, tmp_path):
     monkeypatch.setenv("PLAIT_CACHE", str(tmp_path / "cache"))
     write("gs://public/cached.zarr", DATA, chunks=(2, 3), shards=(4, 6))
     for _ in range(2):
-        google.log()
+        google.take_log()
         np.testing.assert_array_equal(plait.open("gs://public/cached.zarr").read(), DATA)
-    assert all("if-none-match" in request["headers"] for request in google.log() if request["method"] == "GET")
+    assert all("if-none-match" in request["headers"] for request in google.take_log() if request["method"] == "GET")
     with plait.open("gs://public/cached.zarr", "r+") as file:
         file.write(-DATA[:1], region=np.s_[:1])
     np.testing.assert_array_equal(plait.open("gs://public/cached.zarr").read()[:2], [-DATA[0], DATA[1]])

@@ -54,10 +54,10 @@ def test_few_requests(server, bucket, tmp_path, version, consolidated):
     put(tmp_path / "a.zarr", url)
     expected = {name: ((3, i + 1), i) for i, name in enumerate(names)}
     assert list_arrays(tmp_path / "a.zarr") == expected
-    server.faults(delay=0.02)
-    server.log()
+    server.set_faults(delay=0.02)
+    server.take_log()
     assert list_arrays(url) == expected
-    log = server.log()
+    log = server.take_log()
     lists = [entry for entry in log if "list-type" in entry["query"]]
     assert len(lists) == len(["", "g/", "g/h/"])
     assert len({entry["peer"] for entry in log}) > 8, "the requests use many connections"
@@ -135,11 +135,11 @@ def test_replaced_arrays_are_removed_with_many_requests_in_flight(server, bucket
     url = f"{bucket}/a.zarr"
     with plait.open(url, "w", shape=(100, 4), dtype="i4", chunks=(1, 4)) as file:
         file.write(np.ones((100, 4), "i4"))
-    server.faults(delay=0.02)
-    server.log()
+    server.set_faults(delay=0.02)
+    server.take_log()
     with plait.open(url, "w", shape=(3, 4), dtype="i4") as file:
         file.write(np.zeros((3, 4), "i4"))
-    removed = [entry for entry in server.log() if entry["method"] == "DELETE"]
+    removed = [entry for entry in server.take_log() if entry["method"] == "DELETE"]
     assert removed[0]["path"].endswith("a.zarr/zarr.json"), "without metadata no program finds a part of the array"
     assert len({entry["path"] for entry in removed}) == 101
     assert len({entry["peer"] for entry in removed}) > 8
@@ -154,9 +154,9 @@ def test_consolidated_metadata_on_request(server, bucket, tmp_path, version):
     url = f"{bucket}/a.zarr"
     put(tmp_path / "a.zarr", url)
     expected = {name: ((3, i + 1), i) for i, name in enumerate(names)}
-    server.log()
+    server.take_log()
     assert list_arrays(f"{url}?consolidated=true") == expected
-    log = server.log()
+    log = server.take_log()
     assert not [entry for entry in log if "list-type" in entry["query"]]
     assert len(log) < 15
     assert set(list_arrays(f"{url}?consolidated=true::g")) == {"g/a", "g/h/b", "g/ü %"}
@@ -220,12 +220,12 @@ def test_consolidated_metadata_of_xarray(server, bucket, tmp_path, monkeypatch):
         f"zarr:{bucket}/a.zarr",
     )
     for name in names:
-        server.log()
+        server.take_log()
         with xarray.open_dataset(name, engine="plait", consolidated=True) as dataset:
             assert len(dataset) == 30
-        assert not [entry for entry in server.log() if "list-type" in entry["query"]]
+        assert not [entry for entry in server.take_log() if "list-type" in entry["query"]]
     with xarray.open_dataset(f"{bucket}/a.zarr?consolidated=true", engine="plait", consolidated=False):
-        assert [entry for entry in server.log() if "list-type" in entry["query"]]
+        assert [entry for entry in server.take_log() if "list-type" in entry["query"]]
     monkeypatch.setenv("NO_PROXY", "::1")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     with pytest.raises(plait.Error, match=r"\[::1\]:1"):
@@ -250,13 +250,13 @@ def test_consolidated_metadata_in_xarray(server, bucket, tmp_path):
     put(tmp_path / "a.zarr", url)
     lists = []
     for consolidated in (None, True):
-        server.log()
+        server.take_log()
         with xarray.open_dataset(url, engine="plait", consolidated=consolidated) as dataset:
             assert len(dataset.variables) == 30
             np.testing.assert_array_equal(dataset["v03"].values, np.full((3, 4), 3))
         tree = xarray.open_datatree(url, engine="plait", consolidated=consolidated)
         assert set(tree.groups) == {"/", "/g", "/g/h"}
-        lists.append(len([entry for entry in server.log() if "list-type" in entry["query"]]))
+        lists.append(len([entry for entry in server.take_log() if "list-type" in entry["query"]]))
     assert lists[0] > 0
     assert lists[1] == 0
     with xarray.open_dataset(tmp_path / "a.zarr", engine="plait", consolidated=True) as dataset:

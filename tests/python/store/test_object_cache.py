@@ -58,7 +58,7 @@ def gets(server):
     """Return the ranges that the server has sent bytes of, by the conditions of the requests."""
     return [
         (request["range"], "if-none-match" in request["headers"])
-        for request in server.log()
+        for request in server.take_log()
         if request["method"] == "GET"
     ]
 
@@ -82,7 +82,7 @@ def test_one_object_is_fetched_once(server, tmp_path, cache, scheme):
 def test_a_small_object(server, tmp_path, cache):
     url = server.publish("small.npy", npy(ARRAY[:1, :20]))
     np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY[:1, :20])
-    server.log()
+    server.take_log()
     np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY[:1, :20])
     assert all(conditional for _, conditional in gets(server))
     assert entries(cache)
@@ -131,7 +131,7 @@ def test_zip_files(server, tmp_path, cache):
     store.close()
     url = server.publish("z.zarr.zip", (tmp_path / "made.zip").read_bytes())
     np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
-    server.log()
+    server.take_log()
     np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     again = gets(server)
     assert all(conditional for _, conditional in again)
@@ -165,7 +165,7 @@ def test_damaged_entries_are_fetched_again(server, tmp_path, cache, damage):
         elif damage == "zeros":
             content = bytearray(len(content))
         path.write_bytes(content)
-    server.log()
+    server.take_log()
     np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     assert len(gets(server)) > 1
     np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
@@ -195,9 +195,9 @@ def test_what_was_used_last_remains(server, tmp_path, cache, monkeypatch):
         past = time.time() - 3600
         os.utime(path, (past, past))
     read_again(used, tmp_path)
-    server.log()
+    server.take_log()
     read_again(server.publish("new.npy", part), tmp_path)
-    server.log()
+    server.take_log()
     read_again(used, tmp_path)
     assert gets(server) == [("bytes=0-65535", True)]
     read_again(unused, tmp_path)
@@ -230,7 +230,7 @@ def test_killed_processes(server, tmp_path, cache):
     left.write_bytes(b"half")
     os.utime(left, (time.time() - 7200, time.time() - 7200))
     np.testing.assert_array_equal(read_again(url, tmp_path), np.tile(ARRAY, (4, 1)))
-    server.log()
+    server.take_log()
     np.testing.assert_array_equal(read_again(url, tmp_path), np.tile(ARRAY, (4, 1)))
     assert gets(server) == [("bytes=0-65535", True)]
     read_again(server.publish("other.npy", npy()), tmp_path)
@@ -256,7 +256,7 @@ def test_a_file_that_cannot_be_written_is_no_error(server, tmp_path, cache):
 def test_objects_without_strong_etags_are_not_cached(server, tmp_path, cache):
     url = server.publish("w.npy", npy())
     for fault in ("no_etag", "weak_etag"):
-        server.faults(**{fault: True})
+        server.set_faults(**{fault: True})
         np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
         assert entries(cache) == []
 
@@ -266,7 +266,7 @@ def test_options_of_the_name(server, tmp_path):
     url = f"s3://public/o.npy?cache={tmp_path}/own&cache_size=64M"
     np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     assert size(tmp_path / "own" / "plait-cache-v1") > ARRAY.nbytes
-    server.log()
+    server.take_log()
     np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     assert gets(server) == [("bytes=0-65535", True)]
     with plait.open(f"s3://b/o.zarr?cache={tmp_path}/own", "w", shape=ARRAY.shape, dtype="f8") as file:
@@ -315,7 +315,7 @@ def test_entries_that_are_no_files_are_not_read(server, tmp_path, cache):
         moved = tmp_path / path.name
         path.rename(moved)
         os.mkfifo(path) if i % 2 else path.symlink_to(moved)
-    server.log()
+    server.take_log()
     np.testing.assert_array_equal(read_again(url, tmp_path), ARRAY)
     assert len(gets(server)) > 1
 

@@ -42,9 +42,9 @@ def test_a_large_file_takes_few_requests(server):
     large = np.arange(5_000_000, dtype="f4").reshape(5000, 1000)
     url = server.publish("large.npy", npy(large))
     with plait.open(url) as file:
-        assert [request["range"] for request in server.log()] == ["bytes=0-65535"]
+        assert [request["range"] for request in server.take_log()] == ["bytes=0-65535"]
         np.testing.assert_array_equal(file.read(), large)
-    ranges = [request["range"] for request in server.log()]
+    ranges = [request["range"] for request in server.take_log()]
     assert len(ranges) <= 12
     sizes = [1 + int(last) - int(first) for first, last in (byte_range[6:].split("-") for byte_range in ranges)]
     assert sum(sizes) == large.nbytes
@@ -114,23 +114,23 @@ def test_zarr_on_a_server_that_does_not_list(server, tmp_path):
 )
 def test_faults(server, faults):
     url = server.publish("a.npy", npy())
-    server.faults(**faults)
+    server.set_faults(**faults)
     np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
 
 
 def test_servers_without_ranges(server):
     url = server.publish("a.npy", npy())
-    server.faults(ignore_ranges=True)
+    server.set_faults(ignore_ranges=True)
     np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
     large = server.publish("large.npy", npy(np.zeros(3_000_000)))
-    server.faults(ignore_ranges=True)
+    server.set_faults(ignore_ranges=True)
     with pytest.raises(plait.Error, match=r"ignores ranges, and the object has 22\.9 MiB; download it"):
         plait.open(large)
 
 
 def test_servers_with_wrong_ranges(server):
     url = server.publish("a.npy", npy())
-    server.faults(wrong_range=True)
+    server.set_faults(wrong_range=True)
     with pytest.raises(plait.Error, match=r"answered with another range \(bytes 1-.*\) than the request bytes=0-"):
         plait.open(url)
 
@@ -141,9 +141,9 @@ def test_servers_with_wrong_ranges(server):
 def test_a_replaced_object_is_never_mixed(server, faults):
     large = np.arange(3_000_000, dtype="f8")
     url = server.publish("changing.npy", npy(large))
-    server.faults(**faults)
+    server.set_faults(**faults)
     with plait.open(url) as file:
-        server.faults(**faults, change_after=2)
+        server.set_faults(**faults, change_after=2)
         with pytest.raises(plait.Error, match="another program has replaced"):
             file.read()
 
@@ -162,7 +162,7 @@ def test_what_is_missing(server):
 def test_secrets_of_urls(server):
     url = server.publish("a.npy", npy())
     np.testing.assert_array_equal(plait.open(f"{url}?X-Amz-Signature=secret/word").read(), ARRAY)
-    assert "secret" in server.log()[0]["query"]
+    assert "secret" in server.take_log()[0]["query"]
     for name in ("none.npy", "none.npz::x", "none.zarr"):
         file, between, array = name.partition("::")
         with pytest.raises(plait.Error) as error:

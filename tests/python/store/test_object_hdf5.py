@@ -144,9 +144,9 @@ def test_a_replaced_object_is_never_mixed(server, tmp_path, faults):
             file[f"d{number}"].attrs["unit"] = "m" * number
     errors = []
     for after in range(1, 12):
-        server.faults()
+        server.set_faults()
         url = publish(server, tmp_path / "a.h5", f"changing{after}.h5")
-        server.faults(**faults, change_after=after)
+        server.set_faults(**faults, change_after=after)
         try:
             found = plait.arrays_in(url)
             with plait.open(f"{url}::d59") as file:
@@ -171,10 +171,10 @@ def test_failing_requests_are_errors(server, tmp_path, monkeypatch):
     for name in ("gzip", "scaled", "last"):
         url = publish(server, tmp_path / "a.h5")
         with plait.open(f"{url}::{name}") as file:
-            server.faults(fail=1000)
+            server.set_faults(fail=1000)
             with pytest.raises(plait.Error, match="status 500"):
                 file.read()
-            server.faults()
+            server.set_faults()
             np.testing.assert_array_equal(file.read(), array)
         url = publish(server, tmp_path / "a.h5")  # with another ETag, so that no block is in memory
         with plait.open(f"{url}::{name}") as file:
@@ -282,10 +282,10 @@ def test_a_copy_has_arrays_of_one_content(server, tmp_path):
             file[name] = array
     right = 0
     for after in range(2, 30):
-        server.faults()
+        server.set_faults()
         url = publish(server, tmp_path / "a.h5")
         # Each read gets the same bytes with another ETag from then on.
-        server.faults(new_tags=True) if after % 2 else server.faults(change_after=after)
+        server.set_faults(new_tags=True) if after % 2 else server.set_faults(change_after=after)
         target = tmp_path / f"{after}.zarr"
         try:
             plait.copy(url, target)

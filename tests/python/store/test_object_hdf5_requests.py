@@ -28,12 +28,12 @@ def test_many_descriptions_take_few_requests(server, tmp_path):
             file[f"group{number % 7}/x{number}"].attrs["unit"] = "m"
     url = publish(server, tmp_path / "a.h5")
     assert len(plait.arrays_in(url)) == 400
-    first = server.log()
+    first = server.take_log()
     assert len(first) <= 12
     assert count_fetched_bytes(first) <= 2 * os.path.getsize(tmp_path / "a.h5")
     # The blocks stay in memory as long as the object has the same ETag.
     np.testing.assert_array_equal(plait.open(f"{url}::group1/x1").read(), [0])
-    assert server.log()[0]["range"] == "bytes=0-65535"
+    assert server.take_log()[0]["range"] == "bytes=0-65535"
 
 
 def test_chunks_are_read_together(server, tmp_path):
@@ -44,11 +44,11 @@ def test_chunks_are_read_together(server, tmp_path):
     url = publish(server, tmp_path / "a.h5")
     for name in "xy":
         with plait.open(f"{url}::{name}") as file:
-            server.log()
+            server.take_log()
             np.testing.assert_array_equal(file.read(), array)
-            assert len(server.log()) <= 4
+            assert len(server.take_log()) <= 4
             np.testing.assert_array_equal(file.read(region=np.s_[:, 100:110]), array[:, 100:110])
-            assert len(server.log()) <= 40
+            assert len(server.take_log()) <= 40
 
 
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
@@ -61,7 +61,7 @@ def test_an_index_takes_few_rounds(server, tmp_path, libver, maxima):
             dataset[row : row + 40] = row
     url = publish(server, tmp_path / "a.h5")
     with plait.open(f"{url}::x") as file:
-        opening = server.log()
+        opening = server.take_log()
         assert count_fetched_bytes(opening) <= 65536 + 600_000
         ranges = [request["range"] for request in opening]
         assert len(ranges) == len(set(ranges))
@@ -86,12 +86,12 @@ def test_a_hundredth_takes_its_own_bytes(server, tmp_path, kind):
     url = publish(server, tmp_path / "a.h5")
     elements = rows * 4 * 12800
     with plait.open(f"{url}::x") as file:
-        index = count_fetched_bytes(server.log())
+        index = count_fetched_bytes(server.take_log())
         # Nodes of a tree have some 40 to 60 bytes a chunk, elements of arrays 8.
         assert index <= (60 if kind.startswith("tree") else 16) * rows * 100 + (1 << 19)
         for region in (np.s_[: rows * 4 // 10, 1280:2560], np.s_[:, 640:768], np.s_[40:52, :]):
             found = file.read(region=region)
-            used = count_fetched_bytes(server.log())
+            used = count_fetched_bytes(server.take_log())
             shape = found.shape
             assert elements / 150 <= found.size <= elements / 90
             assert used <= 1.2 * found.nbytes

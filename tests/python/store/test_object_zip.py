@@ -5,7 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from array_reads import check_parts, open_error
+from array_reads import check_parts, open_error_text
 
 import plait
 
@@ -64,7 +64,7 @@ def test_groups(server, tmp_path, version, scheme):
             np.testing.assert_array_equal(plait.open(whole).read(), array)
     assert [array.name for array in plait.arrays_in(f"{url}::/g")] == ["g/u"]
     assert plait.groups_in(url)[0].attributes["title"] == "x"
-    assert "is a group, which holds 2 arrays: g/u, t" in open_error(plait.ArgumentError, url)
+    assert "is a group, which holds 2 arrays: g/u, t" in open_error_text(plait.ArgumentError, url)
     with pytest.raises(FileNotFoundError, match="no array or group of this name"):
         plait.open(f"{url}::/missing")
     plait.copy(url, tmp_path / "b.h5")
@@ -78,7 +78,7 @@ def test_options_of_the_name(server, tmp_path):
     server.publish("o.zip", content)
     np.testing.assert_array_equal(plait.open("s3://public/o.zip?region=eu-test-1::x").read(), array)
     np.testing.assert_array_equal(plait.open(f"{server.endpoint}/public/o.zip?sig=secret::x").read(), array)
-    assert any(request["query"] == "sig=secret" for request in server.log())
+    assert any(request["query"] == "sig=secret" for request in server.take_log())
 
 
 def test_requests(server, tmp_path):
@@ -90,19 +90,19 @@ def test_requests(server, tmp_path):
     assert entries == 4001
     url = server.publish("many.zarr.zip", content)
     with plait.open(url) as file:
-        opening = server.log()
+        opening = server.take_log()
         np.testing.assert_array_equal(file.read(), array)
-        reading = server.log()
+        reading = server.take_log()
     assert opening[0]["range"] == "bytes=-131072"
     assert len(opening) <= 3, [request["range"] for request in opening]
     assert len(reading) <= 12
     assert all("if-match" in request["headers"] for request in opening[1:] + reading)
     with plait.open(url) as file:
-        again = server.log()
+        again = server.take_log()
         assert len(again) <= 2, "the directory is known"
         assert again[0]["headers"]["if-none-match"] == '"v' + again[0]["headers"]["if-none-match"][2:]
         np.testing.assert_array_equal(file.read(region=np.s_[7, 100:300]), array[7, 100:300])
-    assert len(server.log()) == 1
+    assert len(server.take_log()) == 1
 
 
 def test_a_replaced_object_is_an_error_and_then_read_anew(server, tmp_path):
@@ -128,17 +128,17 @@ def test_zip_files_are_not_written(server, tmp_path):
     for name in ("s3://b/new.zarr.zip", "s3://b/new.zip"):
         with pytest.raises(plait.ArgumentError, match="zip"):
             plait.open(name, "w", shape=(3,), dtype="f4")
-    assert [request for request in server.log() if request["method"] == "PUT"] == []
+    assert [request for request in server.take_log() if request["method"] == "PUT"] == []
 
 
 def test_damaged_files(server, tmp_path):
     content = bytearray(make_zip(tmp_path, {"": make_array()}, compressors=None))
     url = server.publish("cut.zarr.zip", bytes(content[:-30]))
-    assert "as a zip file" in open_error(plait.StoreError, url)
+    assert "as a zip file" in open_error_text(plait.StoreError, url)
     at = content.index(b'"zarr_format"') + 1
     content[at : at + 1] = b"Z"
     url = server.publish("sum.zarr.zip", bytes(content))
-    assert "check sum" in open_error(plait.StoreError, url)
+    assert "check sum" in open_error_text(plait.StoreError, url)
 
 
 def test_local_headers_of_other_lengths(server, tmp_path):
@@ -177,7 +177,7 @@ def test_a_name_that_must_not_be_read_may_be_a_folder(server, status):
     url = "s3://b/folder.zip/a.zarr"
     with plait.open(url, "w", shape=SHAPE, dtype="f4", chunks=CHUNK) as file:
         file.write(make_array())
-    server.faults(absent=[status, "AccessDenied"])
+    server.set_faults(absent=[status, "AccessDenied"])
     np.testing.assert_array_equal(plait.open(url).read(), make_array())
     with pytest.raises(PermissionError, match=rf"none.zip: .* answered with status {status}"):
         plait.open("s3://b/none.zip")
@@ -187,7 +187,7 @@ def test_a_name_that_must_not_be_read_may_be_a_folder(server, status):
 def test_an_archive_that_cannot_be_compared_is_read_again(server, tmp_path, faults):
     """The time of change has a resolution of a second, and the size is the same."""
     array = make_array()
-    server.faults(**faults)
+    server.set_faults(**faults)
     for factor in (1, 2, 3):
         url = server.publish("w.zip", make_zip(tmp_path, {"": factor * array}, compressors=None))
         np.testing.assert_array_equal(plait.open(url).read(), factor * array)

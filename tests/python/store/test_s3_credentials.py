@@ -24,7 +24,7 @@ def objects(server, monkeypatch):
         file.write(DATA)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
-    server.log()
+    server.take_log()
     return server
 
 
@@ -37,7 +37,7 @@ def keys():
 def sessions(objects):
     """Read the array, and return the session tokens of all requests since the last call."""
     np.testing.assert_array_equal(plait.open("s3://keys/a.zarr").read(), DATA)
-    return {request["headers"].get("x-amz-security-token") for request in objects.log()}
+    return {request["headers"].get("x-amz-security-token") for request in objects.take_log()}
 
 
 def use_process(monkeypatch, tmp_path, code, profile="default"):
@@ -135,7 +135,7 @@ def test_errors_of_programs(objects, monkeypatch, tmp_path, code, reason):
         plait.open("s3://keys/a.zarr")
     assert "hidden" not in str(caught.value)
     assert SECRET not in str(caught.value)
-    assert not objects.log()
+    assert not objects.take_log()
 
 
 def test_web_identity(objects, keys, monkeypatch, tmp_path):
@@ -306,10 +306,10 @@ def test_keys_are_renewed_while_a_file_is_open(objects, keys, monkeypatch):
     keys.lifetime = 2
     with plait.open("s3://keys/a.zarr") as file:
         keys.lifetime = 3600
-        objects.log()
+        objects.take_log()
         time.sleep(2.1)
         np.testing.assert_array_equal(file.read(), DATA)
-        assert {request["headers"]["x-amz-security-token"] for request in objects.log()} == {"session-2"}
+        assert {request["headers"]["x-amz-security-token"] for request in objects.take_log()} == {"session-2"}
 
 
 def test_keys_are_used_until_they_expire(objects, keys, monkeypatch):

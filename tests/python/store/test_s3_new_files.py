@@ -21,11 +21,11 @@ LARGE = np.random.default_rng(1).integers(0, 1 << 30, (1500, 1999), dtype="i8") 
 
 def content(server, name):
     """Return the bytes of an object in the bucket `public`."""
-    return server.ask("GET", "/public/" + urllib.parse.quote(name))
+    return server.send_unsigned("GET", "/public/" + urllib.parse.quote(name))
 
 
 def uploads(server):
-    return server.ask("GET", "/-/uploads")
+    return server.send_unsigned("GET", "/-/uploads")
 
 
 def write(url, array, **options):
@@ -96,7 +96,7 @@ def test_an_exception_discards(server):
 
 @pytest.mark.parametrize("fault", ["slow_down", "fail", "reset", "lose_answers"])
 def test_faults(server, fault):
-    server.faults(**{fault: 1})
+    server.set_faults(**{fault: 1})
     name = f"{fault}.npy"
     write(f"s3://public/{name}", LARGE)
     np.testing.assert_array_equal(np.load(io.BytesIO(content(server, name))), LARGE)
@@ -105,7 +105,7 @@ def test_faults(server, fault):
 def test_an_error_after_the_status(server):
     with plait.open("s3://public/late.npy", "w", shape=LARGE.shape, dtype="i8") as file:
         file.write(LARGE)
-        server.faults(error_in_200=1)
+        server.set_faults(error_in_200=1)
     np.testing.assert_array_equal(np.load(io.BytesIO(content(server, "late.npy"))), LARGE)
     assert uploads(server) == b"[]"
 
@@ -116,7 +116,7 @@ def test_a_server_that_ignores_conditions_of_completions(server):
     late = plait.open(name, "w", shape=LARGE.shape, dtype="i8")
     late.write(LARGE)
     write(name, LARGE + 1)
-    server.faults(ignore_match=True)
+    server.set_faults(ignore_match=True)
     with pytest.raises(plait.Error, match="another program has replaced or removed the object"):
         late.close()
     np.testing.assert_array_equal(np.load(io.BytesIO(content(server, "ignored.npy"))), LARGE + 1)
@@ -126,7 +126,7 @@ def test_a_server_that_ignores_conditions_of_completions(server):
 def test_weak_tags(server):
     name = "s3://public/weak.npy"
     write(name, LARGE)
-    server.faults(weak_etag=True)
+    server.set_faults(weak_etag=True)
     with pytest.raises(plait.Error, match="no identity that it compares"):
         write(name, LARGE + 1)
     assert uploads(server) == b"[]"
@@ -168,7 +168,9 @@ def test_ranks(server, ranks, layout, name):
     packed = ["packed"] if name.startswith("z") else []
     job = launching.launch(ranks, sys.executable, "-c", RANKS, f"s3://public/{name}", layout, *packed)
     assert job.returncode == 0, job.stdout
-    parts = [request for request in server.log() if request["method"] == "PUT" and "partNumber" in request["query"]]
+    parts = [
+        request for request in server.take_log() if request["method"] == "PUT" and "partNumber" in request["query"]
+    ]
     assert packed or len({part["peer"] for part in parts}) >= min(ranks, 3)
     found = io.BytesIO(content(server, name.partition("::")[0]))
     if name == "f.npy":

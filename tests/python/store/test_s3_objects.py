@@ -52,7 +52,7 @@ def test_arrays_are_written_read_and_changed(server, bucket, options):
 def test_metadata_appear_last(server, bucket):
     url = f"{bucket}/data.zarr"
     write(f"{url}::/g/a", chunks=(5, 30))
-    puts = [request["path"].split("run/")[1] for request in server.log() if request["method"] == "PUT"]
+    puts = [request["path"].split("run/")[1] for request in server.take_log() if request["method"] == "PUT"]
     puts = [name for name in puts if "probe" not in name]
     assert sorted(puts[:4]) == [f"data.zarr/g/a/c/{i}/0" for i in range(4)]
     assert puts[4:] == ["data.zarr/g/a/zarr.json", "data.zarr/g/zarr.json", "data.zarr/zarr.json"]
@@ -85,7 +85,7 @@ def test_xarray(server, bucket):
 )
 @pytest.mark.parametrize("plain", [False, True])
 def test_keys_are_encoded(server, bucket, key, plain):
-    server.faults(plain_keys=plain)
+    server.set_faults(plain_keys=plain)
     write(f"{bucket}/{key}", chunks=(10, 10))
     np.testing.assert_array_equal(plait.open(f"{bucket}/{key}").read(), ARRAY)
     assert f"{key}/c/0/0" in list_objects(bucket)
@@ -96,7 +96,7 @@ def test_keys_are_encoded(server, bucket, key, plain):
 def test_lists_of_several_pages(server, bucket):
     write(f"{bucket}/a.zarr", chunks=(1, 30))
     names = list_objects(f"{bucket}/a.zarr")
-    server.faults(page=3)
+    server.set_faults(page=3)
     assert list_objects(f"{bucket}/a.zarr") == names
     assert len(names) == 21
 
@@ -117,14 +117,14 @@ def test_lists_of_several_pages(server, bucket):
 )
 def test_failures_that_pass(server, bucket, faults):
     write(f"{bucket}/a.zarr", chunks=(5, 30), attributes={"a": 1})
-    server.faults(**faults)
+    server.set_faults(**faults)
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
-    server.faults(**faults)
+    server.set_faults(**faults)
     write(f"{bucket}/b.zarr", ARRAY * 3, chunks=(5, 30))
     with plait.open(f"{bucket}/b.zarr", "r+") as file:
-        server.faults(**faults)
+        server.set_faults(**faults)
         file.write(ARRAY[:3], region=np.s_[:3])
-    server.faults()
+    server.set_faults()
     expected = ARRAY * 3
     expected[:3] = ARRAY[:3]
     np.testing.assert_array_equal(plait.open(f"{bucket}/b.zarr").read(), expected)
@@ -134,13 +134,13 @@ def test_failures_that_pass(server, bucket, faults):
 def test_requests_in_flight_learn(server, bucket, faults):
     write(f"{bucket}/a.zarr", np.zeros((64, 400), "i4"), chunks=(1, 400))
     with plait.open(f"{bucket}/a.zarr") as file:
-        server.faults(delay=0.1, **faults)  # all requests leave before the first answer
+        server.set_faults(delay=0.1, **faults)  # all requests leave before the first answer
         np.testing.assert_array_equal(file.read(), 0)
 
 
 def test_conflicts_of_puts_pass(server, bucket):
     write(f"{bucket}/a.zarr")
-    server.faults(conflict=2)
+    server.set_faults(conflict=2)
     with plait.open(f"{bucket}/a.zarr", "r+") as file:
         file.write(ARRAY[:3] * 2, region=np.s_[:3])
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read()[:3], ARRAY[:3] * 2)
@@ -153,14 +153,14 @@ def test_a_failed_check_of_a_put_is_an_error(server, bucket):
     first.write(ARRAY)
     second.write(ARRAY)
     first.close()
-    server.faults(fail_heads=1)
+    server.set_faults(fail_heads=1)
     with pytest.raises(PermissionError, match=r"zarr\.json"):
         second.close()
 
 
 def test_objects_that_are_too_long(server, bucket):
     write(f"{bucket}/a.zarr")
-    server.faults(announce=10**12)
+    server.set_faults(announce=10**12)
     with pytest.raises(plait.Error, match="more than 33554432 bytes"):
         plait.open(f"{bucket}/a.zarr")
 
@@ -168,21 +168,21 @@ def test_objects_that_are_too_long(server, bucket):
 def test_shards_that_change_all_the_time(server, bucket):
     write(f"{bucket}/a.zarr", chunks=(5, 5), shards=(20, 30))
     with plait.open(f"{bucket}/a.zarr") as file:
-        server.faults(new_tags=True)
+        server.set_faults(new_tags=True)
         with pytest.raises(plait.StoreError, match=r"the shard .*/c/0/0: it has changed 100 times"):
             file.read()
 
 
 def test_weak_etags_cannot_be_conditions(server, bucket):
     write(f"{bucket}/a.zarr")
-    server.faults(weak_etag=True)
+    server.set_faults(weak_etag=True)
     with pytest.raises(plait.Error, match="no identity that it compares"), plait.open(f"{bucket}/a.zarr", "r+") as file:
         file.write(ARRAY[:3] * 2, region=np.s_[:3])
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
 
 def test_keys_that_do_not_permit_to_remove(server, bucket):
-    server.faults(keep=True)
+    server.set_faults(keep=True)
     write(f"{bucket}/a.zarr")
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
@@ -225,8 +225,8 @@ def test_one_of_two_programs_appends(server, bucket, killed):
 def test_failures_that_stay(server, bucket, fault, monkeypatch):
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "3")
     write(f"{bucket}/a.zarr")
-    server.log()
-    server.faults(**{fault: 1000})
+    server.take_log()
+    server.set_faults(**{fault: 1000})
     with pytest.raises(plait.Error) as error:
         plait.open(f"{bucket}/a.zarr").read()
     text = str(error.value)
@@ -235,15 +235,15 @@ def test_failures_that_stay(server, bucket, fault, monkeypatch):
     assert {"slow_down": "status 503", "fail": "status 500"}.get(fault, "") in text
     with pytest.raises(plait.Error):
         write(f"{bucket}/new.zarr")
-    server.faults()
+    server.set_faults()
     assert not [name for name in list_objects(bucket) if name.startswith("new.zarr/zarr.json")]
 
 
 def test_errors_after_the_status(server, bucket):
-    server.faults(error_in_200=100)
+    server.set_faults(error_in_200=100)
     with pytest.raises(plait.Error, match=r"status 200 \(InternalError"):
         write(f"{bucket}/a.zarr")
-    server.faults()
+    server.set_faults()
     with pytest.raises(FileNotFoundError):
         plait.open(f"{bucket}/a.zarr")
 
@@ -251,13 +251,13 @@ def test_errors_after_the_status(server, bucket):
 def test_a_server_that_stops_in_the_middle(server, bucket, monkeypatch):
     monkeypatch.setenv("PLAIT_HTTP_TIMEOUT", "1")
     write(f"{bucket}/a.zarr")
-    server.faults(stall=1)
+    server.set_faults(stall=1)
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
 
 @pytest.mark.parametrize(("fault", "header"), [("ignore_create", "If-None-Match: \\*"), ("ignore_match", "If-Match")])
 def test_servers_that_ignore_conditions(server, bucket, fault, header):
-    server.faults(**{fault: True})
+    server.set_faults(**{fault: True})
     with pytest.raises(plait.Error, match=f"the server ignores the condition {header}.*conditions=off"):
         write(f"{bucket}/a.zarr")
     assert list_objects(bucket) == []
@@ -326,16 +326,18 @@ def test_attributes_of_several_programs(server, bucket):
 def test_chunks_larger_than_the_memory_are_put_once(server, bucket, codec):
     whole = np.arange(1500 * 1024, dtype="i4").reshape(1500, 1024)
     url = f"{bucket}/a.zarr"
-    server.log()
+    server.take_log()
     write(url, whole, chunks=(512, 1024), memory=1 << 20, **codec)
     chunks = [
-        (request["method"], request["path"].split("/c/")[1]) for request in server.log() if "/c/" in request["path"]
+        (request["method"], request["path"].split("/c/")[1])
+        for request in server.take_log()
+        if "/c/" in request["path"]
     ]
     assert sorted(chunk for chunk in chunks if chunk[0] == "PUT") == [("PUT", f"{i}/0") for i in range(3)]
     assert len(chunks) <= 6
     with plait.open(url, "r+", memory=1 << 20) as file:
         file.write(whole[100:1400] * 2, region=np.s_[100:1400])
-    puts = [request["path"] for request in server.log() if request["method"] == "PUT" and "/c/" in request["path"]]
+    puts = [request["path"] for request in server.take_log() if request["method"] == "PUT" and "/c/" in request["path"]]
     assert len(puts) == 3
     whole[100:1400] *= 2
     np.testing.assert_array_equal(plait.open(url).read(), whole)
@@ -343,24 +345,24 @@ def test_chunks_larger_than_the_memory_are_put_once(server, bucket, codec):
 
 def test_many_chunks_are_read_at_once(server, bucket):
     write(f"{bucket}/a.zarr", np.zeros((64, 4000), "i4"), chunks=(1, 4000))
-    server.faults(delay=0.05)
+    server.set_faults(delay=0.05)
     with plait.open(f"{bucket}/a.zarr") as file:
-        server.log()
+        server.take_log()
         file.read()
-    log = server.log()
+    log = server.take_log()
     assert len([request for request in log if "/c/" in request["path"]]) == 64
     assert len({request["peer"] for request in log}) > 8, "the requests use many connections"
 
 
 def test_a_child_of_fork_has_connections_of_its_own(server, bucket):
-    from forking import in_child
+    from forking import run_in_child
 
     write(f"{bucket}/a.zarr")
 
     def child():
         np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
-    in_child(child)
+    run_in_child(child)
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
 
@@ -386,9 +388,9 @@ def test_other_servers(server, bucket, monkeypatch):
 def test_requester_pays(server, bucket, monkeypatch):
     with plait.open(f"{bucket}/pays.npy?requester_pays=true", "w", shape=ARRAY.shape, dtype=ARRAY.dtype) as file:
         file.write(ARRAY)
-    server.log()
+    server.take_log()
     np.testing.assert_array_equal(plait.open(f"{bucket}/pays.npy?requester_pays=true").read(), ARRAY)
-    assert {request["headers"].get("x-amz-request-payer") for request in server.log()} == {"requester"}
+    assert {request["headers"].get("x-amz-request-payer") for request in server.take_log()} == {"requester"}
     monkeypatch.setenv("AWS_REQUEST_PAYER", "requester")
     np.testing.assert_array_equal(plait.open(f"{bucket}/pays.npy").read(), ARRAY)
-    assert {request["headers"].get("x-amz-request-payer") for request in server.log()} == {"requester"}
+    assert {request["headers"].get("x-amz-request-payer") for request in server.take_log()} == {"requester"}

@@ -26,7 +26,7 @@ NAMES = ["t.npy", "t.h5::x", "t.nc::x"]
 def no_uploads(server):
     """Begin and end without unfinished uploads on the server, which other tests share."""
     yield
-    server.faults()
+    server.set_faults()
     clean("s3://public/u", "--older", "0")
 
 
@@ -44,17 +44,17 @@ def clean(*arguments):
 
 def uploads(server):
     """Return the numbers of the stored parts of each unfinished upload."""
-    return json.loads(server.ask("GET", "/-/uploads"))
+    return json.loads(server.send_unsigned("GET", "/-/uploads"))
 
 
 def sent_parts(server):
     """Return the numbers of the parts in the requests since the last call."""
-    queries = [urllib.parse.parse_qs(entry["query"]) for entry in server.log() if entry["method"] == "PUT"]
+    queries = [urllib.parse.parse_qs(entry["query"]) for entry in server.take_log() if entry["method"] == "PUT"]
     return sorted(int(query["partNumber"][0]) for query in queries if "partNumber" in query)
 
 
 def content(server, name):
-    return io.BytesIO(server.ask("GET", f"/public/{name}"))
+    return io.BytesIO(server.send_unsigned("GET", f"/public/{name}"))
 
 
 def read(server, name):
@@ -69,7 +69,7 @@ def read(server, name):
 def copy_killed(server, source, target, *options, kill=signal.SIGKILL, after=2):
     """Kill a copy when the server has stored some parts of its upload. Returns the exit status and its messages."""
     before = uploads(server)
-    server.faults(delay=0.15)
+    server.set_faults(delay=0.15)
     command = [sys.executable, "-m", "plait.cli", "copy", source, target, *options]
     program = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + 60
@@ -78,12 +78,12 @@ def copy_killed(server, source, target, *options, kill=signal.SIGKILL, after=2):
         assert time.monotonic() < end
         time.sleep(0.01)
     if kill == signal.SIGTERM:
-        server.faults(delay=1.5)  # the program does not end by itself soon enough
+        server.set_faults(delay=1.5)  # the program does not end by itself soon enough
     program.send_signal(kill)
     message = program.communicate()[1]
     time.sleep(0.3)  # requests that have arrived are still answered
-    server.faults()
-    server.log()
+    server.set_faults()
+    server.take_log()
     if kill == signal.SIGKILL:
         assert len(uploads(server)) == len(before) + 1
     return program.returncode, message
@@ -111,7 +111,7 @@ def test_not_resumed(server, source):
 def test_pages(server, source):
     for key in ("t.npy", "t.npy"):
         copy_killed(server, source, f"s3://public/u/{key}", after=4)
-    server.faults(page=1)
+    server.set_faults(page=1)
     plait.copy(source, "s3://public/u/t.npy", resume=True)
     assert len(sent_parts(server)) <= 2
     np.testing.assert_array_equal(read(server, "u/t.npy"), LARGE)
@@ -139,7 +139,7 @@ def test_one_changed_part(server, source, tmp_path, row):
     assert sent_parts(server) == [1, 2, 3, 4, 5]
     np.testing.assert_array_equal(read(server, "u/t.npy"), changed)
     assert len(uploads(server)) == 1
-    server.log()
+    server.take_log()
     plait.copy(source, "s3://public/u/t.npy", resume=True)
     assert len(sent_parts(server)) <= 2
     assert uploads(server) == []
@@ -147,7 +147,7 @@ def test_one_changed_part(server, source, tmp_path, row):
 
 def test_a_lost_answer_to_the_completion(server, source):
     copy_killed(server, source, "s3://public/u/t.npy")
-    server.faults(lose_answers=1)
+    server.set_faults(lose_answers=1)
     plait.copy(source, "s3://public/u/t.npy?conditions=off", resume=True)
     np.testing.assert_array_equal(read(server, "u/t.npy"), LARGE)
 
@@ -156,13 +156,13 @@ def test_a_lost_answer_to_the_completion(server, source):
 def test_completed_by_another_program(server, source, conditions):
     """A program whose upload another one has resumed with other bytes gets an error; the same bytes are its own."""
     target = f"s3://public/u/t.npy?conditions={conditions}"
-    server.ask("DELETE", "/public/u/t.npy")
-    server.faults(foreign_completion="other")
+    server.send_unsigned("DELETE", "/public/u/t.npy")
+    server.set_faults(foreign_completion="other")
     with pytest.raises(plait.Error, match="another program may have resumed the upload with other bytes"):
         plait.copy(source, target)
     assert not np.array_equal(read(server, "u/t.npy"), LARGE)
-    server.ask("DELETE", "/public/u/t.npy")
-    server.faults(foreign_completion="same")
+    server.send_unsigned("DELETE", "/public/u/t.npy")
+    server.set_faults(foreign_completion="same")
     plait.copy(source, target)
     np.testing.assert_array_equal(read(server, "u/t.npy"), LARGE)
 
@@ -195,15 +195,15 @@ def test_a_replaced_object(server, source, joined):
     """An upload that was to be resumed, or joined, stays if another program has replaced the object meanwhile."""
     if joined:
         copy_killed(server, source, "s3://public/u/t.npy")
-    server.ask("DELETE", "/public/u/t.npy")
+    server.send_unsigned("DELETE", "/public/u/t.npy")
     file = plait.open("s3://public/u/t.npy", "w", shape=LARGE.shape, dtype=LARGE.dtype, unfinished="continue")
     file.write(LARGE)
-    server.ask("PUT", "/public/u/t.npy", b"x")
+    server.send_unsigned("PUT", "/public/u/t.npy", b"x")
     with pytest.raises(plait.Error, match="an object of that name has appeared"):
         file.close()
     assert len(uploads(server)) == 1
-    assert server.ask("GET", "/public/u/t.npy") == b"x"
-    server.log()
+    assert server.send_unsigned("GET", "/public/u/t.npy") == b"x"
+    server.take_log()
     plait.copy(source, "s3://public/u/t.npy", resume=True)
     assert sent_parts(server) == []
     assert uploads(server) == []
@@ -213,7 +213,7 @@ def test_a_replaced_object(server, source, joined):
 def test_no_permission_to_list(server, source, status):
     """A server that does not permit or implement the lists gets all parts."""
     copy_killed(server, source, "s3://public/u/t.npy")
-    server.faults(reject_lists=status)
+    server.set_faults(reject_lists=status)
     plait.copy(source, "s3://public/u/t.npy", resume=True)
     assert sent_parts(server) == [1, 2, 3, 4, 5]
     np.testing.assert_array_equal(read(server, "u/t.npy"), LARGE)
@@ -221,7 +221,7 @@ def test_no_permission_to_list(server, source, status):
 
 def test_an_error_of_the_list_comes_first(server):
     """Nothing is written if the server does not list the uploads."""
-    server.faults(reject_lists=400)
+    server.set_faults(reject_lists=400)
     with pytest.raises(plait.Error, match=r"cannot list the unfinished uploads of s3://public/u/t\.npy"):
         plait.open("s3://public/u/t.npy", "w", shape=LARGE.shape, dtype="i8", unfinished="continue")
 
@@ -230,7 +230,7 @@ def test_an_error_of_the_list_comes_first(server):
 def test_pages_without_end(server, source, marker):
     """A page that does not state where the next one begins is an error."""
     copy_killed(server, source, "s3://public/u/t.npy")
-    server.faults(marker=marker)
+    server.set_faults(marker=marker)
     with pytest.raises(plait.Error, match="does not state where the next one begins"):
         plait.copy(source, "s3://public/u/t.npy", resume=True)
     result = CliRunner().invoke(main, ["clean", "s3://public/u"])
@@ -239,18 +239,18 @@ def test_pages_without_end(server, source, marker):
 
 def test_parts_without_hashes(server, source):
     """An upload that cannot be resumed, because the ETags of its parts are no MD5s, is aborted."""
-    server.faults(opaque_tags=True, error_in_200=3)
+    server.set_faults(opaque_tags=True, error_in_200=3)
     with pytest.raises(plait.Error, match="cannot write"):
         plait.copy(source, "s3://public/u/t.npy?conditions=off", resume=True)
     assert uploads(server) == []
 
 
 def test_an_error_leaves_what_is_resumed(server, source):
-    server.faults(error_in_200=3)
+    server.set_faults(error_in_200=3)
     with pytest.raises(plait.Error, match="cannot write"):
         plait.copy(source, "s3://public/u/t.npy?conditions=off", resume=True)
     assert len(uploads(server)) == 1
-    server.log()
+    server.take_log()
     plait.copy(source, "s3://public/u/t.npy?conditions=off", resume=True)
     assert sent_parts(server) == []
     np.testing.assert_array_equal(read(server, "u/t.npy"), LARGE)
@@ -279,12 +279,12 @@ def test_open(server):
     def fail():
         with plait.open("s3://public/u/t.npy?conditions=off", "w", unfinished="keep", **options) as file:
             file.write(LARGE)
-            server.faults(error_in_200=3)
+            server.set_faults(error_in_200=3)
 
     with pytest.raises(plait.Error, match="cannot write"):
         fail()
-    server.faults()
-    server.log()
+    server.set_faults()
+    server.take_log()
     with plait.open("s3://public/u/t.npy", "w", unfinished="continue", **options) as file:
         file.write(LARGE)
     assert sent_parts(server) == []
@@ -304,7 +304,7 @@ def test_clean(server, source):
     assert lines[1] == "1 unfinished upload aborted"
     assert "u/b/c d.npy" in clean("s3://public/u/b", "--older", "0")
     assert len(uploads(server)) == 1
-    server.faults(page=1)
+    server.set_faults(page=1)
     time.sleep(1.1)
     assert "1 unfinished upload aborted" in clean("s3://public/u", "--older", "1s")
     assert uploads(server) == []
@@ -315,7 +315,7 @@ def test_clean_names(server, source, exact_prefix):
     """A slash at the end and the name of an array do not matter; a bucket needs --all."""
     for name in ("u/a.npy", "u/b.h5::x"):
         copy_killed(server, source, f"s3://public/{name}")
-    server.faults(exact_prefix=exact_prefix)
+    server.set_faults(exact_prefix=exact_prefix)
     assert clean("s3://public/u/", "--older", "0", "--dry-run").endswith("2 unfinished uploads found, none aborted\n")
     assert "u/b.h5" in clean("s3://public/u/b.h5::x", "--older", "0")
     assert len(uploads(server)) == 1
@@ -332,9 +332,9 @@ def test_clean_names(server, source, exact_prefix):
 def test_clean_by_the_newest_part(server, source):
     """The age of an upload is that of its newest part, not that of its begin."""
     copy_killed(server, source, "s3://public/u/a.npy")
-    server.faults(begun="2020-01-01T00:00:00.000Z")
+    server.set_faults(begun="2020-01-01T00:00:00.000Z")
     assert clean("s3://public/u") == "0 unfinished uploads aborted; 1 younger ones are left\n"
-    server.faults(begun="2020-01-01T00:00:00.000Z", old_parts=True)
+    server.set_faults(begun="2020-01-01T00:00:00.000Z", old_parts=True)
     assert "1 unfinished upload aborted" in clean("s3://public/u")
     assert uploads(server) == []
 
@@ -343,14 +343,14 @@ def test_clean_reports_each_error(server, source):
     """If one upload cannot be aborted, the others are aborted nevertheless."""
     for name in ("a.npy", "b.npy"):
         copy_killed(server, source, f"s3://public/u/{name}")
-    server.faults(fail_aborts=1)
+    server.set_faults(fail_aborts=1)
     result = CliRunner().invoke(main, ["clean", "s3://public/u", "--older", "0", "--json"])
     assert result.exit_code == 1
     report = json.loads(result.stdout)
     assert (len(report["old"]), len(report["errors"])) == (1, 1)
     assert "cannot abort an upload of s3://public/u/" in result.stderr
     assert len(uploads(server)) == 1
-    server.faults(begun="yesterday")
+    server.set_faults(begun="yesterday")
     result = CliRunner().invoke(main, ["clean", "s3://public/u"])
     assert result.exit_code == 1
     assert "the server states the time 'yesterday'; expected one such as" in result.stderr

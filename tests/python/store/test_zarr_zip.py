@@ -5,7 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from array_reads import check_parts, open_error
+from array_reads import check_parts, open_error_text
 
 import plait
 
@@ -55,7 +55,7 @@ def test_groups(tmp_path, version):
             np.testing.assert_array_equal(plait.open(url).read(), array)
     assert [array.name for array in plait.arrays_in(f"{path}::/g")] == ["g/u"]
     assert plait.groups_in(path)[0].attributes["title"] == "x"
-    assert "is a group, which holds 2 arrays: g/u, t" in open_error(plait.ArgumentError, path)
+    assert "is a group, which holds 2 arrays: g/u, t" in open_error_text(plait.ArgumentError, path)
     with pytest.raises(FileNotFoundError, match="no array or group of this name"):
         plait.open(f"{path}::/missing")
     for target in ("b.zarr", "b.h5"):
@@ -104,7 +104,7 @@ def test_damaged_metadata(tmp_path):
     path = write_zip(tmp_path / "a.zip", {"": make_array()})
     content = path.read_bytes()
     damaged(path, content.index(b'"zarr_format"') + 1, b"Z")
-    assert "check sum" in open_error(plait.StoreError, path)
+    assert "check sum" in open_error_text(plait.StoreError, path)
 
 
 def test_sizes_that_deflate_cannot_have(tmp_path):
@@ -119,7 +119,7 @@ def test_sizes_that_deflate_cannot_have(tmp_path):
 def test_other_zip_files_are_no_zarr(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("readme", "x")
-    assert "no .npy file" in open_error(plait.ArgumentError, tmp_path / "a.zip")
+    assert "no .npy file" in open_error_text(plait.ArgumentError, tmp_path / "a.zip")
     np.savez(tmp_path / "b.zip", x=make_array())
     os.rename(tmp_path / "b.zip.npz", tmp_path / "b.zip")
     np.testing.assert_array_equal(plait.open(f"{tmp_path / 'b.zip'}::x").read(), make_array())

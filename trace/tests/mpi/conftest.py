@@ -1,9 +1,9 @@
 """The fixtures that the MPI tests of all products share (mpi_fixtures.py)."""
 
 from mpi_fixtures import (  # noqa: F401
-    apart,
     comm,
     disk,
+    node_comm,
     place,
     pytest_collection_modifyitems,
     pytest_configure,

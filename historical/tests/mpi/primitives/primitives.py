@@ -5,11 +5,29 @@ from pathlib import Path
 
 import mappings
 import numpy as np
-from mappings import BLOCK, BLOCK_CYCLIC, COLLAPSED, CYCLIC, declare, numbered, random_grid, walk
+from mappings import (
+    BLOCK,
+    BLOCK_CYCLIC,
+    COLLAPSED,
+    CYCLIC,
+    declare_local_array,
+    make_distinct_array,
+    random_grid,
+    rank_by_position,
+)
 
 import plait
 
-__all__ = ["BLOCK", "BLOCK_CYCLIC", "COLLAPSED", "CYCLIC", "declare", "numbered", "random_grid", "walk"]
+__all__ = [
+    "BLOCK",
+    "BLOCK_CYCLIC",
+    "COLLAPSED",
+    "CYCLIC",
+    "declare_local_array",
+    "make_distinct_array",
+    "random_grid",
+    "rank_by_position",
+]
 SEQUENTIAL, DIRECT = 0, 1
 OLD, NEW = 0, 1
 OK, ARGUMENT, SYSTEM = 0, 1, 2

@@ -16,9 +16,9 @@ from primitives import (
     Mapping,
     array_map,
     check,
-    declare,
+    declare_local_array,
+    make_distinct_array,
     message,
-    numbered,
     pclose_all,
     popen,
     pread,
@@ -26,7 +26,7 @@ from primitives import (
     pwrite,
     random_grid,
     random_mapping,
-    walk,
+    rank_by_position,
 )
 
 
@@ -51,8 +51,8 @@ def test_any_mix_of_distributions(comm, shared, part):
         for salt in range(int(random.integers(1, 4))):
             dtype = str(random.choice(list(TYPES)))
             mapping = random_mapping(random, comm.size)
-            whole = numbered(mapping.size, dtype, salt)
-            sizes, array, share = declare(rank_random, mapping, whole, comm.rank)
+            whole = make_distinct_array(mapping.size, dtype, salt)
+            sizes, array, share = declare_local_array(rank_random, mapping, whole, comm.rank)
             share[...] = mapping.local(whole, comm.rank)
             descriptor = mapping.describe(dtype=dtype)
             check(pwrite(array, sizes, descriptor, 3, io_size))
@@ -71,7 +71,7 @@ def test_any_mix_of_distributions(comm, shared, part):
         check(popen(3, path, access, OLD, None, processors))
         for whole in written:
             mapping = random_mapping(random, comm.size, whole.shape)
-            sizes, expected, share = declare(rank_random, mapping, whole, comm.rank)
+            sizes, expected, share = declare_local_array(rank_random, mapping, whole, comm.rank)
             array = expected.copy()
             share[...] = mapping.local(whole, comm.rank)
             descriptor = mapping.describe(dtype=whole.dtype.str[1:])
@@ -83,7 +83,7 @@ def test_any_mix_of_distributions(comm, shared, part):
 def test_three_dimensions_in_two_sizes(comm, shared):
     """Three dimensions may be passed as two sizes, and ranks with a smaller share may declare the largest one."""
     ranks = comm.size
-    whole = numbered((4, 3, 4 * ranks - 3), "i4")
+    whole = make_distinct_array((4, 3, 4 * ranks - 3), "i4")
     mapping = Mapping(whole.shape, (0, 0, BLOCK_CYCLIC), (-1, -1, 4), (1, 1, ranks), 0, ())
     descriptor = mapping.describe()
     mine = mapping.local(whole, comm.rank)
@@ -117,7 +117,7 @@ def test_three_dimensions_in_two_sizes(comm, shared):
 def test_a_program_that_changes_its_grid(comm, shared):
     """A descriptor is interpreted by the grid that proc_map has declared last."""
     path = shared / "a"
-    whole = numbered((12, 10), "i4")
+    whole = make_distinct_array((12, 10), "i4")
     if comm.rank == 0:
         path.write_bytes(whole.tobytes(order="F"))
     grid = (comm.size, 1)
@@ -145,7 +145,7 @@ def test_sequential_access_continues_and_direct_access_begins_anew(comm, shared)
     check(popen(0, path, SEQUENTIAL, NEW))
     mapping = Mapping((9,), (BLOCK,), (-1,), (comm.size,), 0, ())
     descriptor = mapping.describe()
-    parts = [mapping.local(numbered((9,), "i4", salt), comm.rank) for salt in range(4)]
+    parts = [mapping.local(make_distinct_array((9,), "i4", salt), comm.rank) for salt in range(4)]
     for part in parts[:3]:
         check(pwrite(part.copy(), (part.size, 1), descriptor, 0))
     check(LIBRARY.plait_pclose(0))
@@ -166,7 +166,7 @@ def test_sequential_access_continues_and_direct_access_begins_anew(comm, shared)
     check(pwrite(parts[2].copy(), (array.size, 1), descriptor, 0))  # at the position of the failed read
     check(LIBRARY.plait_pclose(1))
     check(LIBRARY.plait_pclose(0))
-    whole = [numbered((9,), "i4", salt) for salt in (0, 1, 3, 2)]
+    whole = [make_distinct_array((9,), "i4", salt) for salt in (0, 1, 3, 2)]
     assert path.read_bytes() == b"".join(part.tobytes() for part in whole)
 
 
@@ -175,14 +175,14 @@ def test_a_new_file_appears_whole(comm, shared):
     check(popen(5, path, SEQUENTIAL, NEW))
     mapping = Mapping((5,), (BLOCK,), (-1,), (comm.size,), 0, ())
     descriptor = mapping.describe()
-    mine = mapping.local(numbered((5,), "i4"), comm.rank)
+    mine = mapping.local(make_distinct_array((5,), "i4"), comm.rank)
     array = np.ascontiguousarray(mine)
     check(pwrite(array, (array.size, 1), descriptor, 5))
     comm.Barrier()
     assert not path.exists()
     comm.Barrier()
     check(LIBRARY.plait_pclose(5))
-    assert path.read_bytes() == numbered((5,), "i4").tobytes()
+    assert path.read_bytes() == make_distinct_array((5,), "i4").tobytes()
 
 
 def bytes_read():
@@ -200,7 +200,7 @@ def test_at_most_the_requested_ranks_access_the_file(comm, shared):
     if not _has_io_counters():
         pytest.skip("this system does not count what a process reads")
     size = (256, 512)
-    whole = numbered(size, "i4")
+    whole = make_distinct_array(size, "i4")
     path = shared / "a"
     if comm.rank == 0:
         path.write_bytes(whole.tobytes(order="F"))
@@ -244,7 +244,7 @@ def test_p_info(comm, mode):
         shape = np.zeros(2, "i4")
         check(LIBRARY.plait_p_info(table.size, table.ctypes.data, shape.ctypes.data, shape.ctypes.data + 4))
         assert tuple(shape) == table.shape
-        expected = walk(tuple(grid), mode, user_map)
+        expected = rank_by_position(tuple(grid), mode, user_map)
         columns = [tuple(int(n) for n in column) for column in table.T]
         assert {column[:-1]: column[-1] for column in columns} == expected
         # The columns are ordered with the first coordinate varying fastest.

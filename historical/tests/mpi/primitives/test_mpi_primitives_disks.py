@@ -11,8 +11,8 @@ from primitives import (
     SEQUENTIAL,
     SYSTEM,
     check,
+    make_distinct_array,
     message,
-    numbered,
     pclose_all,
     popen,
     pread,
@@ -56,7 +56,7 @@ def test_striped_files(comm, shared, disks, asked, expected):
     written = []
     for salt in range(3):
         mapping = random_mapping(random, comm.size, (int(random.integers(100, 200)), 211))
-        whole = numbered(mapping.size, ["i4", "c16", "i1"][salt], salt)
+        whole = make_distinct_array(mapping.size, ["i4", "c16", "i1"][salt], salt)
         mine = np.asfortranarray(mapping.local(whole, comm.rank))
         check(pwrite(mine, (mine.size, 1), mapping.describe(dtype=whole.dtype.str[1:]), 3))
         written.append(whole)

@@ -15,9 +15,9 @@ from primitives import (
     TYPES,
     Mapping,
     check,
-    declare,
+    declare_local_array,
+    make_distinct_array,
     message,
-    numbered,
     pclose_all,
     popen,
     pread,
@@ -72,14 +72,14 @@ def test_each_write_is_a_step(comm, part):
         for salt in range(int(random.integers(1, 4))):
             dtype = str(random.choice(list(TYPES)))
             mapping = random_mapping(random, comm.size)
-            whole = numbered(mapping.size, dtype, salt)
-            sizes, array, mine = declare(rank_random, mapping, whole, comm.rank)
+            whole = make_distinct_array(mapping.size, dtype, salt)
+            sizes, array, mine = declare_local_array(rank_random, mapping, whole, comm.rank)
             mine[...] = mapping.local(whole, comm.rank)
             check(pwrite(array, sizes, mapping.describe(dtype=dtype), 1))
             written.append(whole)
         for whole in written:
             mapping = random_mapping(random, comm.size, whole.shape)
-            sizes, expected, mine = declare(rank_random, mapping, whole, comm.rank)
+            sizes, expected, mine = declare_local_array(rank_random, mapping, whole, comm.rank)
             array = expected.copy()
             mine[...] = mapping.local(whole, comm.rank)
             check(pread(array, sizes, mapping.describe(dtype=whole.dtype.str[1:]), 2))
@@ -90,7 +90,11 @@ def test_each_write_is_a_step(comm, part):
 
 def test_other_programs_learn_the_type_with_each_step(comm):
     check(popen(1, WRITER, SEQUENTIAL, NEW))
-    fields = [numbered((9, 5), "f8"), numbered((4, 3, 2), "c16", 1), numbered((6,), "i2", 2)]
+    fields = [
+        make_distinct_array((9, 5), "f8"),
+        make_distinct_array((4, 3, 2), "c16", 1),
+        make_distinct_array((6,), "i2", 2),
+    ]
     with plait.open("pipe:flow", comm=comm) as file:
         for whole in fields:
             mapping, descriptor = map_rows(comm, whole.shape, whole.dtype.str[1:])
@@ -108,7 +112,7 @@ def test_other_programs_learn_the_type_with_each_step(comm):
 
 
 def test_what_python_writes_is_read(comm):
-    whole = numbered((8, 3), "f8")
+    whole = make_distinct_array((8, 3), "f8")
     layout = plait.Layout(whole.shape, "(cyclic, *)", grid=(comm.size,))
     with plait.open(WRITER, "w", comm=comm, shape=whole.shape, dtype="f8") as file:
         check(popen(2, "pipe:flow", SEQUENTIAL, OLD))
@@ -140,7 +144,7 @@ def test_mistakes(comm, shared, monkeypatch):
     check(LIBRARY.plait_fda(2, row.ctypes.data))
     assert row.tolist() == [2, 0, 0, OLD, 0, comm.size]
 
-    whole = numbered((7, 4), "i4")
+    whole = make_distinct_array((7, 4), "i4")
     mapping, descriptor = map_rows(comm, whole.shape)
     array, sizes = share(mapping, whole, comm.rank)
     assert pread(array, sizes, descriptor, 1) == ARGUMENT

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from fortran import MPIEXEC, compile_program, launch, needs_fortran, run
 from launching import WELCOME
-from mappings import declare, numbered, random_mapping
+from mappings import declare_local_array, make_distinct_array, random_mapping
 
 pytestmark = needs_fortran
 PROGRAMS = Path(__file__).parents[2] / "fortran"
@@ -57,7 +57,7 @@ def test_any_mix_of_distributions(tmp_path, kind, ranks):
     wholes, expected = [], {}
     for case in range(1, cases + 1):
         first = random_mapping(random, ranks)
-        whole = numbered(first.size, f"i{kind}", case)
+        whole = make_distinct_array(first.size, f"i{kind}", case)
         wholes.append(whole)
         for step, mapping in enumerate((first, random_mapping(random, ranks, first.size))):
             ends = [-1] * (7 - len(mapping.size))
@@ -65,7 +65,7 @@ def test_any_mix_of_distributions(tmp_path, kind, ranks):
             processors = int(random.integers(1, ranks + 1)) if random.integers(2) else -1
             io_size = int(random.choice([-1, 5, 4096]))
             for rank in range(ranks):
-                sizes, array, share = declare(random, mapping, whole, rank)
+                sizes, array, share = declare_local_array(random, mapping, whole, rank)
                 share[...] = mapping.local(whole, rank)
                 numbers = [*lists, mapping.mode, processors, io_size, *sizes]
                 lines[rank] += [" ".join(map(str, numbers)), " ".join(map(str, [*mapping.user_map, *[0] * 64][:64]))]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from same import error_everywhere
+from same import expect_same_error
 
 import plait
 from plait.model.calibration import builtin, save
@@ -37,4 +37,4 @@ def test_all_ranks_plan_with_the_constants_of_rank_0(comm, shared, file, monkeyp
 
 def test_the_file_that_rank_0_names_must_exist(comm, shared, file, monkeypatch):
     monkeypatch.setenv("PLAIT_MODEL", str(shared / "none.toml") if comm.rank == 0 else "builtin")
-    error_everywhere(comm, lambda: plait.open(file, comm=comm), plait.ArgumentError, "cannot be read")
+    expect_same_error(comm, lambda: plait.open(file, comm=comm), plait.ArgumentError, "cannot be read")

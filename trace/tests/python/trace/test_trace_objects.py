@@ -61,7 +61,7 @@ def rows(events, names):
 def test_reads_of_one_object(server, tmp_path):
     url = server.publish("a.npy", npy()) + "?sig=secret"
     events, known, names = run(tmp_path, f"with plait.open({url!r}) as file: file.read()")
-    log = server.log()
+    log = server.take_log()
     reads = select(events, trace.Kind.READ)
     assert len(reads) == len(log)
     found = rows(reads, names)
@@ -83,7 +83,7 @@ def test_reads_of_one_object(server, tmp_path):
 
 def test_each_attempt_is_an_event(server, tmp_path):
     url = server.publish("a.npy", npy(ARRAY[:3]))
-    server.faults(slow_down=1, fail=1, truncate=1)
+    server.set_faults(slow_down=1, fail=1, truncate=1)
     events, _, names = run(tmp_path, f"with plait.open({url!r}) as file: file.read()")
     found = rows(select(events, trace.Kind.READ), names)
     assert [result for *_, result in found][:3] == [-errno.EAGAIN, -errno.EIO, -errno.EIO]
@@ -106,7 +106,7 @@ with plait.open(name) as file:
     file.read()
 """,
     )
-    log = server.log()
+    log = server.take_log()
     chunks = [f"s3://b/run/a.zarr/c/{i}/0" for i in range(3)]
     for kind in (trace.Kind.WRITE, trace.Kind.READ):
         found = [row for row in rows(select(events, kind), names) if "/c/" in row[0]]
@@ -165,7 +165,7 @@ with plait.open({url!r}, comm=comm) as file:
         str(ranks),
     )
     reads = select(events, trace.Kind.READ)
-    assert len(reads) == len(server.log())
+    assert len(reads) == len(server.take_log())
     assert sum(row[3] for row in rows(reads, names)) >= ARRAY.nbytes
     assert {row[0] for row in rows(reads, names)} == {url}
     rank = {process.number: process.rank for process in known.processes}
