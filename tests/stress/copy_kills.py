@@ -1,10 +1,10 @@
-"""Copies that are killed at random moments, with --resume and without, by one process and by two ranks.
+"""Kills `plait copy` at random moments, with --resume and without, on one process and on two ranks.
 
 usage: python tests/stress/copy_kills.py --kills N --seed S [--minutes M] [--ranks 1,2] [--folder DIR]
 
-After each kill the target must be absent, as it was before, or whole. A copy that is resumed, and killed again a few
-times, must end with what one without interruption writes, byte by byte; where chunks share a file, whose order there is
-that of their writing, element by element. Nothing else may be left then.
+After each kill the target must be absent, as it was before, or whole. A copy that is resumed, perhaps after several
+kills, must finally write what an uninterrupted copy writes: the same bytes or, if chunks share a file in the order in
+which they were written, the same elements. No other file may be left at the end.
 """
 
 import argparse
@@ -29,20 +29,20 @@ import numpy as np
 import plait
 
 SHAPE = (1024, 1536)
-SIGNS = ["--memory", "192K", "--json"]
+COMMON_OPTIONS = ["--memory", "192K", "--json"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A kind of copy."""
+    """A kind of copy: the arguments of `plait copy`, and what is expected of its target."""
 
     name: str
     source: str
     target: str
     options: tuple[str, ...] = ()
-    arrays: tuple[str, ...] = ("",)
-    resumes: bool = True
-    exact: bool = True
+    arrays: tuple[str, ...] = ("",)  # suffixes of the target's URL that name its arrays
+    resumes: bool = True  # whether --resume continues such a copy
+    exact: bool = True  # whether all copies of this kind have the same bytes
 
 
 CASES = [
@@ -78,8 +78,8 @@ def target_path(target: str) -> str:
     return target.removeprefix("stripe:").partition("?")[0].partition("::")[0]
 
 
-def descendants(process: int) -> list[int]:
-    """Return a process and all that it has started."""
+def list_process_tree(process: int) -> list[int]:
+    """Return the id of a process and of all processes below it."""
     found = [process]
     for process_id in found:
         for thread in Path(f"/proc/{process_id}/task").glob("*/children"):
@@ -93,13 +93,14 @@ def descendants(process: int) -> list[int]:
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def end_all_started() -> None:
-    """Kill all that this process has started, whoever started it, until nothing of it runs.
+def kill_descendants() -> None:
+    """Kill all processes below this one, until none is left.
 
-    A launcher that is killed while it starts a rank leaves one that nobody has seen: main() makes it a child of ours.
+    A launcher that is killed while it starts a rank leaves an orphan. As main() makes this process a subreaper, the
+    orphan becomes its child, and is killed in the next pass.
     """
-    while started := descendants(os.getpid())[1:]:
-        for process_id in started:
+    while descendants := list_process_tree(os.getpid())[1:]:
+        for process_id in descendants:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process_id, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
@@ -109,20 +110,21 @@ def end_all_started() -> None:
 
 
 class Kills:
-    """A run of the test."""
+    """All rounds of a run of this program, and what they have counted."""
 
     def __init__(self, folder: Path, seed: int, ranks: list[int]) -> None:
-        self.folder, self.chance, self.ranks = folder, random.Random(seed), ranks
+        self.folder, self.random, self.ranks = folder, random.Random(seed), ranks
         self.expected = make_sources(folder)
         self.sources = {entry.name for entry in folder.iterdir()}
-        self.took: dict[tuple[str, int], tuple[float, float]] = {}  # until it begins, and from there to its end
-        self.resumed = 0
-        self.kills: Counter[str] = Counter()
-        self.seen: Counter[str] = Counter()
+        # The seconds of a case on some ranks: from its start to its first temporary file, and from there to its end.
+        self.durations: dict[tuple[str, int], tuple[float, float]] = {}
+        self.resumed = 0  # number of copies that have continued an earlier one
+        self.kills: Counter[str] = Counter()  # by case
+        self.states: Counter[str] = Counter()  # of targets after a kill
 
     def command(self, case: Case, ranks: int, resume: bool) -> list[str]:
-        more = ["--resume"] if resume else []
-        start = ["--ranks", str(ranks)] if ranks > 1 else []
+        resume_option = ["--resume"] if resume else []
+        ranks_option = ["--ranks", str(ranks)] if ranks > 1 else []
         return [
             sys.executable,
             "-m",
@@ -131,33 +133,33 @@ class Kills:
             case.source,
             case.target,
             *case.options,
-            *SIGNS,
-            *more,
-            *start,
+            *COMMON_OPTIONS,
+            *resume_option,
+            *ranks_option,
         ]
 
     def run(self, case: Case, ranks: int, resume: bool, kill_at: float | None = None) -> bool:
-        """Return whether the copy has come to its end.
+        """Run a copy, kill it unless kill_at is None, and return True if it ended before the kill.
 
-        kill_at  when it is killed, as a share of the time from the first sight of its temporary file to its end; below
-                 zero while it starts
+        kill_at  when to kill it, as a fraction of the usual time from its first temporary file to its end; a negative
+                 number kills it while it starts
         """
-        before = self.temporary()
+        before = self.temporary_files()
         begin = seen = time.monotonic()
         with subprocess.Popen(
             self.command(case, ranks, resume), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
-            while process.poll() is None and self.temporary() == before and (kill_at is None or kill_at >= 0):
+            while process.poll() is None and self.temporary_files() == before and (kill_at is None or kill_at >= 0):
                 time.sleep(0.001)
                 seen = time.monotonic()
             wait = None
             if kill_at is not None:
-                start, moving = self.took[case.name, ranks]
-                wait = kill_at * moving if kill_at >= 0 else (1 + kill_at) * start
+                start, copying = self.durations[case.name, ranks]
+                wait = kill_at * copying if kill_at >= 0 else (1 + kill_at) * start
             try:
                 output, errors = process.communicate(timeout=wait)
             except subprocess.TimeoutExpired:
-                end_all_started()
+                kill_descendants()
                 process.communicate()
                 self.kills[f"{case.name}, {'resumed' if resume else 'not resumed'}, {ranks} ranks"] += 1
                 return False
@@ -165,11 +167,14 @@ class Kills:
             raise AssertionError(f"{self.command(case, ranks, resume)} failed: {errors.decode()}")
         if json.loads(output)["resumed"]:
             self.resumed += 1
-        self.took.setdefault((case.name, ranks), (seen - begin, time.monotonic() - seen))
+        self.durations.setdefault((case.name, ranks), (seen - begin, time.monotonic() - seen))
         return True
 
-    def temporary(self) -> dict[str, int]:
-        """When each temporary file has changed: a copy that goes on with another one changes the journal."""
+    def temporary_files(self) -> dict[str, int]:
+        """Return the names of temporary files and their times of modification.
+
+        A copy that continues an earlier one creates no temporary file, but changes the journal of the earlier one.
+        """
         found = {}
         for entry in os.scandir(self.folder):
             if entry.name.startswith("."):
@@ -177,26 +182,29 @@ class Kills:
                     found[entry.name] = entry.stat().st_mtime_ns
         return found
 
-    def state(self, case: Case, old: bool) -> str:
-        """Return what the target is; it must be one of these.  old: whether there was one."""
+    def check_state(self, case: Case, had_old: bool) -> str:
+        """Return the state of the target: absent, some arrays, old or whole; any other state is an error.
+
+        had_old  whether there was an older target before the copy
+        """
         path = self.folder / target_path(case.target)
         if not path.exists():
-            assert not old, f"{case.name}: the old target has gone"
+            assert not had_old, f"{case.name}: the old target has gone"
             return "absent"
         try:
-            whole = all(np.array_equal(self.read(case, name), self.expected[name]) for name in case.arrays)
+            is_whole = all(np.array_equal(self.read(case, name), self.expected[name]) for name in case.arrays)
         except plait.Error as error:
             # Each of several arrays in a folder appears when it is whole, so the first one may exist alone.
-            if case.target == "t.zarr" and len(case.arrays) > 1 and not old:
+            if case.target == "t.zarr" and len(case.arrays) > 1 and not had_old:
                 names = {array.name.strip("/") for array in plait.arrays_in(path)}
                 if all(
                     np.array_equal(plait.open(f"{path}::/{name}").read(), self.expected[f"::/{name}"]) for name in names
                 ):
                     return "some arrays"
             raise AssertionError(f"{case.name}: the target cannot be read: {error}") from error
-        if whole:
+        if is_whole:
             return "whole"
-        assert old, f"{case.name}: the target is neither absent nor whole"
+        assert had_old, f"{case.name}: the target is neither absent nor whole"
         for name in case.arrays:
             found, wanted = self.read(case, name), self.expected[name]
             assert np.array_equal(found, wanted) or not found.any(), f"{case.name}: the target is neither old nor new"
@@ -205,13 +213,16 @@ class Kills:
     def read(self, case: Case, name: str) -> np.ndarray:
         target = case.target.partition("::")[0] + name if name else case.target
         description = {} if not target.endswith("bin") and "stripe" not in target else {"shape": SHAPE, "dtype": ">i4"}
-        with plait.open(str(self.folder / target) if "stripe" not in target else self.striped(), **description) as file:
+        with plait.open(
+            str(self.folder / target) if "stripe" not in target else self.stripe_url(), **description
+        ) as file:
             return np.asarray(file.read())
 
-    def striped(self) -> str:
+    def stripe_url(self) -> str:
         return f"stripe:{self.folder}/t.s"
 
     def clear(self) -> None:
+        """Remove all files except the sources and the reference targets."""
         for entry in self.folder.iterdir():
             if entry.name not in self.sources:
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
@@ -219,8 +230,8 @@ class Kills:
             for entry in (self.folder / disk).iterdir():
                 entry.unlink()
 
-    def make_old(self, case: Case) -> None:
-        """Put an older target of the same kind there, all zeros."""
+    def make_old_target(self, case: Case) -> None:
+        """Write an older target of the same kind with zeros."""
         os.chdir(self.folder)
         if len(case.arrays) > 1 and not case.target.endswith("zarr"):
             descriptions = {
@@ -233,33 +244,33 @@ class Kills:
             with plait.open(target, "w", shape=self.expected[name].shape, dtype=self.expected[name].dtype):
                 continue
 
-    def round(self, case: Case, ranks: int, resume: bool) -> None:
-        """Kill a copy; and resume it until it ends."""
+    def run_round(self, case: Case, ranks: int, resume: bool) -> None:
+        """Kill a copy, once or, with `resume`, perhaps several times; then let it end, and check the target."""
         self.clear()
         # Each of several arrays in one folder replaces its predecessor separately.
-        old = self.chance.random() < 0.5 and not (len(case.arrays) > 1 and case.target.endswith("zarr"))
-        if old:
-            self.make_old(case)
-        if (case.name, ranks) not in self.took:
-            self.run(case, ranks, False)
+        has_old = self.random.random() < 0.5 and not (len(case.arrays) > 1 and case.target.endswith("zarr"))
+        if has_old:
+            self.make_old_target(case)
+        if (case.name, ranks) not in self.durations:
+            self.run(case, ranks, resume=False)
             reference = self.folder / f"reference {case.name}{Path(target_path(case.target)).suffix}"
             if not reference.exists() and "stripe" not in case.target:
                 os.rename(self.folder / target_path(case.target), reference)
                 self.sources.add(reference.name)
             self.clear()
-            if old:
-                self.make_old(case)
-        for _ in range(self.chance.randint(1, 4) if resume else 1):
-            ended = self.run(case, ranks, resume, self.chance.uniform(-0.2, 1.0))
-            self.seen[self.state(case, old)] += 1
-            if ended:
+            if has_old:
+                self.make_old_target(case)
+        for _ in range(self.random.randint(1, 4) if resume else 1):
+            has_ended = self.run(case, ranks, resume, self.random.uniform(-0.2, 1.0))
+            self.states[self.check_state(case, has_old)] += 1
+            if has_ended:
                 break
         self.run(case, ranks, resume)
-        state = self.state(case, old)
+        state = self.check_state(case, has_old)
         assert state == "whole", f"{case.name}: the target is {state} at the end"
         reference = self.folder / f"reference {case.name}{Path(target_path(case.target)).suffix}"
         if case.exact and reference.exists() and case.resumes:
-            assert same(reference, self.folder / target_path(case.target)), (
+            assert have_same_bytes(reference, self.folder / target_path(case.target)), (
                 f"{case.name}: other bytes than without a kill"
             )
         left = {entry.name for entry in self.folder.iterdir()} - self.sources - {target_path(case.target)}
@@ -269,8 +280,8 @@ class Kills:
         assert not left, f"{case.name}: {left} is left"
 
 
-def same(first: Path, second: Path) -> bool:
-    """Whether two files, or all files of two folders, have the same bytes."""
+def have_same_bytes(first: Path, second: Path) -> bool:
+    """Return True if two files, or all files of two folders, have the same bytes."""
     if first.is_file():
         return filecmp.cmp(first, second, shallow=False)
     names = {path.relative_to(first) for path in first.rglob("*")}
@@ -294,16 +305,16 @@ def main() -> None:
         rounds = [(case, ranks[0], resume) for case in CASES for resume in (False, True, True)]
         # Several ranks take long to start.
         rounds += [(case, count, resume) for case in CASES for count in ranks[1:] for resume in (False, True)]
-        kills.chance.shuffle(rounds)
+        kills.random.shuffle(rounds)
         number = 0
         end = time.monotonic() + 60 * arguments.minutes
         while kills.kills.total() < arguments.kills and time.monotonic() < end:
-            kills.round(*rounds[number % len(rounds)])
+            kills.run_round(*rounds[number % len(rounds)])
             number += 1
         os.chdir("/")
         for text, found in sorted(kills.kills.items()):
             print(f"{found:4} kills of {text}")
-        print("after a kill the target was", ", ".join(f"{text} {found} times" for text, found in kills.seen.items()))
+        print("after a kill the target was", ", ".join(f"{text} {found} times" for text, found in kills.states.items()))
         print(
             f"{kills.kills.total()} kills in {number} rounds, no wrong target; {kills.resumed} copies "
             "went on with an earlier one"

@@ -29,7 +29,7 @@ import plait
 PART = "import sys, pickle, plait; plait.run_task(pickle.load(open(sys.argv[1], 'rb')))"
 
 
-def arguments():
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", default="/tmp/plait-parts", help="where the files are made")
     parser.add_argument("--shape", default="2190,180,360", help="of the array; 1/64 of a year of ERA5")
@@ -56,18 +56,19 @@ def make_source(name, shape):
 
 
 def run_counted_task(task):
-    """Copy a part.  Returns its result, and the bytes that this process has read meanwhile."""
-    before = read_bytes()
+    """Copy a part; return its result, and the number of bytes that this process has read during the copy."""
+    before = count_read_bytes()
     result = plait.run_task(task)
-    return result, read_bytes() - before
+    return result, count_read_bytes() - before
 
 
-def read_bytes():
+def count_read_bytes():
+    """Return the number of bytes that this process has read since its begin, as the kernel counts them."""
     return int(Path("/proc/self/io").read_text(encoding="ascii").split("rchar: ")[1].split("\n")[0])
 
 
 def kill_part(task, order, longest):
-    """Begin to copy a part in a process, and kill it."""
+    """Begin to copy a part in a new process, and kill that after at most `longest` seconds."""
     Path("task").write_bytes(pickle.dumps(task))
     process = subprocess.Popen([sys.executable, "-c", PART, "task"])
     time.sleep(order.uniform(0, longest))
@@ -76,7 +77,7 @@ def kill_part(task, order, longest):
 
 
 def copy_parts(args, chunks, pool):
-    """Copy in parts.  Returns the bytes that the parts of the first phase have read of the source."""
+    """Copy in parts; return the number of bytes that the parts of the first phase have read from the source."""
     tasks = plait.copy_tasks(
         "in.zarr", "parts.zarr", parts=args.parts, chunks=chunks, codec="zstd:1", memory=args.memory, intermediate=True
     )
@@ -110,7 +111,7 @@ def check(name, chunks):
 
 
 def main():
-    args = arguments()
+    args = parse_arguments()
     shape = tuple(map(int, args.shape.split(",")))
     chunks = (shape[0], -(-shape[1] // 10), -(-shape[2] // 10))
     shutil.rmtree(args.folder, ignore_errors=True)

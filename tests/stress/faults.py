@@ -1,4 +1,7 @@
-"""What goes wrong in the middle of a run."""
+"""The faults that storm.py injects in the middle of a run: a rank or the network link of its host fails.
+
+kill: the rank is killed. cut: the link goes down. stop and flap: the rank or the link stops for some seconds only.
+"""
 
 import os
 import signal
@@ -6,46 +9,46 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-# At most so long may it take until a request of a rank that has gone fails (src/transport/active_messages.hpp).
+# The seconds within which a request to a lost rank must fail (src/transport/active_messages.hpp).
 LIMITS = {"kill": 10.0, "cut": 30.0}
-# A rank, or its link, that stands still for so long is not gone.
-STANDS_STILL_SECONDS = 4
+# A rank or link that stops for so long must not be considered lost.
+PAUSE_SECONDS = 4
 
 
 @dataclass
 class Fault:
-    """One rank, or with `cut` its whole host, fails in one phase."""
+    """A fault of one rank in one phase; `cut` and `flap` affect its whole host."""
 
     kind: str  # none, kill, cut, stop, flap
     victim: int
     phase: int
     first: bool  # before the first operation of that phase, rather than in its middle
-    hosts: list[str]  # of each rank
+    hosts: list[str]  # names of the hosts of all ranks
 
-    def lost_to(self, rank: int) -> set[int]:
-        """Whom a rank does not reach any more after that phase; the victim itself has nobody."""
+    def ranks_lost_to(self, rank: int) -> set[int]:
+        """Returns the ranks that a rank cannot reach after the fault; for a killed victim all others."""
         ranks = range(len(self.hosts))
         if self.kind == "kill":
             return {self.victim} if rank != self.victim else set(ranks) - {rank}
         if self.kind == "cut":
-            return {other for other in ranks if self.cut_off(other) != self.cut_off(rank)}
+            return {other for other in ranks if self.is_on_victim_host(other) != self.is_on_victim_host(rank)}
         return set()
 
-    def cut_off(self, rank: int) -> bool:
+    def is_on_victim_host(self, rank: int) -> bool:
         return self.hosts[rank] == self.hosts[self.victim]
 
-    def strike(self) -> None:
-        """Called by the victim."""
+    def inject(self) -> None:
+        """Makes the fault happen; called by the victim."""
         link = ["ip", "link", "set", "eth0"]
         if self.kind == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         elif self.kind == "stop":
-            go_on = f"sleep {STANDS_STILL_SECONDS}; kill -CONT {os.getpid()}"
-            helper = subprocess.Popen(["sh", "-c", go_on])
+            resume = f"sleep {PAUSE_SECONDS}; kill -CONT {os.getpid()}"
+            helper = subprocess.Popen(["sh", "-c", resume])
             os.kill(os.getpid(), signal.SIGSTOP)
             helper.wait()
         elif self.kind in ("cut", "flap"):
             subprocess.run([*link, "down"], check=True)
             if self.kind == "flap":
-                time.sleep(STANDS_STILL_SECONDS)
+                time.sleep(PAUSE_SECONDS)
                 subprocess.run([*link, "up"], check=True)

@@ -1,11 +1,11 @@
-"""Runs programs that call MPI_Finalize, or end, while Plait still works in the background, repeatedly and under load.
+"""Repeatedly runs programs that call MPI_Finalize, or end, while Plait still works in the background, under load.
 
 usage: python tests/stress/finalize.py [--times N] [--ranks R] [--load L] [--plain]
                                        [--language C|Fortran|Python] [--what W] [--node 0|1|2]
 
 All programs of tests/jobs/finalizes.* and tests/fortran/finalizes.f90 run N times: in C, in Fortran and in Python; on
 one node, and on nodes of one and of two ranks, where threads of Plait call MPI. Every run must end by itself within
-LIMIT seconds with exit status 0. MPICH must not complain, whether the slow functions of tests/jobs/slow_mpi.c are
+LIMIT_SECONDS with exit status 0. MPICH must not complain, whether the slow functions of tests/jobs/slow_mpi.c are
 preloaded (which makes it likely that a thread is inside MPI when MPI_Finalize begins) or, with --plain, not. Plait may
 say that files were not closed, and that requests which were not waited for have failed.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 LIBRARIES = Path(plait.__file__).parent
-LIMIT = 60
+LIMIT_SECONDS = 60
 NODES = ("", "1", "2")
 C_CASES = ("started", "thread", "callback", "abandoned", "stream", "stream closed")
 PYTHON_CASES = ("started", "started, finalized", "abandoned", "abandoned, finalized", "stream", "stream, finalized")
@@ -48,14 +48,14 @@ WELCOME = {
 
 @dataclass(frozen=True)
 class Case:
-    """One program, and what is under way when it ends."""
+    """One program, and the operations that are pending when it ends."""
 
     language: str
-    what: str
-    node: str
+    what: str  # name of the pending operations, an argument of the program
+    node: str  # number of ranks that Plait takes as a node; empty: all ranks of this host
 
     def is_chosen(self, arguments: argparse.Namespace) -> bool:
-        """Tell whether the arguments of the program include this case."""
+        """Return True if the arguments of the command line include this case."""
         node = arguments.node.replace("0", "") if arguments.node else self.node
         language, what = arguments.language or self.language, arguments.what or self.what
         return (language, what, node) == (self.language, self.what, self.node)
@@ -96,9 +96,9 @@ class Programs:
             raise RuntimeError(done.stderr)
 
     def run(self, case: Case, ranks: int, behind: int, slow: bool = True) -> str:
-        """Run a case; rank 1 is `behind` ms behind the others. Return what is wrong with its end, or nothing."""
-        new = Path(tempfile.mkdtemp(dir=self.folder))
-        arguments = [case.what, str(new / "a.npy"), str(behind)]
+        """Run a case, in which rank 1 ends `behind` ms after the others; return what is wrong, or an empty text."""
+        work_folder = Path(tempfile.mkdtemp(dir=self.folder))
+        arguments = [case.what, str(work_folder / "a.npy"), str(behind)]
         program = {
             "C": [str(self.folder / "in_c"), *arguments],
             "Fortran": [str(self.folder / "in_fortran")],
@@ -109,27 +109,27 @@ class Programs:
         try:
             done = subprocess.run(
                 ["mpiexec", "-n", str(ranks), *preload, *program],
-                cwd=new,
+                cwd=work_folder,
                 env={**os.environ, **WELCOME, **settings},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                timeout=LIMIT,
+                timeout=LIMIT_SECONDS,
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            return f"still runs after {LIMIT} s:\n{error.output!r}"
+            return f"still runs after {LIMIT_SECONDS} s:\n{error.output!r}"
         finally:
-            shutil.rmtree(new, ignore_errors=True)
+            shutil.rmtree(work_folder, ignore_errors=True)
         if done.returncode != 0 or any(word in done.stdout for word in COMPLAINTS):
             return f"exit status {done.returncode}:\n{done.stdout}"
         return ""
 
 
 @contextmanager
-def load(count: int) -> Iterator[None]:
-    """Keep the machine busy with so many processes."""
+def keep_machine_busy(count: int) -> Iterator[None]:
+    """Run `count` processes that compute without end, within a `with` block."""
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield
@@ -140,27 +140,28 @@ def load(count: int) -> Iterator[None]:
 
 
 def main() -> int:
-    """Run all cases, and say how often each has failed."""
+    """Run all chosen cases, and print how often each has failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--load", type=int, default=6)
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--language", choices=("C", "Fortran", "Python"), default="")
-    parser.add_argument("--what", default="", help="what is under way")
+    parser.add_argument("--what", default="", help="the pending operations, as named in C_CASES and the other lists")
     parser.add_argument("--node", choices=("0", "1", "2"), default="", help="ranks of a node, 0: all")
     arguments = parser.parse_args()
     failures: dict[Case, list[str]] = {}
     begin = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, load(arguments.load):
+    with tempfile.TemporaryDirectory() as folder, keep_machine_busy(arguments.load):
         programs = Programs(Path(folder))
         chosen = [case for case in cases() if case.is_chosen(arguments)]
         for number in range(arguments.times):
             for case in chosen:
-                wrong = programs.run(case, arguments.ranks, (150, 50, 0)[number % 3], not arguments.plain)
-                if wrong:
-                    failures.setdefault(case, []).append(wrong)
-                    print(f"{case}: {wrong}", flush=True)
+                behind = (150, 50, 0)[number % 3]
+                problem = programs.run(case, arguments.ranks, behind, slow=not arguments.plain)
+                if problem:
+                    failures.setdefault(case, []).append(problem)
+                    print(f"{case}: {problem}", flush=True)
     for case in chosen:
         print(f"{case}: {len(failures.get(case, []))} of {arguments.times} runs failed")
     print(f"{arguments.times * len(chosen)} runs in {time.monotonic() - begin:.0f} s")

@@ -1,5 +1,5 @@
-// Preloaded: what Plait connects to other hosts by fails; MPI's connections and those within a host do not.
-// BLOCKED is the error that they meet.
+// A library for LD_PRELOAD that acts like a firewall between hosts that admits MPI only: connect() fails with the error
+// BLOCKED (such as ECONNREFUSED) if Plait calls it for a TCP socket. Calls by MPI and Unix sockets succeed.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

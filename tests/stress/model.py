@@ -1,4 +1,8 @@
-"""What the files may hold: after a phase, and while it lasts."""
+"""The expected contents of the files of storm.py, and the check of the bytes that a read has returned.
+
+While several ranks write the same bytes, each byte may be the old one or that of any of the writes. The check accepts
+every order of writes that Plait permits, and no byte else.
+"""
 
 from collections.abc import Callable, Iterable
 
@@ -7,7 +11,7 @@ from plan import Operation, expected_bytes
 
 
 class Model:
-    """One file: the bytes of its windows, zero elsewhere, and where it ends."""
+    """The known content of one file: its size, and the bytes in some windows; all other bytes are zero."""
 
     def __init__(self, windows: list[tuple[int, int]]) -> None:
         self.end = 0
@@ -22,7 +26,7 @@ class Model:
         return found
 
     def write(self, offset: int, data: np.ndarray) -> None:
-        """Takes what was found, inside of windows."""
+        """Stores the part of the data that lies in windows."""
         for begin, part in self._parts:
             low, high = max(begin, offset), min(begin + part.size, offset + data.size)
             if low < high:
@@ -35,7 +39,7 @@ class Model:
 
 
 def overlap(operation: Operation, offset: int, count: int) -> slice:
-    """The offsets of a range that an operation covers."""
+    """The part of the range [offset, offset + count) that an operation covers, relative to `offset`."""
     low, high = max(operation.offset, offset), min(operation.end, offset + count)
     return slice(low - offset, max(low, high) - offset)
 
@@ -46,31 +50,37 @@ def wrong_bytes(
     old: np.ndarray,
     writes: Iterable[Operation],
     finished: list[Operation],
-    could: Callable[[Operation], bool] = lambda _: True,
+    may_be_visible: Callable[[Operation], bool] = lambda _: True,
 ) -> np.ndarray:
-    """The offsets whose byte no allowed order of the writes explains.
+    """The positions in `found` whose byte no permitted order of the writes explains.
 
-    A byte may be the old one, unless a write covers it that is in `finished`: complete before the read began.  It may
-    be that of any write that `could` be seen, unless a finished one of the same rank, begun after it had been waited
-    for, covers it.
+    found           the bytes that a read at `offset` has returned
+    old             the bytes before all these writes
+    finished        the writes that were complete before the read began
+    may_be_visible  returns whether the read may return bytes of a write
+
+    A byte may be the old one if no finished write covers it. It may be that of any visible write, unless the same rank
+    began another write of this byte after the first one was complete, and that one is finished.
     """
-    right = found == old
+    is_right = found == old
     for operation in finished:
-        right[overlap(operation, offset, found.size)] = False
+        is_right[overlap(operation, offset, found.size)] = False
     for operation in writes:
-        seen = overlap(operation, offset, found.size)
-        if seen.start >= seen.stop or not could(operation):
+        covered = overlap(operation, offset, found.size)
+        if covered.start >= covered.stop or not may_be_visible(operation):
             continue
-        same = found[seen] == expected_bytes(operation.tag, offset + seen.start, seen.stop - seen.start)
+        explained = found[covered] == expected_bytes(
+            operation.tag, offset + covered.start, covered.stop - covered.start
+        )
         for later in finished:
             if later.rank == operation.rank and operation.wait_event < later.begin_event:
-                same[overlap(later, offset + seen.start, same.size)] = False
-        right[seen] |= same
-    return np.flatnonzero(~right)
+                explained[overlap(later, offset + covered.start, explained.size)] = False
+        is_right[covered] |= explained
+    return np.flatnonzero(~is_right)
 
 
 def join_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same bytes as ranges that do not touch."""
+    """The union of ranges (begin, end), as ascending ranges that do not touch."""
     result: list[tuple[int, int]] = []
     for begin, end in sorted(ranges):
         if result and begin <= result[-1][1]:

@@ -1,4 +1,4 @@
-"""Writers of objects that are killed at random moments, with puts, uploads in parts, copies and Zarr arrays.
+"""Kills `plait copy` to an object store at random moments: single puts, uploads in parts and Zarr arrays.
 
 usage: python tests/stress/object_kills.py --kills N --seed S [--minutes M]
 
@@ -35,15 +35,14 @@ BUCKET = "s3://public"
 
 @dataclass(frozen=True)
 class Case:
-    """A kind of copy."""
+    """A kind of copy: the arguments of `plait copy`, and how its target appears."""
 
     name: str
     source: str
     target: str
     options: tuple[str, ...] = ()
-    resumes: bool = False
-    replaces: bool = True
-    """False for arrays of many objects: an older one is removed before the new one is complete."""
+    resumes: bool = False  # with --resume
+    replaces: bool = True  # False for arrays of many objects: an old target is removed before the new one is complete
 
 
 CASES = [
@@ -83,25 +82,26 @@ def use_server(server: ObjectServer) -> None:
 
 
 class Kills:
-    """A run of the test."""
+    """All rounds of a run of this program, and what they have counted."""
 
     def __init__(self, folder: Path, seed: int, server: ObjectServer) -> None:
-        self.folder, self.chance, self.server = folder, random.Random(seed), server
+        self.folder, self.random, self.server = folder, random.Random(seed), server
         self.arrays = make_sources(folder)
-        self.took: dict[str, tuple[float, float]] = {}  # until the first request, and from there to the end
-        self.kills: Counter[str] = Counter()
-        self.seen: Counter[str] = Counter()
-        self.uploads = 0
-        self.resumed = 0
+        # The seconds of each case: from its start to its first write request, and from there to its end.
+        self.durations: dict[str, tuple[float, float]] = {}
+        self.kills: Counter[str] = Counter()  # by case
+        self.states: Counter[str] = Counter()  # of targets after a kill
+        self.uploads = 0  # number of kills that have left an unfinished upload
+        self.resumed = 0  # number of copies that have continued an upload
 
-    def requests(self) -> list[dict[str, str]]:
-        """Return the requests since the last call, except those of this program."""
+    def take_write_requests(self) -> list[dict[str, str]]:
+        """Return the requests since the last call that write."""
         return [request for request in self.server.take_log() if request["method"] in ("PUT", "POST")]
 
     def run(self, case: Case, resume: bool, kill_at: float | None = None) -> bool:
-        """Return whether a copy has come to its end.
+        """Run a copy, kill it unless kill_at is None, and return True if it ended before the kill.
 
-        kill_at  when it is killed, as a share of the time from its first put to its end
+        kill_at  when to kill it, as a fraction of the usual time from its first write request to its end
         """
         command = [sys.executable, "-m", "plait.cli", "copy", case.source, f"{BUCKET}/{case.target}", *case.options]
         self.server.take_log()
@@ -111,10 +111,10 @@ class Kills:
         ) as process:
             wait = None
             if kill_at is not None:
-                start, moving = self.took[case.name]
-                wait = max(start + kill_at * moving, 0.01)
+                start, writing = self.durations[case.name]
+                wait = max(start + kill_at * writing, 0.01)
             else:
-                while process.poll() is None and not self.requests():
+                while process.poll() is None and not self.take_write_requests():
                     time.sleep(0.005)
                 seen = time.monotonic()
             try:
@@ -127,7 +127,7 @@ class Kills:
                 return False
         if process.returncode != 0:
             raise AssertionError(f"{command} failed: {errors.decode()}")
-        self.took.setdefault(case.name, (seen - begin, time.monotonic() - seen))
+        self.durations.setdefault(case.name, (seen - begin, time.monotonic() - seen))
         return True
 
     def read(self, case: Case) -> np.ndarray | None:
@@ -140,15 +140,18 @@ class Kills:
                 return None
             raise
 
-    def state(self, case: Case, old: bool) -> str:
-        """Return what the target is; it must be one of these.  old: whether there was one"""
+    def check_state(self, case: Case, had_old: bool) -> str:
+        """Return the state of the target: absent, old or whole; any other state, or a lost old target, is an error.
+
+        had_old  whether there was an older target before the copy
+        """
         found = self.read(case)
         if found is None:
-            assert not old or not case.replaces, f"{case.name}: the old target has gone"
+            assert not had_old or not case.replaces, f"{case.name}: the old target has gone"
             return "absent"
         if np.array_equal(found, self.arrays[case.source]):
             return "whole"
-        assert old, f"{case.name}: the target is neither absent nor whole"
+        assert had_old, f"{case.name}: the target is neither absent nor whole"
         assert not found.any(), f"{case.name}: the target is neither old nor new"
         return "old"
 
@@ -163,52 +166,52 @@ class Kills:
                 unfinished.abort(key, upload)
 
     def remove_chunks(self) -> None:
-        """Remove the objects of a Zarr array, as the error of a later copy says if they have no metadata."""
+        """Remove the objects of an incomplete Zarr array, as the error of a later copy tells its user to do."""
         objects = _core.open_objects(f"{BUCKET}/t.zarr")
         for name in objects.names():
             objects.remove(name)
 
-    def unfinished(self) -> int:
+    def count_unfinished_uploads(self) -> int:
         """Return the number of unfinished uploads."""
         return len(json.loads(self.server.send_unsigned("GET", "/-/uploads")))
 
     def clean(self) -> None:
-        """Abort all uploads that kills have left."""
+        """Abort all unfinished uploads by `plait clean`."""
         for name in ("t.npy", "t.h5"):
             command = [sys.executable, "-m", "plait.cli", "clean", f"{BUCKET}/{name}", "--older", "0"]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        assert not self.unfinished(), "plait clean has left an upload"
+        assert not self.count_unfinished_uploads(), "plait clean has left an upload"
 
-    def make_old(self, case: Case) -> None:
-        """Put an older target of the same kind there, all zeros."""
+    def make_old_target(self, case: Case) -> None:
+        """Write an older target of the same kind with zeros."""
         array = self.arrays[case.source]
         with plait.open(f"{BUCKET}/{case.target}", "w", shape=array.shape, dtype=array.dtype) as file:
             file.write(np.zeros_like(array))
 
-    def round(self, case: Case) -> None:
-        """Kill a copy some times, and let it end."""
+    def run_round(self, case: Case) -> None:
+        """Kill a copy once or several times, and let it end."""
         self.clear()
-        if case.name not in self.took:
-            self.run(case, False)
+        if case.name not in self.durations:
+            self.run(case, resume=False)
             self.clear()
-        old = self.chance.random() < 0.5
-        if old:
-            self.make_old(case)
-        for _ in range(self.chance.randint(1, 3)):
-            before = self.unfinished()
-            ended = self.run(case, case.resumes, self.chance.uniform(-0.1, 1.1))
-            state = self.state(case, old)
-            self.seen[state] += 1
-            self.uploads += self.unfinished() > before
-            if ended or state == "whole":
+        has_old = self.random.random() < 0.5
+        if has_old:
+            self.make_old_target(case)
+        for _ in range(self.random.randint(1, 3)):
+            before = self.count_unfinished_uploads()
+            has_ended = self.run(case, case.resumes, self.random.uniform(-0.1, 1.1))
+            state = self.check_state(case, has_old)
+            self.states[state] += 1
+            self.uploads += self.count_unfinished_uploads() > before
+            if has_ended or state == "whole":
                 break
             if not case.replaces and state == "absent":
                 self.remove_chunks()
-            old = old and state == "old"
-        left = self.unfinished()
+            has_old = has_old and state == "old"
+        before = self.count_unfinished_uploads()
         self.run(case, case.resumes)
-        self.resumed += case.resumes and self.unfinished() < left
-        state = self.state(case, old)
+        self.resumed += case.resumes and self.count_unfinished_uploads() < before
+        state = self.check_state(case, has_old)
         assert state == "whole", f"{case.name}: the target is {state} at the end"
 
 
@@ -224,14 +227,14 @@ def main() -> None:
         end = time.monotonic() + 60 * arguments.minutes
         number = 0
         while kills.kills.total() < arguments.kills and time.monotonic() < end:
-            kills.round(CASES[number % len(CASES)])
+            kills.run_round(CASES[number % len(CASES)])
             number += 1
         kills.clean()
-        resuming = sum(count for text, count in kills.kills.items() if text.endswith("resumed"))
-        assert kills.resumed > 0 or resuming < 20, f"none of {resuming} kills has left an upload that was resumed"
+        resumable = sum(count for text, count in kills.kills.items() if text.endswith("resumed"))
+        assert kills.resumed > 0 or resumable < 20, f"none of {resumable} kills has left an upload that was resumed"
         for text, count in sorted(kills.kills.items()):
             print(f"{count:4} kills of {text}")
-        print("after a kill the target was", ", ".join(f"{text} {count} times" for text, count in kills.seen.items()))
+        print("after a kill the target was", ", ".join(f"{text} {count} times" for text, count in kills.states.items()))
         print(f"{kills.uploads} kills left an upload; {kills.resumed} copies found one and resumed it")
         print(f"{kills.kills.total()} kills in {number} rounds, no wrong target")
 

@@ -1,6 +1,7 @@
-"""One of the programs of a random stress of pipes; pipe_storm.py starts them all.
+"""The program that pipe_storm.py starts several times: as the writer of pipes (program 0), and as their readers.
 
-Each of its processes says in a file how it ended: done-PROGRAM-RANK, or failed-PROGRAM-RANK with what was wrong.
+Each process writes a report when it ends: done-PROGRAM-RANK with the errors that the injected fault has caused, or
+failed-PROGRAM-RANK with an error that no fault explains.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from pipe_plan import FATAL, KILLS, Fault, Program, Round, Variable, draw_round
 
 import plait
 
-STOPS_SECONDS = {"stop": 2, "flap": 4}
+# How long a process or a network link stops by these faults.
+PAUSE_SECONDS = {"stop": 2, "flap": 4}
 
 
 class End:
@@ -46,8 +48,8 @@ class End:
             assert self.comm.size == self.mine.ranks
             self.rank = self.comm.rank
         self.is_fault_injected = False
-        self.shot: threading.Timer | None = None
-        self.checked = self.steps = 0
+        self.kill_timer: threading.Timer | None = None
+        self.checked = self.steps = 0  # numbers of bytes and of steps
         self.errors: list[dict[str, Any]] = []
 
     def run(self, rounds: int) -> None:
@@ -60,8 +62,8 @@ class End:
             except (plait.Error, ZeroDivisionError) as error:
                 if not has_fault:
                     raise
-                since = self.folder / "struck"
-                after = time.time() - float(since.read_text()) if since.exists() else -1.0
+                fault_time = self.folder / "fault-time"
+                after = time.time() - float(fault_time.read_text()) if fault_time.exists() else -1.0
                 self.errors.append(
                     {
                         "round": number,
@@ -78,53 +80,58 @@ class End:
                 self.comm.Barrier()
 
     def inject_fault(self, now: Round, step: int, before: bool) -> None:
-        """The fault, where this process has it now: before the first access of the step, or after it."""
+        """Makes the fault happen if this process has it in this step; called before and after the step's first access.
+
+        "shoot" starts a timer before the access that kills the process during it; other faults happen after the access.
+        """
         fault = self.fault
-        if self.shot is not None:
-            self.shot.join()
+        if self.kill_timer is not None:
+            self.kill_timer.join()
             time.sleep(60)
         if before != (fault.kind == "shoot"):
             return
-        here = (fault.program, fault.rank, fault.number) == (self.number, self.rank, now.number)
-        if not here or self.is_fault_injected or step < fault.step or fault.kind == "none":
+        is_victim = (fault.program, fault.rank, fault.number) == (self.number, self.rank, now.number)
+        if not is_victim or self.is_fault_injected or step < fault.step or fault.kind == "none":
             return
         self.is_fault_injected = True
         if fault.kind == "shoot":
-            self.shot = threading.Timer(float(np.random.default_rng().exponential(0.003)), self.kill)
-            self.shot.start()
+            self.kill_timer = threading.Timer(float(np.random.default_rng().exponential(0.003)), self.kill)
+            self.kill_timer.start()
             return
-        self.note()
+        self.write_fault_time()
         if fault.kind == "raise":
             raise ZeroDivisionError("the model blew up")
         if fault.kind == "kill":
             self.kill()
         if fault.kind == "stop":
-            helper = subprocess.Popen(["sh", "-c", f"sleep {STOPS_SECONDS['stop']}; kill -CONT {os.getpid()}"])
+            helper = subprocess.Popen(["sh", "-c", f"sleep {PAUSE_SECONDS['stop']}; kill -CONT {os.getpid()}"])
             os.kill(os.getpid(), signal.SIGSTOP)
             helper.wait()
         if fault.kind in ("cut", "flap"):
             link = ["ip", "link", "set", "eth0"]
             subprocess.run([*link, "down"], check=True)
             if fault.kind == "flap":
-                time.sleep(STOPS_SECONDS["flap"])
+                time.sleep(PAUSE_SECONDS["flap"])
                 subprocess.run([*link, "up"], check=True)
 
-    def note(self) -> None:
-        """Says when it was."""
-        (self.folder / "striking").write_text(str(time.time()))
-        (self.folder / "striking").rename(self.folder / "struck")
+    def write_fault_time(self) -> None:
+        """Writes the time of the fault for the other processes; the rename makes the file appear with its content."""
+        (self.folder / "new-fault-time").write_text(str(time.time()))
+        (self.folder / "new-fault-time").rename(self.folder / "fault-time")
 
     def kill(self) -> None:
-        self.note()
+        """Kills this process."""
+        self.write_fault_time()
         os.kill(os.getpid(), signal.SIGKILL)
 
     def sleep(self, now: Round) -> None:
+        """Sleeps in a step, as the plan of the round says."""
         max_seconds = now.habits[self.number].sleeps
         if max_seconds:
             time.sleep(float(self.random.uniform(0, max_seconds)))
 
-    def parts(self, variable: Variable, step: int, value: np.ndarray) -> Any:
-        """What this process holds of an array."""
+    def local_parts(self, variable: Variable, step: int, value: np.ndarray) -> Any:
+        """Returns what this process owns of an array: one local array, those of all ranks as a list, or None."""
         model = variable.layout(self.number, step)
         if self.mine.alone:
             parts = model.locals(value)
@@ -132,9 +139,10 @@ class End:
         return model.local(value, self.rank) if self.rank < model.size else None
 
     def write(self, now: Round) -> None:
+        """Writes the steps of a pipe."""
         first = now.variables[0]
         options = {"shape": first.shape, "dtype": first.dtype, "comm": self.comm}
-        with plait.open(now.url(now.early(), self.more), "w", **options) as file:
+        with plait.open(now.url(now.count_early_readers(), self.more), "w", **options) as file:
             for variable in now.variables[1:]:
                 file.define(variable.name, variable.shape, variable.dtype)
             for step in range(now.steps):
@@ -145,7 +153,7 @@ class End:
                 for index, variable in enumerate(now.variables):
                     value = variable.value(now.tag(step, index))
                     layout = variable.layout(0, step).layout()
-                    parts = self.parts(variable, step, value)
+                    parts = self.local_parts(variable, step, value)
                     if index == 0:
                         self.inject_fault(now, step, before=True)
                     file.write(parts, layout, variable=variable.name)
@@ -155,33 +163,38 @@ class End:
                 self.steps += 1
 
     def read(self, now: Round) -> None:
+        """Reads and checks the steps of a pipe, joining and leaving it as the plan of the round says.
+
+        The first reader stops at step `hold` until the late readers have joined. Two kinds of files synchronize them:
+        hold-PIPE says that the first reader waits, joined-PIPE-PROGRAM that a late reader has joined.
+        """
         habits = now.habits[self.number]
-        held, here = self.folder / f"held-{now.number}", self.folder / f"here-{now.number}-{self.number}"
+        hold, joined = self.folder / f"hold-{now.number}", self.folder / f"joined-{now.number}-{self.number}"
         if habits.late:
-            wait_for(held)
+            wait_for_file(hold)
         seen: list[int] = []
-        waited = False
+        has_waited = False
         with plait.open(now.url(1, self.more), comm=self.comm) as file:
             if habits.late and self.rank == 0:
-                here.touch()
+                joined.touch()
             while len(seen) != habits.leaves and (step := file.begin_step()) is not None:
                 seen.append(step.number)
                 expected = {"number": step.number, "time": 0.5 * step.number, "name": f"step {step.number}"}
                 assert step.attributes == expected, step.attributes
                 assert step.variables == tuple(variable.name for variable in now.variables)
-                if self.number == 1 and 0 <= now.hold <= step.number and not waited:
-                    waited = True
-                    held.touch()
+                if self.number == 1 and 0 <= now.hold <= step.number and not has_waited:
+                    has_waited = True
+                    hold.touch()
                     for other in range(2, len(self.programs)):
                         if now.habits[other].late:
-                            wait_for(self.folder / f"here-{now.number}-{other}")
-                self.look(now, file, step.number)
+                            wait_for_file(self.folder / f"joined-{now.number}-{other}")
+                self.check_arrays(now, file, step.number)
                 self.sleep(now)
                 file.end_step()
                 self.steps += 1
         self.check_steps(now, seen)
 
-    def look(self, now: Round, file: plait.File, step: int) -> None:
+    def check_arrays(self, now: Round, file: plait.File, step: int) -> None:
         """Reads the arrays of a step, and compares each byte."""
         for index, variable in enumerate(now.variables):
             if self.random.random() < now.habits[self.number].skips:
@@ -194,13 +207,15 @@ class End:
             if index == 0:
                 self.inject_fault(now, step, before=False)
             value = variable.value(now.tag(step, index))
-            expected = self.parts(variable, step, value if region is None else value[region])
+            expected = self.local_parts(variable, step, value if region is None else value[region])
             assert file.shape == variable.shape, f"{file.shape} instead of {variable.shape}"
-            for mine, right in zip(to_list(found), to_list(expected), strict=True):
-                same(mine, right, f"round {now.number}, step {step}, {variable.name}, {layout}, region {region}")
+            for actual, right in zip(to_list(found), to_list(expected), strict=True):
+                what = f"round {now.number}, step {step}, {variable.name}, {layout}, region {region}"
+                check_equal(actual, right, what)
                 self.checked += right.nbytes
 
     def check_steps(self, now: Round, seen: list[int]) -> None:
+        """Checks the numbers of the steps that this reader has got."""
         habits = now.habits[self.number]
         assert seen == sorted(set(seen)), f"round {now.number}: steps {seen}"
         if not now.drop and seen:
@@ -218,7 +233,8 @@ def to_list(parts: Any) -> list[np.ndarray]:
     return [] if parts is None else parts if isinstance(parts, list) else [parts]
 
 
-def same(found: np.ndarray, right: np.ndarray, what: str) -> None:
+def check_equal(found: np.ndarray, right: np.ndarray, what: str) -> None:
+    """Checks that two arrays have the same dtype, shape and bytes; `what` is named in the error."""
     assert found.dtype == right.dtype, f"{what}: {found.dtype} instead of {right.dtype}"
     assert found.shape == right.shape, f"{what}: {found.shape} instead of {right.shape}"
     if found.tobytes() != right.tobytes():
@@ -227,47 +243,49 @@ def same(found: np.ndarray, right: np.ndarray, what: str) -> None:
         raise AssertionError(f"{what}: {wrong.size} of {found_bytes.size} bytes are wrong, the first at {wrong[0]}")
 
 
-def wait_for(path: Path, seconds: float = 30) -> None:
+def wait_for_file(path: Path, seconds: float = 30) -> None:
     limit = time.monotonic() + seconds
     while not path.exists():
-        assert time.monotonic() < limit, f"{path.name} does not come"
+        assert time.monotonic() < limit, f"no other process has created {path.name}"
         time.sleep(0.005)
 
 
-def parsed() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--program", type=int, required=True, help="which of them this is: 0 writes")
+    parser.add_argument("--program", type=int, required=True, help="number of this program; 0 is the writer")
     parser.add_argument("--programs", nargs="+", required=True, help="ranks@host+hosts of each; 3a: without MPI")
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--fault", default=Fault().text())
-    parser.add_argument("--folder", required=True, help="which all see")
+    parser.add_argument("--folder", required=True, help="a folder that all processes share, for reports")
     parser.add_argument("--more", default="", help="options of the pipes")
-    parser.add_argument("--patience", type=int, default=60, help="seconds after which a process that hangs says where")
+    parser.add_argument(
+        "--limit", type=int, default=60, help="seconds after which a process prints its stack and exits"
+    )
     return parser.parse_args()
 
 
 def main() -> None:
-    arguments = parsed()
+    arguments = parse_arguments()
     faulthandler.enable()
-    faulthandler.dump_traceback_later(arguments.patience, exit=True)
+    faulthandler.dump_traceback_later(arguments.limit, exit=True)
     end = End(arguments)
     name = f"{end.number}-{end.rank}"
     try:
         end.run(arguments.rounds)
     except BaseException as error:
-        words = f"program {end.number}, rank {end.rank}: {type(error).__name__}: {error}"
-        print(f"failed: {words}", flush=True)
+        text = f"program {end.number}, rank {end.rank}: {type(error).__name__}: {error}"
+        print(f"failed: {text}", flush=True)
         traceback.print_exc()
-        (end.folder / f"failed-{name}").write_text(words)
+        (end.folder / f"failed-{name}").write_text(text)
         if end.comm is not None:
             end.comm.Abort(3)
         raise
-    said = {"checked": end.checked, "steps": end.steps, "errors": end.errors}
-    (end.folder / f"writing-{name}").write_text(json.dumps(said))
+    report = {"checked": end.checked, "steps": end.steps, "errors": end.errors}
+    (end.folder / f"writing-{name}").write_text(json.dumps(report))
     (end.folder / f"writing-{name}").rename(end.folder / f"done-{name}")
     if end.fault.kind in (*KILLS, "cut"):
-        time.sleep(arguments.patience)  # a launcher would end the others with the first one that ends
+        time.sleep(arguments.limit)  # when one process ends, a launcher that noticed the fault would kill the others
 
 
 if __name__ == "__main__":

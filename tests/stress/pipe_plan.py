@@ -1,4 +1,8 @@
-"""What the programs of a random stress of pipes do: the same in all of them, from the seed alone."""
+"""Random plans of the programs of pipe_storm.py: a writer and several readers of a sequence of pipes.
+
+A plan follows from the seed, so each program can compute what the others do. A round is one pipe from its begin to its
+end; a step is one time step of a pipe, with the values of one or more arrays (variables).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,9 @@ from plan import expected_bytes
 import plait
 
 DTYPES = ("u1", "<i2", "<f4", "<f8", "<c16", "S3", "V7")
-KILLS = ("kill", "shoot")  # between two calls, and at any moment of one
+# Faults (pipe_end.py). kill: SIGKILL between two calls; shoot: SIGKILL at a random moment; raise: an exception;
+# cut: the network link of the host goes down.  stop and flap are not fatal: process or link stop for some seconds.
+KILLS = ("kill", "shoot")
 FATAL = ("raise", *KILLS, "cut")
 
 
@@ -25,15 +31,16 @@ class Program:
     """One of the programs: the writer, or a reader."""
 
     ranks: int
-    alone: bool = False  # one process without MPI, which holds all ranks
-    host: int = 0  # its first one
-    hosts: int = 1
+    alone: bool = False  # one process without MPI, which has the local arrays of all ranks
+    host: int = 0  # number of its first host
+    hosts: int = 1  # number of its hosts
 
     @property
     def processes(self) -> int:
         return 1 if self.alone else self.ranks
 
     def text(self) -> str:
+        """Returns a text from which parse() makes the same program, such as 3a@1+1."""
         return f"{self.ranks}{'a' if self.alone else ''}@{self.host}+{self.hosts}"
 
     @staticmethod
@@ -44,8 +51,8 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Copies:
-    """A model whose parts several ranks hold: those of the second of two equal groups have what the first have."""
+class ReplicatedModel:
+    """A replicated layout: `count` groups of ranks, each of which has all parts of a model."""
 
     model: LayoutModel
     count: int
@@ -66,21 +73,21 @@ class Copies:
         return [self.local(array, rank) for rank in range(self.size)]
 
 
-RankLayouts = LayoutModel | Copies
+RankLayouts = LayoutModel | ReplicatedModel
 
 
 @dataclass
 class Variable:
-    """One array of each step, and how the programs hold it: two layouts each, in turn."""
+    """One array of each step; each program distributes it by two layouts in turn, one in even and one in odd steps."""
 
     name: str
     shape: tuple[int, ...]
     dtype: str
-    layouts: list[list[RankLayouts]] = field(default_factory=list)
+    layouts: list[list[RankLayouts]] = field(default_factory=list)  # two of each program
     regions: list[tuple[slice | int, ...] | None] = field(default_factory=list)  # of each program; the writer has none
 
     def value(self, tag: int) -> np.ndarray:
-        """The array of a step: moved elements, and those of other steps, differ."""
+        """The array of a step; `tag` numbers all arrays of all steps, so that no two have the same elements."""
         dtype = np.dtype(self.dtype)
         count = math.prod(self.shape) * dtype.itemsize
         return np.frombuffer(expected_bytes(tag, 0, count).tobytes(), dtype).reshape(self.shape)
@@ -91,12 +98,12 @@ class Variable:
 
 @dataclass
 class Habits:
-    """How a reader reads."""
+    """When a reader joins and leaves a pipe, and which arrays it reads."""
 
-    late: bool = False  # comes when the first one reads the step `hold`
-    leaves: int = -1  # behind so many steps; -1: never
-    skips: float = 0.0  # the part of arrays that it leaves out
-    sleeps: float = 0.0  # at most so many seconds in a step
+    late: bool = False  # joins while the first reader reads the step Round.hold
+    leaves: int = -1  # number of steps after which it leaves; -1: at the end
+    skips: float = 0.0  # fraction of the arrays that it does not read
+    sleeps: float = 0.0  # maximum number of seconds that it sleeps in a step
 
 
 @dataclass
@@ -104,12 +111,12 @@ class Round:
     """One pipe, from its beginning to its end."""
 
     number: int
-    steps: int
-    queue: int
-    drop: bool
-    hold: int
+    steps: int  # number of time steps
+    queue: int  # maximum number of steps that wait for readers
+    drop: bool  # whether the oldest step is dropped if the queue is full
+    hold: int  # step at which the first reader waits until the late readers have joined; -1: none
     variables: list[Variable]
-    habits: list[Habits]  # of each program; the writer's say only how it sleeps
+    habits: list[Habits]  # of each program; for the writer only `sleeps` counts
 
     def url(self, readers: int, more: str = "") -> str:
         text = f"pipe:stress-{self.number}?queue={self.queue}&readers={readers}&timeout=60{more}"
@@ -118,14 +125,14 @@ class Round:
     def tag(self, step: int, variable: int) -> int:
         return (self.number * 1000 + step) * 10 + variable
 
-    def early(self) -> int:
-        """How many readers the writer waits for."""
+    def count_early_readers(self) -> int:
+        """Returns the number of readers that the writer waits for."""
         return sum(not habit.late for habit in self.habits[1:])
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What one rank of one program does in the middle of one step of one pipe."""
+    """A fault of one rank of one program in the middle of one step of one pipe."""
 
     kind: str = "none"
     program: int = 0
@@ -143,7 +150,7 @@ class Fault:
 
 
 def draw_shape(random: np.random.Generator) -> tuple[int, ...]:
-    """Mostly small, and sometimes of several frames."""
+    """Draws a shape, mostly a small one, sometimes one whose data is transferred in several pieces."""
     kind = random.random()
     if kind < 0.15:
         return (int(random.integers(1000, 300_000)),)
@@ -153,7 +160,7 @@ def draw_shape(random: np.random.Generator) -> tuple[int, ...]:
 
 
 def draw_region(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[slice | int, ...]:
-    """Stretches of indices, with steps as often as not, and now and then a single index."""
+    """Draws a region: slices, many of them with a stride, and some single indices."""
     region: list[slice | int] = []
     for size in shape:
         begin, end = sorted(int(n) for n in random.integers(0, size + 1, 2))
@@ -167,32 +174,33 @@ def draw_region(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[sl
 
 
 def models(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> list[RankLayouts]:
-    """Two layouts on at most so many ranks; the same one twice as a rule."""
+    """Draws the layouts of a program for even and odd steps, on at most `ranks` ranks; mostly they are the same."""
     if ranks > 1 and max(shape) <= 10_000 and random.random() < 0.15:
         count = int(random.choice([n for n in range(2, ranks + 1) if ranks % n == 0]))
         model = random_model(random, shape, ranks // count)
-        return [Copies(LayoutModel(model.shape, model.dist, model.grid, "C", model.order), count)] * 2
-    made: list[RankLayouts] = [
+        return [ReplicatedModel(LayoutModel(model.shape, model.dist, model.grid, "C", model.order), count)] * 2
+    layouts: list[RankLayouts] = [
         random_model(random, shape, ranks if random.random() < 0.8 else int(random.integers(1, ranks + 1)))
     ]
-    # The model looks at each index of a dimension: long ones it has in blocks only.
+    # LayoutModel computes index by index, so long dimensions have only distributions that are fast to compute.
     if max(shape) > 10_000:
-        made = [LayoutModel(shape, (str(random.choice(["block", "balanced", "cyclic(3)"])),), (ranks,))]
-    made.append(random_model(random, shape, ranks) if random.random() < 0.3 and max(shape) <= 10_000 else made[0])
-    return made
+        layouts = [LayoutModel(shape, (str(random.choice(["block", "balanced", "cyclic(3)"])),), (ranks,))]
+    is_second_different = random.random() < 0.3 and max(shape) <= 10_000
+    layouts.append(random_model(random, shape, ranks) if is_second_different else layouts[0])
+    return layouts
 
 
 def draw_round(seed: int, number: int, programs: list[Program], fault: Fault) -> Round:
-    made = any_round(seed, number, programs)
+    """Draws a round; if it has a fatal fault, all readers read everything from the begin, so that the fault happens."""
+    result = draw_any_round(seed, number, programs)
     if fault.number == number and fault.kind in FATAL:
-        # All are there when it strikes, and it does.
-        made.hold = -1
-        for habit in made.habits:
+        result.hold = -1
+        for habit in result.habits:
             habit.late, habit.leaves, habit.skips = False, -1, 0.0
-    return made
+    return result
 
 
-def any_round(seed: int, number: int, programs: list[Program]) -> Round:
+def draw_any_round(seed: int, number: int, programs: list[Program]) -> Round:
     random = np.random.default_rng([seed, number])
     drop = random.random() < 0.2
     names = ["data", "pressure", "u"][: int(random.choice([1, 1, 2, 3]))]
@@ -208,7 +216,7 @@ def any_round(seed: int, number: int, programs: list[Program]) -> Round:
     steps = int(random.integers(1, 9))
     habits = [Habits(sleeps=float(random.choice([0, 0, 0.02])))]
     for index in range(1, len(programs)):
-        # The first reader stays: somebody has to read all steps.
+        # The first reader is neither late nor leaves early, so that each step has a reader.
         late = index > 1 and random.random() < 0.5
         leaves = int(random.integers(0, steps + 1)) if index > 1 and random.random() < 0.3 else -1
         sleeps = float(random.choice([0, 0, 0.01, 0.1]))

@@ -1,4 +1,7 @@
-"""What every rank does in one phase of the stress: the same on all ranks, from the seed alone."""
+"""Random plans of the reads and writes of each rank in one phase of storm.py.
+
+A plan follows from the seed, so every rank can compute the plans of all ranks and knows what the others write.
+"""
 
 from dataclasses import dataclass, field
 
@@ -9,22 +12,22 @@ MAX_OPERATIONS = 1000  # of a rank in a phase
 
 @dataclass
 class Shape:
-    """What the operations of a run look like."""
+    """Parameters from which the operations of a run are drawn."""
 
     files: int
-    windows: list[tuple[int, int]]  # where writes go: offset and bytes
-    operations: int = 14
-    depth: int = 6  # requests under way at a time
-    largest: int = 300_000
-    even: bool = False  # all sizes are as frequent, rather than all magnitudes
+    windows: list[tuple[int, int]]  # the ranges of each file that writes go to: offset and number of bytes
+    operations: int = 14  # of each rank in a phase
+    depth: int = 6  # maximum number of pending requests of a rank
+    max_bytes: int = 300_000  # of an operation
+    is_uniform: bool = False  # sizes are uniformly distributed; otherwise their logarithms are
 
 
 @dataclass
 class Operation:
-    """One call of one rank; its times are indices in that rank's list of events."""
+    """One call of one rank.  begin_event and wait_event are indices in Plan.events: the call, and the wait for it."""
 
     rank: int
-    tag: int
+    tag: int  # number of the operation, different for all ranks and phases
     kind: str  # read, write, size, sync
     file: int
     offset: int = 0
@@ -32,7 +35,7 @@ class Operation:
     begin_event: int = 0
     wait_event: int = 0
     failed: bool = False
-    known_end: int = 0  # where the file ended at least, as the rank knew when it began
+    known_end: int = 0  # a lower bound of the file's size that the rank knew at the begin of the operation
 
     @property
     def end(self) -> int:
@@ -44,17 +47,20 @@ class Operation:
 
 @dataclass
 class Plan:
-    """One rank's phase: operations begin and are waited for in the order of `events`."""
+    """The operations of one rank in one phase, and the order in which the rank begins them and waits for them."""
 
     operations: list[Operation] = field(default_factory=list)
-    events: list[Operation] = field(default_factory=list)  # an operation comes twice
+    events: list[Operation] = field(default_factory=list)  # each operation is there twice: for its begin and its wait
 
     def writes(self) -> list[Operation]:
         return [operation for operation in self.operations if operation.kind == "write"]
 
 
 def expected_bytes(tag: int, offset: int, count: int) -> np.ndarray:
-    """What the operation `tag` writes at these offsets: moved bytes, and those of another one, differ."""
+    """The bytes that the operation `tag` writes at these offsets.
+
+    They are a hash of tag and offset, so that bytes at wrong offsets, and those of other operations, are detected.
+    """
     offsets = np.arange(offset, offset + count, dtype=np.uint64)
     mixed = offsets * np.uint64(0x9E3779B97F4A7C15) + np.uint64(tag * 0x632BE59BD9B4E019 % 2**64)
     mixed ^= mixed >> np.uint64(29)
@@ -63,46 +69,46 @@ def expected_bytes(tag: int, offset: int, count: int) -> np.ndarray:
 
 
 def plan(seed: int, phase: int, rank: int, shape: Shape, ends: list[int]) -> Plan:
-    """The phase of one rank, where the files end at `ends` when it begins."""
+    """Draws the plan of one rank for a phase; `ends` are the sizes of the files at its begin."""
     random = np.random.default_rng([seed, phase, rank])
-    made = Plan()
+    result = Plan()
     kinds = random.choice(["write", "read", "size", "sync"], shape.operations, p=[0.5, 0.4, 0.05, 0.05])
     for number, kind in enumerate(kinds):
         file = int(random.integers(shape.files))
         tag = (phase * MAX_OPERATIONS + number) * 64 + rank
-        made.operations.append(Operation(rank, tag, str(kind), file))
+        result.operations.append(Operation(rank, tag, str(kind), file))
         if kind in ("read", "write"):
-            put(random, made.operations[-1], shape, ends[file])
-    waiting = list(reversed(made.operations))
-    under_way: list[Operation] = []
-    while waiting or under_way:
-        if waiting and (not under_way or (len(under_way) < shape.depth and random.random() < 0.6)):
-            operation = waiting.pop()
-            operation.begin_event = len(made.events)
-            under_way.append(operation)
+            draw_range(random, result.operations[-1], shape, ends[file])
+    not_begun = list(reversed(result.operations))
+    pending: list[Operation] = []
+    while not_begun or pending:
+        if not_begun and (not pending or (len(pending) < shape.depth and random.random() < 0.6)):
+            operation = not_begun.pop()
+            operation.begin_event = len(result.events)
+            pending.append(operation)
         else:
-            operation = under_way.pop(int(random.integers(len(under_way))))
-            operation.wait_event = len(made.events)
-        made.events.append(operation)
-    return made
+            operation = pending.pop(int(random.integers(len(pending))))
+            operation.wait_event = len(result.events)
+        result.events.append(operation)
+    return result
 
 
-def put(random: np.random.Generator, operation: Operation, shape: Shape, end: int) -> None:
-    """Chooses the bytes of a read or write: of any size, in a window as a rule."""
-    begin, room = shape.windows[int(random.integers(len(shape.windows)))]
-    max_count = min(room, shape.largest)
-    size = random.uniform(0, max_count) if shape.even else np.exp(random.uniform(0, np.log(max_count + 1)))
+def draw_range(random: np.random.Generator, operation: Operation, shape: Shape, end: int) -> None:
+    """Draws offset and count of a read or write, mostly within a window; `end` is the size of the file."""
+    begin, length = shape.windows[int(random.integers(len(shape.windows)))]
+    max_count = min(length, shape.max_bytes)
+    size = random.uniform(0, max_count) if shape.is_uniform else np.exp(random.uniform(0, np.log(max_count + 1)))
     operation.count = min(max_count, int(size))
     if random.random() < 0.03:
         operation.count = 0
-    operation.offset = begin + int(random.integers(room - operation.count + 1))
+    operation.offset = begin + int(random.integers(length - operation.count + 1))
     if operation.kind == "write":
         return
-    where = random.random()
-    if where < 0.1:  # anywhere, between the windows as a rule
+    draw = random.random()
+    if draw < 0.1:  # anywhere in the file, which is mostly between the windows
         operation.offset = int(random.integers(max(1, end)))
-    elif where < 0.15:  # about the end
+    elif draw < 0.15:  # across the end of the file
         operation.offset = max(0, end - int(random.integers(operation.count + 1)))
-    if where < 0.85 and operation.end > end:
+    if draw < 0.85 and operation.end > end:  # the other reads may pass the end, which is an error
         operation.offset = max(0, end - operation.count)
         operation.count = min(operation.count, end)

@@ -1,4 +1,4 @@
-"""The files that the stress reads and writes, behind one interface."""
+"""The two kinds of files that storm.py reads and writes, distant files and shared files, with one interface."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from plait import distant, shared
 
 
 class DistantFiles:
-    """A file of each rank, numbered as the ranks."""
+    """One distant file for each rank, on that rank's disk; file n is the file of rank n."""
 
     def __init__(self, folder: str, comm: MPI.Comm) -> None:
         self.files = comm.size
@@ -28,35 +28,35 @@ class DistantFiles:
         self._file.sync(file)
 
     def resize(self, size: int, file: int, rank: int) -> None:
-        """Called by all ranks."""
+        """Called by all ranks; one of them, which is not the owner of the file, resizes it."""
         if rank == (file + 1) % self.files:
             self._file.resize(size, file)
 
     def servers(self, offset: int, count: int, file: int) -> set[int]:
-        """The ranks whose disks have these bytes."""
+        """Returns the ranks whose disks have these bytes."""
         return {file}
 
     def pieces(self, begin: int, end: int, file: int) -> list[tuple[int, int]]:
-        """A range, parted by servers."""
+        """Splits the range [begin, end) into pieces, each of which is on the disk of one rank."""
         return [(begin, end)]
 
     def close(self) -> None:
         self._file.close()
 
     def abandon(self) -> None:
-        """Leaves as a block does that ends with an exception."""
+        """Closes the file without waiting for the other ranks, as a `with` block does that ends with an exception."""
         self._file.__exit__(RuntimeError, None, None)
 
 
 class SharedStripes:
-    """One file over all disks."""
+    """One shared file of all ranks, either in stripes on their disks or in one folder (place="one")."""
 
     files = 1
 
     def __init__(self, folder: str, comm: MPI.Comm, unit: int, place: str) -> None:
         self._ranks = comm.size
         self._unit = unit
-        self._one = place == "one"
+        self._is_one_file = place == "one"
         self._file = shared.open(Path(folder) / "stress-shared", "w", comm=comm, unit=unit, place=place)
 
     def iwrite(self, offset: int, data: Any, file: int) -> Any:
@@ -75,13 +75,13 @@ class SharedStripes:
         self._file.resize(size)
 
     def servers(self, offset: int, count: int, file: int) -> set[int]:
-        if self._one or count == 0:
+        if self._is_one_file or count == 0:
             return set()
         first, last = offset // self._unit, (offset + count - 1) // self._unit
         return {stripe % self._ranks for stripe in range(first, min(last, first + self._ranks - 1) + 1)}
 
     def pieces(self, begin: int, end: int, file: int) -> list[tuple[int, int]]:
-        if self._one:
+        if self._is_one_file:
             return [(begin, end)]
         cuts = range(begin - begin % self._unit, end, self._unit)
         return [(max(begin, cut), min(end, cut + self._unit)) for cut in cuts]
