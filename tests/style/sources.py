@@ -1,4 +1,4 @@
-"""The files that the style tests check: all files of the project that git does not ignore."""
+"""The files that the style tests check, which are all files of the project that git does not ignore, by product."""
 
 import subprocess
 from functools import cache
@@ -45,12 +45,12 @@ def project_files() -> list[Path]:
     return sorted(path for path in paths if (ROOT / path).is_file())
 
 
-def product(path: Path) -> str:
-    """Return the product that a file belongs to; files of the array library are at the top."""
+def product_name(path: Path) -> str:
+    """Return the name of the product that a file belongs to: "array" for the array library at the top."""
     return path.parts[0] if path.parts[0] in PRODUCTS else "array"
 
 
-def inside(path: Path) -> Path:
+def path_in_product(path: Path) -> Path:
     """Return the path of a file relative to the folder of its product: src/a.cpp for trace/src/a.cpp."""
     return path.relative_to(path.parts[0]) if path.parts[0] in PRODUCTS else path
 
@@ -61,7 +61,7 @@ def files_with(suffixes: set[str], *folders: str) -> list[Path]:
         path
         for path in project_files()
         if (path.suffix in suffixes or (not path.suffix and path.name in ("Makefile", "run")))
-        and (not folders or inside(path).parts[0] in folders)
+        and (not folders or path_in_product(path).parts[0] in folders)
     ]
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from sources import files_with, inside, read
-from test_layers import CPP, LAYERS, SOURCES, included_by, includes, layer_included
+from sources import files_with, path_in_product, read
+from test_layers import CPP, LAYERS, SOURCES, find_included_files, find_included_layer, list_includes
 
 PACKAGES = (
     ("plait", Path("python")),
@@ -16,23 +16,24 @@ PACKAGES = (
 )
 
 
-def circle(graph: Mapping[str, set[str]]) -> list[str]:
+def find_circle(graph: Mapping[str, set[str]]) -> list[str]:
     """Return a path from a name back to itself; empty if there is none."""
-    # Names that use none of the rest are on no circle; remove them until all that remain are on circles or lead to one.
-    rest = {name: uses & graph.keys() for name, uses in graph.items()}
-    while ends := [name for name, uses in rest.items() if not uses & rest.keys()]:
-        for name in ends:
-            del rest[name]
-    way: list[str] = []
-    at = min(rest, default=None)
-    while at is not None and at not in way:
-        way.append(at)
-        at = min(rest[at] & rest.keys())
-    return [*way[way.index(at) :], at] if at is not None else []
+    # A name that uses no other remaining name is on no circle.  Remove such names until there are none: then each
+    # remaining name leads to another one, so that a path through them must come back to a name.
+    remaining = {name: uses & graph.keys() for name, uses in graph.items()}
+    while leaves := [name for name, uses in remaining.items() if not uses & remaining.keys()]:
+        for name in leaves:
+            del remaining[name]
+    path: list[str] = []
+    current = min(remaining, default=None)
+    while current is not None and current not in path:
+        path.append(current)
+        current = min(remaining[current] & remaining.keys())
+    return [*path[path.index(current) :], current] if current is not None else []
 
 
-def modules() -> dict[str, Path]:
-    """Return the modules of the packages; the stubs of C++ modules stand for them."""
+def find_modules() -> dict[str, Path]:
+    """Return the file of each module of the packages, by the module's name; for C++ modules their stubs."""
     found: dict[str, Path] = {}
     for package, folder in PACKAGES:
         for path in files_with({".py", ".pyi"}):
@@ -44,23 +45,23 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def running(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a source, without those that only type checkers use."""
+def runtime_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all nodes of a syntax tree except those under `if TYPE_CHECKING`."""
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
             continue
         yield child
-        yield from running(child)
+        yield from runtime_nodes(child)
 
 
-def imported_by(text: str, module: str, known: set[str], is_package: bool = False) -> set[str]:
+def find_imports(text: str, module: str, known: set[str], is_package: bool = False) -> set[str]:
     """Return the known modules that a module imports, at its top level or in a function.
 
-    An imported name that is not a module stands for the module that has it.
+    For an imported name that is not a module itself, it returns the module that contains the name.
     """
     package = module.split(".") if is_package else module.split(".")[:-1]
     found = set()
-    for node in running(ast.parse(text)):
+    for node in runtime_nodes(ast.parse(text)):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -72,25 +73,25 @@ def imported_by(text: str, module: str, known: set[str], is_package: bool = Fals
 
 
 def test_no_file_includes_itself_through_others() -> None:
-    found = circle({str(path): included_by(path) for path in files_with(CPP)})
+    found = find_circle({str(path): find_included_files(path) for path in files_with(CPP)})
     assert not found, f"these include each other: {' -> '.join(found)}"
 
 
 def test_no_layer_uses_itself_through_others() -> None:
     graph: dict[str, set[str]] = {layer: set() for layer in LAYERS}
     for path in SOURCES:
-        used = {layer for name, quoted in includes(path) if (layer := layer_included(name, quoted))}
-        graph[inside(path).parts[1]] |= used - {inside(path).parts[1]}
-    found = circle(graph)
+        used = {layer for name, quoted in list_includes(path) if (layer := find_included_layer(name, quoted))}
+        graph[path_in_product(path).parts[1]] |= used - {path_in_product(path).parts[1]}
+    found = find_circle(graph)
     assert not found, f"these layers use each other: {' -> '.join(found)}"
 
 
 def test_no_module_imports_itself_through_others() -> None:
-    paths = modules()
+    paths = find_modules()
     known = set(paths)
-    found = circle(
+    found = find_circle(
         {
-            module: imported_by(read(path), module, known, path.name == "__init__.py")
+            module: find_imports(read(path), module, known, path.name == "__init__.py")
             for module, path in paths.items()
             if path.suffix == ".py"
         }
@@ -108,7 +109,7 @@ def test_no_module_imports_itself_through_others() -> None:
     ],
 )
 def test_circles_are_found(graph: dict[str, set[str]], found: list[str]) -> None:
-    assert circle(graph) == found
+    assert find_circle(graph) == found
 
 
 @pytest.mark.parametrize(
@@ -126,8 +127,8 @@ def test_circles_are_found(graph: dict[str, set[str]], found: list[str]) -> None
 )
 def test_imports_are_found(text: str, found: set[str]) -> None:
     module = "plait.inner.own" if ".. " in text else "plait.own"
-    assert imported_by(text, module, {"plait", "plait.a", "plait.own"}) == found
+    assert find_imports(text, module, {"plait", "plait.a", "plait.own"}) == found
 
 
 def test_a_package_imports_from_itself() -> None:
-    assert imported_by("from .a import b", "plait", {"plait", "plait.a"}, is_package=True) == {"plait.a"}
+    assert find_imports("from .a import b", "plait", {"plait", "plait.a"}, is_package=True) == {"plait.a"}

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from sources import files_with, inside, read
+from sources import files_with, path_in_product, read
 from test_words import without_prose
 
 COMPILED = {".c", ".h", ".cpp", ".hpp", ".inl", ".f90"}
@@ -18,7 +18,8 @@ FOREIGN = {"H5Dget_chunk_info_by_coord", "cachestat", "deflateInit", "getrusage"
 CHECKED = files_with({".c", ".h", ".cpp", ".hpp", ".py"}, "src", "include", "bindings", "python", "bench", "scripts")
 
 
-def language(path: Path) -> re.Pattern[str]:
+def comment_pattern(path: Path) -> re.Pattern[str]:
+    """Return the pattern of comments in the language of a file."""
     return COMMENT["Python" if path.suffix in {".py", ".pyi"} else "C"]
 
 
@@ -27,7 +28,7 @@ def identifiers() -> frozenset[str]:
     """Return all identifiers and other words of the project's code, without comments."""
     found: set[str] = set()
     for path in files_with(COMPILED | {".py", ".pyi", ".cmake", ".sh"}):
-        found |= set(re.findall(r"[A-Za-z_]\w*", language(path).sub("", read(path))))
+        found |= set(re.findall(r"[A-Za-z_]\w*", comment_pattern(path).sub("", read(path))))
     return frozenset(found | FOREIGN)
 
 
@@ -49,7 +50,9 @@ def test_named_functions_are_found() -> None:
 @pytest.mark.parametrize("path", CHECKED, ids=str)
 def test_functions_named_in_comments_exist(path: Path) -> None:
     missing = [
-        f"{line}: {name}()" for line, name in named_functions(read(path), language(path)) if name not in identifiers()
+        f"{line}: {name}()"
+        for line, name in named_functions(read(path), comment_pattern(path))
+        if name not in identifiers()
     ]
     assert not missing, f"comments of {path} name functions that no source has: {missing}"
 
@@ -67,4 +70,4 @@ def test_names_state_what_functions_do(path: Path) -> None:
         found = [name for name in X_OF_IN_PYTHON.findall(read(path)) if name not in ALLOWED_X_OF]
     else:
         found = X_OF.findall(without_prose(path))
-    assert not found, f"{inside(path)}: name what these functions do instead of x_of(): {found}"
+    assert not found, f"{path_in_product(path)}: name what these functions do instead of x_of(): {found}"

@@ -18,7 +18,7 @@ STATUS = re.compile(
 )
 
 
-def problems(name: str, text: str) -> list[str]:
+def find_defects(name: str, text: str) -> list[str]:
     """Return the defects of a record."""
     found = [] if NAME.fullmatch(name) else ["its name is not NUMBER-words.md"]
     if not text.startswith(f"# {name[:4]} — "):
@@ -44,7 +44,7 @@ def missing_numbers(names: list[str]) -> set[str]:
 
 @pytest.mark.parametrize("path", RECORDS, ids=str)
 def test_records_have_status_and_date_and_are_short(path: Path) -> None:
-    found = problems(path.name, read(path))
+    found = find_defects(path.name, read(path))
     assert not found, f"{path}: {'; '.join(found)}"
 
 
@@ -85,7 +85,7 @@ GOOD = "# 0007 — A title\n\nStatus: accepted. Date: 2026-01-31.\n\n## Context\
     ],
 )
 def test_problems_are_seen(name: str, text: str, number: int) -> None:
-    assert len(problems(name, text)) == number
+    assert len(find_defects(name, text)) == number
 
 
 def test_missing_numbers_are_seen() -> None:

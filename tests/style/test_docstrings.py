@@ -15,14 +15,14 @@ PUBLIC = sorted(name for name in getattr(plait, "__all__", dir(plait)) if not na
 SIGNATURE = re.compile(r"^\w+\(.*\)(?: -> .*)?$")
 
 
-def explained(thing: object) -> bool:
+def has_docstring(thing: object) -> bool:
     """Return True if a docstring has more than a signature."""
     lines = (inspect.getdoc(thing) or "").splitlines()
     return any(line.strip() and not SIGNATURE.match(line.strip()) for line in lines)
 
 
 def test_package_is_explained() -> None:
-    assert explained(plait)
+    assert has_docstring(plait)
     assert PUBLIC
 
 
@@ -31,8 +31,8 @@ def test_name_is_explained(name: str) -> None:
     thing = getattr(plait, name)
     if not (inspect.isclass(thing) or inspect.ismodule(thing) or callable(thing)):
         return
-    assert explained(thing), f"plait.{name} has no docstring"
+    assert has_docstring(thing), f"plait.{name} has no docstring"
     if inspect.isclass(thing) and not issubclass(thing, BaseException):
         members = [member for member in vars(thing) if not member.startswith("_")]
-        bare = [member for member in members if not explained(getattr(thing, member))]
+        bare = [member for member in members if not has_docstring(getattr(thing, member))]
         assert not bare, f"plait.{name}: no docstring for {bare}"

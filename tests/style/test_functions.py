@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from known_functions import KNOWN_LINES, KNOWN_METHODS, KNOWN_PARAMETERS
-from sources import ROOT, files_with, inside, read
+from sources import ROOT, files_with, path_in_product, read
 
 lizard = pytest.importorskip("lizard", reason="lizard is not installed; make setup installs it")
 
@@ -27,7 +27,7 @@ def parameters(function: Any) -> list[str]:
 
 def has_foreign_parameters(path: Path, function: Any, line: str) -> bool:
     """True for kernels, for commands, and for functions that stand in for or are called by C and Fortran."""
-    name, folders = function.name, inside(path).parts
+    name, folders = function.name, path_in_product(path).parts
     if folders[:2] == ("src", "copy") or (path.suffix == ".py" and name.endswith("_command")):
         return True  # the options of a command are its parameters
     if folders[:3] == ("src", "trace", "capture"):

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from sources import ROOT, project_files, read
-from test_circles import imported_by, modules
+from test_circles import find_imports, find_modules
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -46,12 +46,12 @@ def test_private_packages_are_few_and_use_only_lower_ones() -> None:
     sources = [path.relative_to(package) for path in project_files() if path.is_relative_to(package)]
     private = {path.parts[0] for path in sources if path.parts[0].startswith("_") and path.suffix == ".py"}
     assert private - {"__init__.py"} == set(PRIVATE), "put private modules into one of these packages"
-    known = {name: path for name, path in modules().items() if name.startswith("plait.") and path.suffix == ".py"}
+    known = {name: path for name, path in find_modules().items() if name.startswith("plait.") and path.suffix == ".py"}
     upwards = [
         f"{name} imports {used}"
         for name, path in known.items()
         if (package := name.split(".")[1]) in PRIVATE
-        for used in imported_by(read(path), name, set(known), path.name == "__init__.py")
+        for used in find_imports(read(path), name, set(known), path.name == "__init__.py")
         if (other := used.split(".")[1]) in PRIVATE and PRIVATE.index(other) > PRIVATE.index(package)
     ]
     assert not upwards

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from sources import PRODUCTS, ROOT, files_with, inside, read
+from sources import PRODUCTS, ROOT, files_with, path_in_product, read
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 
@@ -23,7 +23,7 @@ def mpi_flags() -> list[str]:
 
 
 def compile_alone(path: Path, language: str, compiler: str, standard: str) -> None:
-    name = inside(path).relative_to("include")
+    name = path_in_product(path).relative_to("include")
     folders = ["-Iinclude", *(f"-I{product}/include" for product in PRODUCTS)]
     flags = mpi_flags() if "<mpi.h>" in read(path) else []
     command = [compiler, f"-std={standard}", "-fsyntax-only", *WARNINGS, *folders, *flags, "-x", language, "-"]

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from sources import PRODUCTS, ROOT, files_with, inside, product, read
+from sources import PRODUCTS, ROOT, files_with, path_in_product, product_name, read
 
 LAYERS = (
     "base",
@@ -71,18 +71,18 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 CPP = {".c", ".cpp", ".hpp", ".h", ".inl"}
 
 
-def includes(path: Path) -> list[tuple[str, bool]]:
+def list_includes(path: Path) -> list[tuple[str, bool]]:
     """Return the names that a file includes, each with True if it is in quotes."""
     return [(quoted or angled, bool(quoted)) for quoted, angled in INCLUDE.findall(read(path))]
 
 
-def includes_in(path: Path, name: str, folder: str) -> bool:
+def is_included_in(path: Path, name: str, folder: str) -> bool:
     """True if a file is in a subfolder `folder` of its layer, and includes the header `name`."""
-    return inside(path).parts[2:3] == (folder,) and (name, True) in includes(path)
+    return path_in_product(path).parts[2:3] == (folder,) and (name, True) in list_includes(path)
 
 
 @cache
-def layer_of_public(name: str) -> str:
+def find_layer_of_header(name: str) -> str:
     """Return the layer that a public header belongs to.
 
     It is the layer of the source file with the same name; if several layers have one, the layer whose file includes the
@@ -91,24 +91,28 @@ def layer_of_public(name: str) -> str:
     """
     stem = Path(name).stem
     sources = [path for path in files_with({".cpp"}, "src") if path.stem == stem]
-    layers = {inside(path).parts[1] for path in sources if (name, True) in includes(path)}
-    layers = layers or {inside(path).parts[1] for path in sources}
-    layers = layers or {inside(path).parts[1] for path in files_with({".cpp"}, "src") if includes_in(path, name, stem)}
+    layers = {path_in_product(path).parts[1] for path in sources if (name, True) in list_includes(path)}
+    layers = layers or {path_in_product(path).parts[1] for path in sources}
+    layers = layers or {
+        path_in_product(path).parts[1] for path in files_with({".cpp"}, "src") if is_included_in(path, name, stem)
+    }
     layers = layers or {layer for layer in LAYERS if (ROOT / "src" / layer / stem).is_dir() or layer == stem}
     assert len(layers) <= 1, f"{name} could belong to each of {sorted(layers)}"
     if layers:
         return layers.pop()
-    header = next(path for path in HEADERS if inside(path) == Path("include") / name)
+    header = next(path for path in HEADERS if path_in_product(path) == Path("include") / name)
     inner_layers = [
-        layer_of_public(inner) for inner, _ in includes(header) if inner.startswith("plait/") and inner != name
+        find_layer_of_header(inner)
+        for inner, _ in list_includes(header)
+        if inner.startswith("plait/") and inner != name
     ]
     return max(inner_layers, key=LAYERS.index, default=LAYERS[0])
 
 
-def layer_included(name: str, quoted: bool) -> str | None:
+def find_included_layer(name: str, quoted: bool) -> str | None:
     """Return the layer of an included file; None if the file does not belong to the project."""
     if name.startswith("plait/"):
-        return layer_of_public(name)
+        return find_layer_of_header(name)
     return name.split("/")[0] if quoted and "/" in name else None
 
 
@@ -124,10 +128,10 @@ FOLDERS_OF_INCLUDES = [
 PUBLIC = [folder for folder in FOLDERS_OF_INCLUDES if folder.endswith("include")]
 
 
-def included_by(path: Path) -> set[str]:
+def find_included_files(path: Path) -> set[str]:
     """Return the files of the project that a file includes."""
     found = set()
-    for name, quoted in includes(path):
+    for name, quoted in list_includes(path):
         folders = [str(path.parent), *FOLDERS_OF_INCLUDES] if quoted else PUBLIC
         paths = [os.path.normpath(Path(folder) / name) for folder in folders]
         found |= set([file for file in paths if file in FILES][:1])
@@ -136,10 +140,10 @@ def included_by(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_layer_uses_only_layers_before_it(path: Path) -> None:
-    layer = inside(path).parts[1]
+    layer = path_in_product(path).parts[1]
     assert layer in LAYERS, f"{path} is in no layer"
-    for name, quoted in includes(path):
-        used = layer_included(name, quoted)
+    for name, quoted in list_includes(path):
+        used = find_included_layer(name, quoted)
         if used is None:
             continue
         assert used in LAYERS, f'{path} includes "{name}", which is in no layer'
@@ -149,13 +153,13 @@ def test_layer_uses_only_layers_before_it(path: Path) -> None:
 
 def used_products(path: Path) -> set[str]:
     """Return the products other than the array library whose files a file includes."""
-    return {product(Path(file)) for file in included_by(path)} - {"array"}
+    return {product_name(Path(file)) for file in find_included_files(path)} - {"array"}
 
 
 @pytest.mark.parametrize("path", files_with(CPP, "src", "include", "bindings", "tests"), ids=str)
 def test_products_use_only_the_array_library(path: Path) -> None:
-    strays = used_products(path) - {product(path)}
-    assert not strays, f"{path} of the product {product(path)} includes files of {strays}"
+    strays = used_products(path) - {product_name(path)}
+    assert not strays, f"{path} of the product {product_name(path)} includes files of {strays}"
 
 
 def test_use_of_products_is_found() -> None:
@@ -166,8 +170,12 @@ def test_use_of_products_is_found() -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_tracing_and_simulation_are_separate(path: Path) -> None:
-    used = {name: layer_included(name, quoted) for name, quoted in includes(path) if name not in HEADERS_OF_NEW_FILES}
-    own_layer = inside(path).parts[1]
+    used = {
+        name: find_included_layer(name, quoted)
+        for name, quoted in list_includes(path)
+        if name not in HEADERS_OF_NEW_FILES
+    }
+    own_layer = path_in_product(path).parts[1]
     allowed = SEPARATE_LAYERS.get(own_layer, set(LAYERS) - set(SEPARATE_LAYERS))
     strays = [name for name, layer in used.items() if layer and layer not in allowed]
     assert not strays, f"{path} includes {strays}"
@@ -175,13 +183,13 @@ def test_tracing_and_simulation_are_separate(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_quoted_includes_name_their_layer(path: Path) -> None:
-    bare = [name for name, quoted in includes(path) if quoted and "/" not in name]
+    bare = [name for name, quoted in list_includes(path) if quoted and "/" not in name]
     assert not bare, f'{path} includes {bare}; write the path from src/, as in "layout/x.hpp"'
 
 
 @pytest.mark.parametrize("path", HEADERS, ids=str)
 def test_public_headers_include_only_public_headers(path: Path) -> None:
-    inner = [name for name, quoted in includes(path) if quoted and not name.startswith("plait/")]
+    inner = [name for name, quoted in list_includes(path) if quoted and not name.startswith("plait/")]
     assert not inner, f"{path} includes {inner}, which are not installed"
 
 
@@ -189,8 +197,8 @@ def test_mpi_io_uses_the_public_interface() -> None:
     strays = [
         f'{path}: "{name}"'
         for path in SOURCES
-        if inside(path).parts[1] == "mpiio"
-        for name, quoted in includes(path)
+        if path_in_product(path).parts[1] == "mpiio"
+        for name, quoted in list_includes(path)
         if quoted and not name.startswith(("plait/", "mpiio/"))
     ]
     assert not strays, f"calls of MPI-IO are carried out by the public interface, but {strays}"
@@ -201,7 +209,7 @@ def test_no_other_code_uses_historical_code() -> None:
         f'{path}: "{name}"'
         for path in files_with(CPP, "src", "bindings")
         if not any(folder in str(path) for folder in HISTORICAL) and str(path) not in USES_HISTORICAL
-        for name, quoted in includes(path)
+        for name, quoted in list_includes(path)
         if quoted and name.startswith(HISTORICAL)
     ]
     assert not strays, f"what serves programs of 1992 to 1998 is included by {strays}"
@@ -211,7 +219,8 @@ def test_mpi_stays_in_its_folders() -> None:
     strays = [
         str(path)
         for path in files_with(CPP)
-        if not str(inside(path)).startswith(MPI_FOLDERS) and any(name == "mpi.h" for name, _ in includes(path))
+        if not str(path_in_product(path)).startswith(MPI_FOLDERS)
+        and any(name == "mpi.h" for name, _ in list_includes(path))
     ]
     assert not strays, f"<mpi.h> is included outside {MPI_FOLDERS}: {strays}"
 
@@ -220,8 +229,8 @@ def test_pure_layers_do_no_io() -> None:
     strays = [
         f"{path}: <{name}>"
         for path in SOURCES
-        if inside(path).parts[1] in PURE
-        for name, _ in includes(path)
+        if path_in_product(path).parts[1] in PURE
+        for name, _ in list_includes(path)
         if name in SYSTEM_HEADERS
     ]
     assert not strays
@@ -232,7 +241,7 @@ def test_formats_of_several_objects_do_not_use_files() -> None:
         f"{path}: {name}"
         for path in SOURCES
         if str(path).startswith(OBJECT_FORMATS)
-        for name, _ in includes(path)
+        for name, _ in list_includes(path)
         if name.startswith(("store/posix/", "store/objects/folder/", "sys/"))
         or name in ("fcntl.h", "unistd.h", "fstream", "cstdio")
         or "store::posix" in read(path)

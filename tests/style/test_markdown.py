@@ -35,32 +35,32 @@ def line_kind(line: str) -> str:
     return "item" if ITEM.match(line) else "text"
 
 
-def kinds(text: str) -> Iterator[tuple[int, str, str]]:
+def classify_lines(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield the number, the kind and the text of each line of a document."""
-    fenced = False
+    in_code = False
     for number, line in enumerate(text.splitlines(), start=1):
-        fence = bool(FENCE.match(line))
-        yield number, "fence" if fenced or fence else line_kind(line), line
-        fenced ^= fence
+        is_fence = bool(FENCE.match(line))
+        yield number, "fence" if in_code or is_fence else line_kind(line), line
+        in_code ^= is_fence
 
 
-def glued(text: str) -> list[str]:
+def lines_without_blank_above(text: str) -> list[str]:
     """Return the lines above which a blank line is missing."""
     found, above, in_list = [], "blank", False
-    for number, kind, line in kinds(text):
-        apart = SEPARATE & {kind, above} and kind != above
+    for number, kind, line in classify_lines(text):
+        must_be_separate = SEPARATE & {kind, above} and kind != above
         starts_list = kind == "item" and above != "blank" and not in_list
-        if above != "blank" and kind != "blank" and (apart or starts_list or kind == above == "heading"):
+        if above != "blank" and kind != "blank" and (must_be_separate or starts_list or kind == above == "heading"):
             found.append(f"{number}: {line}")
-        goes_on = kind == "blank" or line.startswith(" ") or (kind == "text" and above != "blank")
-        in_list = kind == "item" or (in_list and goes_on)
+        may_continue_item = kind == "blank" or line.startswith(" ") or (kind == "text" and above != "blank")
+        in_list = kind == "item" or (in_list and may_continue_item)
         above = kind
     return found
 
 
-def with_two_blanks(text: str) -> list[str]:
+def lines_with_two_blanks(text: str) -> list[str]:
     """Return the lines of prose with several successive blanks, except in code and after the marker of a list item."""
-    prose = ((number, kind, line) for number, kind, line in kinds(text) if kind in ("item", "text", "heading"))
+    prose = ((number, kind, line) for number, kind, line in classify_lines(text) if kind in ("item", "text", "heading"))
     return [
         f"{number}: {line}"
         for number, kind, line in prose
@@ -70,7 +70,7 @@ def with_two_blanks(text: str) -> list[str]:
 
 def long_lines(text: str) -> list[str]:
     """Return the lines of prose that are too long and could be broken."""
-    prose = ((number, line) for number, kind, line in kinds(text) if kind in ("item", "text"))
+    prose = ((number, line) for number, kind, line in classify_lines(text) if kind in ("item", "text"))
     return [
         f"{number}: {line}"
         for number, line in prose
@@ -80,12 +80,14 @@ def long_lines(text: str) -> list[str]:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)
 def test_blank_lines_separate_blocks(path: Path) -> None:
-    assert not (found := glued(read(path))), f"{path}: a blank line is missing above these lines: {found}"
+    assert not (found := lines_without_blank_above(read(path))), (
+        f"{path}: a blank line is missing above these lines: {found}"
+    )
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)
 def test_prose_has_single_blanks(path: Path) -> None:
-    found = with_two_blanks(read(path))
+    found = lines_with_two_blanks(read(path))
     assert not found, f"{path}: two blanks in a line; was there a blank line? {found}"
 
 
@@ -111,12 +113,12 @@ def test_prose_is_not_wide(path: Path) -> None:
     ],
 )
 def test_missing_blank_lines_are_seen(text: str, number: int | None) -> None:
-    assert [line.split(":")[0] for line in glued(text)] == ([] if number is None else [str(number)])
+    assert [line.split(":")[0] for line in lines_without_blank_above(text)] == ([] if number is None else [str(number)])
 
 
 def test_blanks_and_widths_are_seen() -> None:
-    assert with_two_blanks("end.  Begin") == ["1: end.  Begin"]
-    assert not with_two_blanks("`a  b` and\n```\na  b\n```\n-   item\n")
+    assert lines_with_two_blanks("end.  Begin") == ["1: end.  Begin"]
+    assert not lines_with_two_blanks("`a  b` and\n```\na  b\n```\n-   item\n")
     assert long_lines("word " * 30)
     assert long_lines("- " + "word " * 30)
     assert not long_lines("- [" + "a long name " * 10 + "](target.md)\n| " + "cell " * 40 + "|")

@@ -9,14 +9,14 @@ import re
 from pathlib import Path
 
 import pytest
-from sources import files_with, inside, read
+from sources import files_with, path_in_product, read
 
 STREAM = re.compile(r"\bstd::w?[io]?stringstream\b|\bstd::basic_[io]?stringstream\b|\bstd::strstream\b")
 READER = Path("src/base/text_reader.hpp")
 SOURCES = [
     path
     for path in files_with({".cpp", ".hpp", ".h", ".inl"}, "src", "include", "bindings")
-    if inside(path).parts[:2] != ("src", "trace") and path != READER
+    if path_in_product(path).parts[:2] != ("src", "trace") and path != READER
 ]
 
 

@@ -6,7 +6,7 @@ cmake/PlaitTests.cmake and trace/tests/CMakeLists.txt list the layers that Threa
 import re
 from pathlib import Path
 
-from sources import files_with, inside, read
+from sources import files_with, path_in_product, read
 
 LISTS = (Path("cmake/PlaitTests.cmake"), Path("trace/tests/CMakeLists.txt"))
 THREADS = re.compile(r"#include <(?:thread|atomic|mutex|shared_mutex|condition_variable|future)>")
@@ -21,8 +21,12 @@ def threadless() -> list[str]:
 def test_layers_that_thread_sanitizer_leaves_out_use_no_threads() -> None:
     assert {"layout", "trace"} <= set(threadless())
     for folder in threadless():
-        sources = [path for path in files_with({".cpp", ".hpp"}, "src") if inside(path).parts[1] == folder]
-        tests = [path for path in files_with({".cpp", ".hpp"}, "tests") if inside(path).parts[1:3] == ("cpp", folder)]
+        sources = [path for path in files_with({".cpp", ".hpp"}, "src") if path_in_product(path).parts[1] == folder]
+        tests = [
+            path
+            for path in files_with({".cpp", ".hpp"}, "tests")
+            if path_in_product(path).parts[1:3] == ("cpp", folder)
+        ]
         assert sources, f"src/{folder} has no sources"
         assert tests, f"tests/cpp/{folder} has no tests"
         threaded = [str(path) for path in sources if THREADS.search(read(path))]

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from sources import CODE, TEXT, files_with, inside, read
+from sources import CODE, TEXT, files_with, path_in_product, read
 
 FOLDERS = ("src", "include", "bindings", "python", "bench", "scripts", "tests", "examples", "docs")
 WORD_LISTS = {Path("docs/decisions/0025-words.md"), Path("tests/style/test_words.py")}
@@ -114,7 +114,7 @@ def test_arrays_are_distributed(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=str)
 def test_names_say_which_kind_of_place(path: Path) -> None:
-    if OPTION.match(str(inside(path))):
+    if OPTION.match(str(path_in_product(path))):
         return
     found = lines_with(without_prose(path), PLACE, PLACE_STAYS)
     found += lines_with(comments(path), PLACE, PLACE_IN_PROSE)
