@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "style"))
 
-from test_layers import LAYERS, SEPARATE_LAYERS, SOURCES, includes, layer_included
+from test_layers import LAYERS, SEPARATE_LAYERS, SOURCES, find_included_layer, list_includes
 
 NODES = tuple(layer for layer in LAYERS if layer not in SEPARATE_LAYERS)
 """The layers of the array library, the lowest first."""
@@ -23,7 +23,7 @@ def include_graph() -> dict[str, set[str]]:
     for path in SOURCES:
         layer = path.parts[1]
         if layer in graph:
-            used = {layer_included(name, quoted) for name, quoted in includes(path)}
+            used = {find_included_layer(name, quoted) for name, quoted in list_includes(path)}
             graph[layer] |= {name for name in used if name} - {layer}
     return graph
 

@@ -1,7 +1,7 @@
 """The locations of Zarr arrays in tests: a folder, and an object store in memory.
 
 A test that takes ``location`` runs in both. It writes ``location / "a.zarr"`` as with a path, passes that to Plait, and
-``zarr_python_store(location / "a.zarr")`` to zarr-python, which reads and writes the same objects.
+``zarr_store(location / "a.zarr")`` to zarr-python, which reads and writes the same objects.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class _Objects(MutableMapping[str, Any]):
         return len(self._objects.names())
 
 
-def zarr_python_store(path: Location) -> Any:
+def zarr_store(path: Location) -> Any:
     """Return the store that zarr-python opens to read and write the same files or objects."""
     if isinstance(path, Path):
         return path

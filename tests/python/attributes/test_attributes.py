@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from zarr_locations import zarr_python_store
+from zarr_locations import zarr_store
 
 import plait
 
@@ -153,9 +153,7 @@ def test_plait_reads_attributes_of_netcdf(tmp_path, form):
 @pytest.mark.parametrize("form", [2, 3])
 def test_plait_reads_attributes_of_zarr_python(location, form):
     zarr = pytest.importorskip("zarr")
-    root = zarr.open_group(
-        zarr_python_store(location / "a.zarr"), mode="w", zarr_format=form, attributes={"title": "all"}
-    )
+    root = zarr.open_group(zarr_store(location / "a.zarr"), mode="w", zarr_format=form, attributes={"title": "all"})
     expected = {
         "units": "K",
         "nan": math.nan,
@@ -178,7 +176,7 @@ def test_zarr_python_reads_attributes_of_plait(location):
     how = {"attributes": plain, "group_attributes": {"": {"a": 1}, "g": {"b": "c"}}}
     with plait.open(f"{location}/a.zarr::/g/x", "w", shape=3, dtype="i4", **how) as file:
         file.write(np.arange(3, dtype="i4"))
-    root = zarr.open_group(zarr_python_store(location / "a.zarr"), mode="r")
+    root = zarr.open_group(zarr_store(location / "a.zarr"), mode="r")
     assert dict(root.attrs) == {"a": 1}
     assert dict(root["g"].attrs) == {"b": "c"}
     attributes = dict(root["g/x"].attrs)
@@ -188,7 +186,7 @@ def test_zarr_python_reads_attributes_of_plait(location):
 
 def test_dimension_names_of_xarray_in_zarr_version_2(location):
     zarr = pytest.importorskip("zarr")
-    root = zarr.open_group(zarr_python_store(location / "a.zarr"), mode="w", zarr_format=2)
+    root = zarr.open_group(zarr_store(location / "a.zarr"), mode="w", zarr_format=2)
     array = root.create_array("x", shape=(3, 4), dtype="f4", fill_value=math.nan)
     array.attrs.update({"_ARRAY_DIMENSIONS": ["time", "lat"], "units": "m"})
     (info,) = plait.arrays_in(location / "a.zarr")

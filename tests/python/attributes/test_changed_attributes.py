@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from zarr_locations import Location, zarr_python_store
+from zarr_locations import Location, zarr_store
 
 import plait
 
@@ -25,7 +25,7 @@ def make(path: Location, **options: object) -> None:
         file.write(np.arange(6, dtype="f4"))
 
 
-def plain(attributes: object) -> dict:
+def to_lists(attributes: object) -> dict:
     return {name: np.asarray(value).tolist() for name, value in dict(attributes).items()}
 
 
@@ -39,25 +39,25 @@ def test_attributes_are_set_replaced_and_deleted(tmp_path, suffix, codec):
             file.attrs[name] = value
         del file.attrs["old"]
         file.write(np.zeros(3, "f4"), region=np.s_[:3])
-        assert plain(file.attrs) == plain(VALUES)
+        assert to_lists(file.attrs) == to_lists(VALUES)
         with pytest.raises(KeyError):
             del file.attrs["old"]
         with plait.open(f"{path}::a") as other:  # the change becomes visible when the file is closed
-            assert plain(other.attrs) == {"old": 1, "units": "m"}
+            assert to_lists(other.attrs) == {"old": 1, "units": "m"}
     with plait.open(f"{path}::a") as file:
-        assert plain(file.attrs) == plain(VALUES)
+        assert to_lists(file.attrs) == to_lists(VALUES)
         assert file.read().tolist() == [0, 0, 0, 3, 4, 5]
     if suffix == "h5":
         with h5py.File(path) as file:
-            assert plain(file["a"].attrs) == plain(VALUES)
+            assert to_lists(file["a"].attrs) == to_lists(VALUES)
             assert file["a"].attrs["flag"].dtype == "i1"
     if suffix == "nc":
         netcdf = pytest.importorskip("netCDF4")
         with netcdf.Dataset(path) as file:
-            assert plain({name: file["a"].getncattr(name) for name in file["a"].ncattrs()}) == plain(VALUES)
+            assert to_lists({name: file["a"].getncattr(name) for name in file["a"].ncattrs()}) == to_lists(VALUES)
     if suffix == "zarr":
         zarr = pytest.importorskip("zarr")
-        assert plain(zarr.open_group(path, mode="r")["a"].attrs) == plain(VALUES)
+        assert to_lists(zarr.open_group(path, mode="r")["a"].attrs) == to_lists(VALUES)
 
 
 def test_discarded_changes_leave_the_file_unchanged(tmp_path):
@@ -66,7 +66,7 @@ def test_discarded_changes_leave_the_file_unchanged(tmp_path):
         with pytest.raises(plait.ArgumentError), plait.open(f"{tmp_path}/a.{suffix}::a", "r+") as file:
             file.attrs.update({"units": "K", "": 1})
         with plait.open(f"{tmp_path}/a.{suffix}::a") as file:
-            assert plain(file.attrs) == {"old": 1, "units": "m"}
+            assert to_lists(file.attrs) == {"old": 1, "units": "m"}
 
 
 def test_other_bytes_of_zarr_metadata_stay(location):
@@ -92,7 +92,7 @@ def test_names_with_json_escapes(location, version):
     zarr = pytest.importorskip("zarr")
     attributes = {"größe": 1, "a/b": 2, 'q"': 3}
     zarr.create_array(
-        zarr_python_store(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=version, attributes=attributes
+        zarr_store(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=version, attributes=attributes
     )
     for expected in ({"größe": 7, "a/b": 2}, {"a/b": 2}):
         with plait.open(location / "a.zarr", "r+") as file:
@@ -101,21 +101,21 @@ def test_names_with_json_escapes(location, version):
                 del file.attrs['q"']
             else:
                 del file.attrs["größe"]
-        assert dict(zarr.open_array(zarr_python_store(location / "a.zarr"), mode="r").attrs) == expected
-        assert plain(plait.open(location / "a.zarr").attrs) == expected
+        assert dict(zarr.open_array(zarr_store(location / "a.zarr"), mode="r").attrs) == expected
+        assert to_lists(plait.open(location / "a.zarr").attrs) == expected
 
 
 def test_zarr_version_2(location):
     zarr = pytest.importorskip("zarr")
-    array = zarr.create_array(zarr_python_store(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=2)
+    array = zarr.create_array(zarr_store(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=2)
     array[...] = 1
     for value in ("K", "m"):
         with plait.open(location / "a.zarr", "r+") as file:
             file.attrs["units"] = value
-        assert dict(zarr.open_array(zarr_python_store(location / "a.zarr"), mode="r").attrs) == {"units": value}
+        assert dict(zarr.open_array(zarr_store(location / "a.zarr"), mode="r").attrs) == {"units": value}
     with plait.open(location / "a.zarr", "r+") as file:
         del file.attrs["units"]
-    assert dict(zarr.open_array(zarr_python_store(location / "a.zarr"), mode="r").attrs) == {}
+    assert dict(zarr.open_array(zarr_store(location / "a.zarr"), mode="r").attrs) == {}
 
 
 @pytest.mark.parametrize("version", [2, 3])
@@ -149,9 +149,9 @@ def test_values_that_hdf5_cannot_store_are_errors(tmp_path, name, value, says):
     with plait.open(f"{tmp_path}/a.h5::a", "r+") as file:
         with pytest.raises(plait.ArgumentError, match=says):
             file.attrs[name] = value
-        assert plain(file.attrs) == {"old": 1, "units": "m"}
+        assert to_lists(file.attrs) == {"old": 1, "units": "m"}
     with plait.open(f"{tmp_path}/a.h5::a") as file:
-        assert plain(file.attrs) == {"old": 1, "units": "m"}
+        assert to_lists(file.attrs) == {"old": 1, "units": "m"}
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ class Writer:
             self.process.kill()
         self.process.communicate()
 
-    def ended(self):
+    def wait_for_end(self):
         """Return the exit status of the program and its errors."""
         _, errors = self.process.communicate(timeout=300)
         return self.process.returncode, errors
@@ -102,7 +102,7 @@ def names():
 def test_steps_are_copied_to_files_and_back():
     with Writer(3) as writer:
         done = shell("plait copy pipe:flow 'a-{step:02}.npy'")
-        assert writer.ended()[0] == 0
+        assert writer.wait_for_end()[0] == 0
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("pipe:flow -> a-{step:02}.npy: 3 steps, 46.9 KiB in ")
     assert names() == ["a-00.npy", "a-01.npy", "a-02.npy"]
@@ -121,7 +121,7 @@ def test_a_snapshot_of_one_step():
         writer.wait_for_step()
         assert shell("plait copy pipe:flow a.npy --steps 1").returncode == 0
         assert shell("plait copy pipe:flow 'b-{step}.npy'").returncode == 0
-        assert writer.ended() == (0, "")
+        assert writer.wait_for_end() == (0, "")
     assert (np.load("a.npy") == 0).all()
     assert names() == ["a.npy", "b-1.npy", "b-2.npy", "b-3.npy"]
 
@@ -129,7 +129,7 @@ def test_a_snapshot_of_one_step():
 def test_a_shell_pipeline():
     with Writer(3) as writer:
         done = shell(f"plait copy pipe:flow - | {sys.executable} printer.py")
-        assert (done.stdout, done.stderr, writer.ended()[0]) == ("0.0\n1.0\n2.0\n", "", 0)
+        assert (done.stdout, done.stderr, writer.wait_for_end()[0]) == ("0.0\n1.0\n2.0\n", "", 0)
     np.save("a.npy", np.arange(6.0))
     # One pipe feeds the next, through two shell pipelines.
     done = shell(
@@ -158,7 +158,7 @@ def test_a_reader_that_closes_early_ends_the_copy_quietly():
         # The writer continues: the next reader gets the unread data.
         done = shell("plait copy pipe:flow 'a-{step}.npy'")
         assert done.returncode == 0, done.stderr
-        assert writer.ended() == (0, "")
+        assert writer.wait_for_end() == (0, "")
     assert names()[-1] == "a-999.npy"
     np.save("large.npy", np.zeros(1 << 20))
     done = shell("plait copy large.npy - | head -c 10 > /dev/null; echo ${PIPESTATUS[0]}")
@@ -169,7 +169,7 @@ def test_a_full_disk_prints_one_line():
     with Writer(50) as writer:
         done = shell("plait copy pipe:flow - > /dev/full")
         assert (done.returncode, done.stderr) == (2, "Error: the standard output, step 0: No space left on device\n")
-        status, errors = writer.ended()
+        status, errors = writer.wait_for_end()
         assert (status, "has failed" in errors) == (1, True)
 
 
@@ -198,7 +198,7 @@ def test_waiting_for_the_other_end_can_be_stopped(ranks, begins):
     with Writer(2, 3600) as writer:
         if not begins:
             writer.process.kill()
-            writer.ended()
+            writer.wait_for_end()
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as copying:
             deadline = time.monotonic() + 300
             while begins and not Path("a-0.npy").exists() and time.monotonic() < deadline:
@@ -217,7 +217,7 @@ def test_waiting_for_the_other_end_can_be_stopped(ranks, begins):
 def test_ranks_copy_a_pipe_together():
     with Writer(3) as writer:
         done = shell("plait copy pipe:flow 'a-{step}.npy' --ranks 3")
-        assert (done.returncode, done.stderr, writer.ended()[0]) == (0, "", 0)
+        assert (done.returncode, done.stderr, writer.wait_for_end()[0]) == (0, "", 0)
     assert "by 3 ranks" in done.stdout
     assert (np.load("a-2.npy") == 2).all()
     done = shell("plait copy a-*.npy pipe:flow --ranks 2 & plait copy pipe:flow 'b-{step}.npy' --ranks 3; wait")
@@ -264,7 +264,7 @@ def test_info_of_a_pipe():
         document = json.loads(run("info", "pipe:flow", "--json").stdout)
         shown = run("info", "pipe:flow").stdout
         assert plait.copy("pipe:flow", "a-{step}.npy").steps == 30
-        assert writer.ended()[0] == 0
+        assert writer.wait_for_end()[0] == 0
     assert listed.stdout.splitlines()[0] == "pipe:flow"
     assert (document["kind"], document["shape"], document["dtype"]) == ("pipe", [40, 50], "<f8")
     status = document["pipe"]

@@ -25,7 +25,7 @@ PLUGINS = {
 HDF5PLUGIN_CODECS = {"lz4": "LZ4()", "zstd": "Zstd()", "blosc": "Blosc()"}
 
 
-def python(code: str, **environment: str) -> str:
+def run_python(code: str, **environment: str) -> str:
     """Run code in a new process, in which no test has imported plug-ins."""
     # netCDF4 sets the plug-in path to its own plug-ins, which belong to another HDF5.
     inherited = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
@@ -37,7 +37,7 @@ def python(code: str, **environment: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compressed_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a file with a dataset for each plug-in, by h5py in another process."""
     pytest.importorskip("hdf5plugin")
     folder = tmp_path_factory.mktemp("packed")
@@ -50,7 +50,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     code = "import h5py, hdf5plugin, numpy as np\n"
     code += f"a = np.load({str(folder / 'arrays.npz')!r})\nf = h5py.File({str(folder / 'a.h5')!r}, 'w')\n"
-    python(code + "\n".join(lines) + "\nf.close()")
+    run_python(code + "\n".join(lines) + "\nf.close()")
     return folder / "a.h5"
 
 
@@ -104,13 +104,13 @@ def check(url: object, array: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("name", [*PLUGINS, *HDF5PLUGIN_CODECS])
-def test_plugins_are_found_without_a_setting(packed: Path, tmp_path: Path, name: str) -> None:
+def test_plugins_are_found_without_a_setting(compressed_file: Path, tmp_path: Path, name: str) -> None:
     array = PLUGINS[name][1] if name in PLUGINS else INTEGERS
-    check(f"{packed}::{name}", array)
-    infos = {info.name: info for info in plait.arrays_in(packed)}[name]
+    check(f"{compressed_file}::{name}", array)
+    infos = {info.name: info for info in plait.arrays_in(compressed_file)}[name]
     assert infos.error == ""
     assert (f"read by HDF5's library (filter {name})" in infos.storage) == (name in PLUGINS)
-    plait.copy(f"{packed}::{name}", tmp_path / "b.npy")
+    plait.copy(f"{compressed_file}::{name}", tmp_path / "b.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), array)
 
 
@@ -145,29 +145,29 @@ def test_the_path_is_visible(tmp_path: Path) -> None:
     assert not (tmp_path / "b.zarr").exists()
 
 
-def test_a_missing_plugin_is_an_error(packed: Path) -> None:
+def test_a_missing_plugin_is_an_error(compressed_file: Path) -> None:
     code = f"""
 import importlib.util
 find = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *others: None if name == "hdf5plugin" else find(name, *others)
 import plait
-for one in plait.arrays_in({str(packed)!r}):
+for one in plait.arrays_in({str(compressed_file)!r}):
     if one.name == "bitshuffle": print(one.error)
-try: plait.open({str(packed)!r} + "::zfp")
+try: plait.open({str(compressed_file)!r} + "::zfp")
 except plait.ArgumentError as error: print(error)
 """
-    listed, opened = python(code, HDF5_PLUGIN_PATH="/nowhere").splitlines()
+    listed, opened = run_python(code, HDF5_PLUGIN_PATH="/nowhere").splitlines()
     assert "compressed by bitshuffle, filter 32008, which neither Plait nor HDF5" in listed
-    assert f"{packed}::zfp: its chunks are compressed by zfp, filter 32013" in opened
+    assert f"{compressed_file}::zfp: its chunks are compressed by zfp, filter 32013" in opened
     assert "pip install hdf5plugin" in opened
     hdf5plugin = pytest.importorskip("hdf5plugin")
-    assert not python(code, HDF5_PLUGIN_PATH=str(Path(hdf5plugin.__file__).parent / "plugins")).strip()
+    assert not run_python(code, HDF5_PLUGIN_PATH=str(Path(hdf5plugin.__file__).parent / "plugins")).strip()
 
 
-def test_a_damaged_chunk(packed: Path, tmp_path: Path) -> None:
-    with h5py.File(packed) as file:
+def test_a_damaged_chunk(compressed_file: Path, tmp_path: Path) -> None:
+    with h5py.File(compressed_file) as file:
         chunk = file["bzip2"].id.get_chunk_info(3)
-    content = bytearray(packed.read_bytes())
+    content = bytearray(compressed_file.read_bytes())
     content[chunk.byte_offset : chunk.byte_offset + chunk.size] = bytes(chunk.size)
     (tmp_path / "a.h5").write_bytes(content)
     with plait.open(f"{tmp_path}/a.h5::bzip2") as file:

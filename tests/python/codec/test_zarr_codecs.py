@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 import pytest
-from zarr_locations import Location, zarr_python_store
+from zarr_locations import Location, zarr_store
 
 import plait
 
@@ -21,7 +21,7 @@ def make_array(dtype: str = "f4") -> np.ndarray:
 
 def write_array(path: Location, array: np.ndarray, **options: object) -> Location:
     stored = zarr.create_array(
-        zarr_python_store(path), shape=array.shape, dtype=array.dtype, **{"compressors": None, **options}
+        zarr_store(path), shape=array.shape, dtype=array.dtype, **{"compressors": None, **options}
     )
     stored[...] = array
     return path
@@ -92,7 +92,7 @@ def test_blosc(location, version, name, shuffle):
     with plait.open(path, "r+") as file:
         file.write(array[2:9] + 1, region=np.s_[2:9])
     array[2:9] += 1
-    np.testing.assert_array_equal(zarr.open_array(zarr_python_store(path), mode="r")[...], array)
+    np.testing.assert_array_equal(zarr.open_array(zarr_store(path), mode="r")[...], array)
     chunk = path / ("0.0.0" if version == 2 else "c/0/0/0")
     whole = chunk.read_bytes()
     for data in (b"", whole[:10], whole[:-1], bytes(100), struct.pack("<4B3i", 2, 1, 0, 4, 1 << 30, 100, 1 << 20)):
@@ -107,7 +107,7 @@ def test_blosc_in_new_arrays(location, codec):
     array = make_array("i4")
     with plait.open(location / "a.zarr", "w", shape=array.shape, dtype="i4", chunks=(4, 3, 10), codec=codec) as file:
         file.write(array)
-    stored = zarr.open_array(zarr_python_store(location / "a.zarr"), mode="r")
+    stored = zarr.open_array(zarr_store(location / "a.zarr"), mode="r")
     np.testing.assert_array_equal(stored[...], array)
     (packer,) = stored.compressors
     assert (packer.cname.value, packer.typesize) == ("zstd" if "zstd" in codec else "lz4", 4)
@@ -133,7 +133,7 @@ def test_shards(location, inner, packed, index):
 def test_missing_shards_and_shards_with_gaps(location):
     path = location / "a.zarr"
     how = {"chunks": (2, 3, 5), "shards": (4, 6, 10), "fill_value": 9, "compressors": codecs.ZstdCodec()}
-    stored = zarr.create_array(zarr_python_store(path), shape=SHAPE, dtype="i4", **how)
+    stored = zarr.create_array(zarr_store(path), shape=SHAPE, dtype="i4", **how)
     stored[1, 1, 7] = 5
     stored[12, 6, 9] = 6
     np.testing.assert_array_equal(plait.open(path).read(), stored[...])

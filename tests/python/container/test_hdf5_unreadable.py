@@ -12,7 +12,7 @@ h5py = pytest.importorskip("h5py", reason="h5py is not installed")
 
 
 @pytest.fixture(params=["earliest", "latest"])
-def damaged(request, tmp_path, monkeypatch):
+def damage_object(request, tmp_path, monkeypatch):
     """Return a function that damages the header of an object in a file and returns the name of the file."""
     monkeypatch.chdir(tmp_path)
     with h5py.File("a.h5", "w", libver=request.param) as file:
@@ -22,9 +22,9 @@ def damaged(request, tmp_path, monkeypatch):
         file.attrs["title"] = "all"
         addresses = {name: h5py.h5o.get_info(file[name].id).addr for name in ("first", "g", "g/inner", "last")}
 
-    def damage(name, at=0):
+    def damage(name, offset=0):
         content = bytearray(Path("a.h5").read_bytes())
-        content[addresses[name] + at : addresses[name] + at + 4] = b"\xff\x5a\xa5\xff"
+        content[addresses[name] + offset : addresses[name] + offset + 4] = b"\xff\x5a\xa5\xff"
         Path("a.h5").write_bytes(content)
         return "a.h5"
 
@@ -32,8 +32,8 @@ def damaged(request, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["first", "g/inner", "last"])
-def test_an_unreadable_dataset(damaged, name):
-    path = damaged(name)
+def test_an_unreadable_dataset(damage_object, name):
+    path = damage_object(name)
     infos = {info.name: info for info in plait.arrays_in(path)}
     assert set(infos) == {"first", "g/inner", "g/other", "last"}
     assert {info.name for info in infos.values() if info.error} == {name}
@@ -46,15 +46,15 @@ def test_an_unreadable_dataset(damaged, name):
         plait.open(f"{path}::{name}")
 
 
-def test_an_unreadable_group(damaged):
-    path = damaged("g")
+def test_an_unreadable_group(damage_object):
+    path = damage_object("g")
     infos = {info.name: info for info in plait.arrays_in(path)}
     assert {info.name for info in infos.values() if not info.error} == {"first", "last"}
     assert [info.name for info in infos.values() if info.error] == ["g"]
 
 
-def test_commands_list_the_readable_arrays(damaged):
-    path = damaged("first")
+def test_commands_list_the_readable_arrays(damage_object):
+    path = damage_object("first")
     listed = run("info", path)
     assert listed.exit_code == 0, listed.output
     assert "cannot be opened" in listed.stdout
@@ -69,9 +69,9 @@ def test_commands_list_the_readable_arrays(damaged):
     assert sorted(info.name for info in plait.arrays_in("b.h5")) == ["g/inner", "g/other", "last"]
 
 
-@pytest.mark.parametrize("at", range(0, 160, 7))
-def test_damage_anywhere_in_a_header(damaged, at):
-    path = damaged("g/inner", at)
+@pytest.mark.parametrize("offset", range(0, 160, 7))
+def test_damage_anywhere_in_a_header(damage_object, offset):
+    path = damage_object("g/inner", offset)
     assert {"first", "last"} <= {info.name for info in plait.arrays_in(path) if not info.error}
 
 

@@ -49,7 +49,7 @@ def make_array(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
     return values.astype(dtype)
 
 
-def found_in(path: Path) -> dict[str, np.ndarray]:
+def read_datasets(path: Path) -> dict[str, np.ndarray]:
     arrays = {}
     with h5py.File(path) as file:
         file.visititems(lambda name, item: arrays.update({name: item[()]} if isinstance(item, h5py.Dataset) else {}))
@@ -78,7 +78,7 @@ def test_many_arrays_in_groups(tmp_path):
     with plait.open(path, "w", arrays={name: (shape, "i4") for name, shape in shapes.items()}) as file:
         for name in reversed(arrays):
             file.write(arrays[name], variable=name)
-    actual = found_in(path)
+    actual = read_datasets(path)
     assert actual.keys() == arrays.keys()
     for name, array in arrays.items():
         np.testing.assert_array_equal(actual[name], array)
@@ -92,7 +92,7 @@ def test_a_name_with_groups(tmp_path):
     for name in ("/a/b/c", "d"):
         with plait.open(f"{tmp_path}/a.hdf5::{name}", "w", shape=array.shape, dtype="f8") as file:
             file.write(array[::2], region=np.s_[::2])
-        actual = found_in(tmp_path / "a.hdf5")
+        actual = read_datasets(tmp_path / "a.hdf5")
         assert list(actual) == [name.lstrip("/")]
         np.testing.assert_array_equal(actual[name.lstrip("/")][::2], array[::2])
         assert not actual[name.lstrip("/")][1::2].any()
@@ -111,19 +111,19 @@ def test_h5dump_reads_the_files(tmp_path):
     if shutil.which("h5dump") is None:
         pytest.skip("no h5dump")
 
-    def words(name: str) -> str:
+    def h5dump_output(name: str) -> str:
         done = subprocess.run(["h5dump", tmp_path / name], capture_output=True, text=True, check=True, timeout=300)
         return " ".join(done.stdout.split())
 
     with plait.open(tmp_path / "b.h5", "w", shape=(5, 2), dtype="i4", chunks=(2, 2), codec="shuffle,gzip") as file:
         file.write(np.arange(10, dtype="i4").reshape(5, 2))
     for part in ("(0,0): 0, 1, (1,0): 2, 3, (2,0): 4, 5, (3,0): 6, 7, (4,0): 8, 9", "H5T_STD_I32LE"):
-        assert part in words("b.h5")
+        assert part in h5dump_output("b.h5")
     with plait.open(tmp_path / "a.h5", "w", arrays={"g/x": ((2, 3), ">i2"), "y": ((2,), "c8")}) as file:
         file.write(np.arange(6, dtype=">i2").reshape(2, 3), variable="g/x")
         file.write(np.array([1 - 2j, 0.5], "c8"), variable="y")
     for part in ('GROUP "g"', "H5T_STD_I16BE", "(0,0): 0, 1, 2, (1,0): 3, 4, 5", "H5T_IEEE_F32LE", "DATASPACE"):
-        assert part in words("a.h5")
+        assert part in h5dump_output("a.h5")
 
 
 def test_netcdf_reads_the_file(tmp_path):
@@ -188,7 +188,7 @@ def test_copies_there_and_back(tmp_path, target):
             file.create_dataset(name, data=array, chunks=tuple(min(4, n) for n in array.shape), compression="gzip")
     plait.copy(tmp_path / "a.h5", tmp_path / target, memory="16K")
     plait.copy(tmp_path / target, tmp_path / "c.h5", memory="16K")
-    actual = found_in(tmp_path / "c.h5")
+    actual = read_datasets(tmp_path / "c.h5")
     assert actual.keys() == arrays.keys()
     for name, array in arrays.items():
         np.testing.assert_array_equal(actual[name], array)
@@ -251,7 +251,7 @@ def test_chunks_written_in_parts(tmp_path, codec, memory):
     for rank in range(4):
         expected[:, 11:31][np.ix_(*layout.indices(rank))] = 10 + rank
     np.testing.assert_array_equal(plait.open(tmp_path / "a.h5").read(), expected)
-    np.testing.assert_array_equal(found_in(tmp_path / "a.h5")["data"], expected)
+    np.testing.assert_array_equal(read_datasets(tmp_path / "a.h5")["data"], expected)
 
 
 def test_unwritten_chunks_are_zero(tmp_path):
@@ -260,14 +260,14 @@ def test_unwritten_chunks_are_zero(tmp_path):
     with plait.open(tmp_path / "b.h5", "w", shape=(40, 30), dtype="f4", chunks=(7, 9), codec="gzip"):
         pass
     expected = np.zeros((40, 30), "f4")
-    np.testing.assert_array_equal(found_in(tmp_path / "b.h5")["data"], expected)
+    np.testing.assert_array_equal(read_datasets(tmp_path / "b.h5")["data"], expected)
     assert plait.arrays_in(tmp_path / "b.h5")[0].whole_chunks  # a copy uses this when it plans its windows
     expected[20, 20] = 1
-    np.testing.assert_array_equal(found_in(tmp_path / "a.h5")["data"], expected)
+    np.testing.assert_array_equal(read_datasets(tmp_path / "a.h5")["data"], expected)
     for shape in ((), (0, 3)):
         with plait.open(tmp_path / "c.h5", "w", shape=shape, dtype="f4", codec="gzip") as file:
             file.write(np.ones(shape, "f4"))
-        np.testing.assert_array_equal(found_in(tmp_path / "c.h5")["data"], np.ones(shape, "f4"))
+        np.testing.assert_array_equal(read_datasets(tmp_path / "c.h5")["data"], np.ones(shape, "f4"))
 
 
 def test_default_chunks_hold_a_mebibyte(tmp_path):
@@ -276,7 +276,7 @@ def test_default_chunks_hold_a_mebibyte(tmp_path):
         assert file.chunks == (125, 1000)
         file.write(array)
     assert (tmp_path / "a.h5").stat().st_size < array.nbytes / 4
-    np.testing.assert_array_equal(found_in(tmp_path / "a.h5")["data"], array)
+    np.testing.assert_array_equal(read_datasets(tmp_path / "a.h5")["data"], array)
 
 
 @pytest.mark.parametrize(

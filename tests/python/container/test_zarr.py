@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 from array_reads import check_parts, open_error_text
-from zarr_locations import Location, zarr_python_store
+from zarr_locations import Location, zarr_store
 
 import plait
 from plait._copying.windows import choose_cut
@@ -27,7 +27,7 @@ def make_array(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
 
 def write_array(path: Location, array: np.ndarray, **options: object) -> Location:
     options = {"chunks": CHUNK, "compressors": None, **options}
-    stored = zarr.create_array(zarr_python_store(path), shape=array.shape, dtype=array.dtype, **options)
+    stored = zarr.create_array(zarr_store(path), shape=array.shape, dtype=array.dtype, **options)
     stored[...] = array
     return path
 
@@ -95,7 +95,7 @@ def test_missing_chunks_have_the_fill_value(location, dtype, value, version, end
     kind = np.dtype(dtype).newbyteorder("<" if endian == "little" else ">")
     options = {"serializer": zarr.codecs.BytesCodec(endian=endian)} if version == 3 else {}
     stored = zarr.create_array(
-        zarr_python_store(location / "a.zarr"), shape=SHAPE, chunks=CHUNK, dtype=kind if version == 2 else dtype,
+        zarr_store(location / "a.zarr"), shape=SHAPE, chunks=CHUNK, dtype=kind if version == 2 else dtype,
         compressors=None, fill_value=np.dtype(dtype).type(value), zarr_format=version, **options,
     )  # fmt: skip
     stored[5:6, 3:5] = 1
@@ -104,9 +104,7 @@ def test_missing_chunks_have_the_fill_value(location, dtype, value, version, end
 
 def test_scalars_and_empty_arrays(location):
     for name, shape in (("a", ()), ("b", (0, 3)), ("c", (1,))):
-        stored = zarr.create_array(
-            zarr_python_store(location / f"{name}.zarr"), shape=shape, dtype="i4", compressors=None
-        )
+        stored = zarr.create_array(zarr_store(location / f"{name}.zarr"), shape=shape, dtype="i4", compressors=None)
         stored[...] = 7
         actual = plait.open(location / f"{name}.zarr").read()
         np.testing.assert_array_equal(actual, np.full(shape, 7, "i4"))
@@ -115,7 +113,7 @@ def test_scalars_and_empty_arrays(location):
 @pytest.mark.parametrize("version", [2, 3])
 def test_groups(tmp_path, location, version):
     path = location / "a.zarr"
-    root = zarr.open_group(zarr_python_store(path), mode="w", zarr_format=version)
+    root = zarr.open_group(zarr_store(path), mode="w", zarr_format=version)
     arrays = {"t": make_array("f4"), "group/inner/u": make_array("i2"), "group/v": make_array("f8", (3, 4, 5))}
     for name, array in arrays.items():
         root.create_array(
@@ -258,7 +256,7 @@ def test_unsupported_metadata_is_an_error(location, values, kind, says):
 def test_extensions_that_readers_must_understand(location, value):
     array = write_array(location / "a.zarr", make_array("f4"))
     group = location / "g.zarr"
-    zarr.open_group(zarr_python_store(group), mode="w").create_array("b", shape=(2,), dtype="i4")
+    zarr.open_group(zarr_store(group), mode="w").create_array("b", shape=(2,), dtype="i4")
     for path in (array, group):
         document = json.loads((path / "zarr.json").read_text())
         (path / "zarr.json").write_text(json.dumps({**document, "ext": value}))
@@ -271,9 +269,9 @@ def test_extensions_that_readers_may_ignore(location):
     array = make_array("f4")
     path = change_metadata(write_array(location / "a.zarr", array), ext={"must_understand": False, "a": 1})
     check(path, array)
-    group = zarr.open_group(zarr_python_store(location / "g.zarr"), mode="w")
+    group = zarr.open_group(zarr_store(location / "g.zarr"), mode="w")
     group.create_array("b", shape=(2,), dtype="i4")
-    zarr.consolidate_metadata(zarr_python_store(location / "g.zarr"))
+    zarr.consolidate_metadata(zarr_store(location / "g.zarr"))
     change_metadata(location / "g.zarr", ext={"must_understand": False})
     assert [info.error for info in plait.arrays_in(location / "g.zarr")] == [""]
 
@@ -284,7 +282,7 @@ def test_extensions_that_readers_may_ignore(location):
 )
 def test_fill_values_in_spellings_of_other_writers(location, text, value):
     path = location / "a.zarr"
-    zarr.create_array(zarr_python_store(path), shape=(3,), dtype="f4", zarr_format=2)
+    zarr.create_array(zarr_store(path), shape=(3,), dtype="f4", zarr_format=2)
     document = json.loads((path / ".zarray").read_text())
     (path / ".zarray").write_text(json.dumps({**document, "fill_value": "?"}).replace('"?"', text))
     with plait.open(path) as file:
@@ -297,9 +295,7 @@ def test_arrays_that_cannot_be_opened_are_described(location, version, fault):
     path = location / "a.zarr"
     names = {"dimension_names": ["y", "x"]} if version == 3 else {}
     attributes = {"units": "m", **({} if names else {"_ARRAY_DIMENSIONS": ["y", "x"]})}
-    zarr.create_array(
-        zarr_python_store(path), shape=(3, 4), dtype="f4", zarr_format=version, attributes=attributes, **names
-    )
+    zarr.create_array(zarr_store(path), shape=(3, 4), dtype="f4", zarr_format=version, attributes=attributes, **names)
     file = path / ("zarr.json" if version == 3 else ".zarray")
     document = json.loads(file.read_text())
     if fault == "type":
@@ -392,7 +388,7 @@ def test_attributes_that_json_cannot_represent(location):
 
 
 def test_damaged_metadata_does_not_hide_other_arrays(location):
-    root = zarr.open_group(zarr_python_store(location / "a.zarr"), mode="w")
+    root = zarr.open_group(zarr_store(location / "a.zarr"), mode="w")
     root.create_array("good", shape=(2,), dtype="i4")
     root.create_array("bad", shape=(2,), dtype="i4")
     (location / "a.zarr/bad/zarr.json").write_text("{")

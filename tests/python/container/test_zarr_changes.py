@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compiling import compile_program
-from zarr_locations import Location, entries, zarr_python_store
+from zarr_locations import Location, entries, zarr_store
 
 import plait
 
@@ -27,7 +27,7 @@ def make(path: Location, **options: object) -> None:
 
 
 def content(path: Location) -> np.ndarray:
-    return zarr.open_array(zarr_python_store(path), mode="r")[...]
+    return zarr.open_array(zarr_store(path), mode="r")[...]
 
 
 @pytest.mark.sampled(1)
@@ -287,7 +287,7 @@ def test_concurrent_changes_of_elements_and_attributes(location, kind):
         first.write(np.ones((4, 8), "i4"), region=np.s_[4:])
         first.attrs["name"] = "t"
     assert (content(path) == 1).all()
-    assert dict(zarr.open_array(zarr_python_store(path), mode="r").attrs) == {"units": "K", "name": "t"}
+    assert dict(zarr.open_array(zarr_store(path), mode="r").attrs) == {"units": "K", "name": "t"}
 
 
 ATTRIBUTES = """

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from zarr_locations import entries, version, zarr_python_store
+from zarr_locations import entries, version, zarr_store
 
 import plait
 
@@ -31,7 +31,7 @@ def test_shards(location, codec, order, chunks):
     path = location / "a.zarr"
     with create_array(path, array, chunks=chunks, shards=(4, 6, 10), codec=codec, order=order) as file:
         file.write(array)
-    stored = zarr.open_array(zarr_python_store(path), mode="r")
+    stored = zarr.open_array(zarr_store(path), mode="r")
     assert (stored.chunks, stored.shards) == (chunks, (4, 6, 10))
     np.testing.assert_array_equal(stored[...], array)
     with plait.open(path) as file:
@@ -60,7 +60,7 @@ def test_random_shards_and_regions(location, effort):
                 file.write(np.ascontiguousarray(array[region]), region=region)
                 expected[region] = array[region]
                 np.testing.assert_array_equal(file.read(), expected)
-        np.testing.assert_array_equal(zarr.open_array(zarr_python_store(path), mode="r")[...], expected)
+        np.testing.assert_array_equal(zarr.open_array(zarr_store(path), mode="r")[...], expected)
 
 
 def test_rewritten_chunks_reuse_their_old_space_if_they_fit(location):
@@ -70,7 +70,7 @@ def test_rewritten_chunks_reuse_their_old_space_if_they_fit(location):
         file.write(array * 0)
         for _ in range(3):
             file.write(array)
-    np.testing.assert_array_equal(zarr.open_array(zarr_python_store(path), mode="r")[...], array)
+    np.testing.assert_array_equal(zarr.open_array(zarr_store(path), mode="r")[...], array)
     assert len((path / "c/0/0/0").read_bytes()) == 7 * 3 * 2 * 2 * 3 * 5 * 4 + 16 * 42 + 4
 
 
@@ -81,9 +81,9 @@ def test_changed_shards_preserve_the_compressed_bytes_of_other_chunks(location, 
     codec = codecs.ShardingCodec(
         chunk_shape=(2, 2), codecs=[codecs.BytesCodec(), codecs.ZstdCodec()], index_location=index
     )
-    zarr.create_array(
-        zarr_python_store(path), shape=(8, 8), chunks=(4, 4), dtype="i4", serializer=codec, compressors=None
-    )[...] = 5
+    zarr.create_array(zarr_store(path), shape=(8, 8), chunks=(4, 4), dtype="i4", serializer=codec, compressors=None)[
+        ...
+    ] = 5
     shard = path / "c/0/0"
     damaged = bytearray(shard.read_bytes())
     last = len(damaged) - 20 if index == "end" else 48  # the entry of the last of 4 chunks, followed by a checksum
@@ -118,7 +118,7 @@ def test_random_changes_of_shards(location, effort):
                 expected[region] = value
                 file.write(np.ascontiguousarray(expected[region]), region=region)
                 np.testing.assert_array_equal(file.read(), expected)
-                np.testing.assert_array_equal(zarr.open_array(zarr_python_store(path), mode="r")[...], expected)
+                np.testing.assert_array_equal(zarr.open_array(zarr_store(path), mode="r")[...], expected)
 
 
 def test_a_shard_that_cannot_be_rewritten_stays(location):
@@ -144,9 +144,9 @@ def test_copies_into_and_out_of_shards(tmp_path, location):
     plait.copy(
         tmp_path / "a.npy", location / "b.zarr", chunks=(4, 4, 4), shards=(16, 32, 8), codec="zstd", memory="32K"
     )
-    np.testing.assert_array_equal(zarr.open_array(zarr_python_store(location / "b.zarr"), mode="r")[...], array)
+    np.testing.assert_array_equal(zarr.open_array(zarr_store(location / "b.zarr"), mode="r")[...], array)
     plait.copy(location / "b.zarr", location / "c.zarr", chunks=(8, 8, 8), shards=(24, 24, 24), memory="64K")
-    np.testing.assert_array_equal(zarr.open_array(zarr_python_store(location / "c.zarr"), mode="r")[...], array)
+    np.testing.assert_array_equal(zarr.open_array(zarr_store(location / "c.zarr"), mode="r")[...], array)
     plait.copy(location / "c.zarr", tmp_path / "d.npy", memory="32K")
     np.testing.assert_array_equal(np.load(tmp_path / "d.npy"), array)
     assert entries(location) == ["b.zarr", "c.zarr"]

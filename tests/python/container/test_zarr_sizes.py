@@ -4,14 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import zarr
-from zarr_locations import zarr_python_store
+from zarr_locations import zarr_store
 
 import plait
 
 
 def test_sizes_include_all_objects(location):
     path = location / "a.zarr"
-    root = zarr.open_group(zarr_python_store(path), mode="w")
+    root = zarr.open_group(zarr_store(path), mode="w")
     for name in ("t", "group/inner/u", "group/v"):
         root.create_array(name, shape=(30, 40), chunks=(7, 9), dtype="i4")[...] = np.arange(1200).reshape(30, 40)
     assert {array.stored for array in plait.arrays_in(path)} == {None}

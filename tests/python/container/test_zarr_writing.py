@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from zarr_locations import Location, entries, zarr_python_store
+from zarr_locations import Location, entries, zarr_store
 
 import plait
 
@@ -31,7 +31,7 @@ def write_array(path: Path | str, array: np.ndarray, **options: object) -> None:
 
 
 def read_by_others(path: Location) -> np.ndarray:
-    return zarr.open_array(zarr_python_store(path), mode="r")[...]
+    return zarr.open_array(zarr_store(path), mode="r")[...]
 
 
 def open_error_text(*arguments: object, kind: type[plait.Error] = plait.ArgumentError, **options: object) -> str:
@@ -48,7 +48,7 @@ def test_types_and_codecs(location, dtype, codec):
     for order in ("C", "F"):
         path = location / f"{order}.zarr"
         write_array(path, array, chunks=(4, 3, 10), codec=codec, order=order)
-        stored = zarr.open_array(zarr_python_store(path), mode="r")
+        stored = zarr.open_array(zarr_store(path), mode="r")
         assert (stored.chunks, stored.dtype.newbyteorder("=")) == ((4, 3, 10), array.dtype.newbyteorder("="))
         np.testing.assert_array_equal(stored[...], array)
         with plait.open(path) as file:
@@ -103,7 +103,7 @@ def test_default_chunks_are_contiguous_and_alike(location):
         path = location / "a.zarr"
         with plait.open(path, "w", shape=shape, dtype="f4", order=order) as file:
             assert file.chunks == expected
-        assert zarr.open_array(zarr_python_store(path), mode="r").chunks == expected
+        assert zarr.open_array(zarr_store(path), mode="r").chunks == expected
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_unwritten_elements_have_the_fill_value(location, dtype, value, codec):
 def test_dimension_names(location):
     path = location / "a.zarr"
     write_array(path, make_array(), dimension_names=["time", "", "lat"])
-    assert zarr.open_array(zarr_python_store(path), mode="r").metadata.dimension_names == ("time", None, "lat")
+    assert zarr.open_array(zarr_store(path), mode="r").metadata.dimension_names == ("time", None, "lat")
     assert plait.arrays_in(path)[0].dimension_names == ("time", "", "lat")
 
 
@@ -134,7 +134,7 @@ def test_arrays_in_groups(location):
     arrays = {"group/inner/u": make_array("<i2"), "group/v": make_array("<f8"), "t": make_array()}
     for name, array in arrays.items():
         write_array(f"{path}::/{name}", array, codec="zstd")
-    root = zarr.open_group(zarr_python_store(path), mode="r")
+    root = zarr.open_group(zarr_store(path), mode="r")
     for name, array in arrays.items():
         np.testing.assert_array_equal(root[name][...], array)
     write_array(f"{path}::group/v", arrays["t"])
@@ -146,12 +146,12 @@ def test_arrays_in_groups(location):
 def test_groups_keep_attributes_but_no_consolidated_metadata(location):
     path = location / "a.zarr"
     attributes = {"title": "x", "number": 2.5, "digits": 2**80 + 1, "nan": float("nan")}
-    root = zarr.open_group(zarr_python_store(path), mode="w", attributes=attributes)
+    root = zarr.open_group(zarr_store(path), mode="w", attributes=attributes)
     root.create_array("one", shape=(2,), dtype="i4")
-    zarr.consolidate_metadata(zarr_python_store(path))
+    zarr.consolidate_metadata(zarr_store(path))
     before = json.loads((path / "zarr.json").read_text())
     write_array(f"{path}::/two", make_array())
-    group = zarr.open_group(zarr_python_store(path), mode="r")
+    group = zarr.open_group(zarr_store(path), mode="r")
     assert sorted(group.array_keys()) == ["one", "two"]
     assert repr(dict(group.attrs)) == repr(attributes)
     del before["consolidated_metadata"]
@@ -161,9 +161,7 @@ def test_groups_keep_attributes_but_no_consolidated_metadata(location):
 def test_arrays_of_version_2_are_written_in_place(location):
     array = make_array()
     path = location / "a.zarr"
-    zarr.create_array(zarr_python_store(path), shape=SHAPE, dtype="f4", chunks=(4, 3, 10), zarr_format=2, order="F")[
-        ...
-    ] = 0
+    zarr.create_array(zarr_store(path), shape=SHAPE, dtype="f4", chunks=(4, 3, 10), zarr_format=2, order="F")[...] = 0
     with plait.open(path, "r+") as file:
         file.write(array)
     np.testing.assert_array_equal(read_by_others(path), array)

@@ -46,7 +46,7 @@ def write_arrays(path) -> dict[str, np.ndarray]:
     return arrays
 
 
-def plain(value: object) -> object:
+def to_python(value: object) -> object:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
@@ -55,14 +55,15 @@ def check(path, arrays: dict[str, np.ndarray]) -> None:
     assert sorted(infos) == sorted(arrays)
     for name, array in arrays.items():
         np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), array)
-    attributes = {name: plain(value) for name, value in infos["g/t"].attributes.items() if name != "_FillValue"}
-    assert attributes == {name: plain(value) for name, value in ATTRIBUTES.items()}
+    attributes = {name: to_python(value) for name, value in infos["g/t"].attributes.items() if name != "_FillValue"}
+    assert attributes == {name: to_python(value) for name, value in ATTRIBUTES.items()}
     assert infos["g/t"].dimension_names == ("time", "x")
     assert infos["time"].dimension_names == ("time",)
     assert np.isnan(infos["g/t"].fill_value)
     assert infos["g/count"].fill_value == -1
     groups = {
-        group.name: {name: plain(value) for name, value in group.attributes.items()} for group in plait.groups_in(path)
+        group.name: {name: to_python(value) for name, value in group.attributes.items()}
+        for group in plait.groups_in(path)
     }
     assert groups == GROUPS
 

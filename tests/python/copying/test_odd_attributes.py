@@ -48,7 +48,7 @@ def test_texts_that_look_like_numbers_stay_texts(location):
         assert plait.arrays_in(name)[0].dimension_names == ("\x01NaN",)
 
 
-def nested(depth):
+def make_nested_value(depth):
     value = 1
     for number in range(depth):
         value = [value, "x"] if number % 2 else {"a": value}
@@ -57,7 +57,7 @@ def nested(depth):
 
 @pytest.mark.parametrize("depth", [62, 254])
 def test_attributes_may_nest_deep(location, depth):
-    deep = {"deep": nested(depth)}
+    deep = {"deep": make_nested_value(depth)}
     with plait.open(
         f"{location}/a.zarr::/g/x", "w", shape=(2,), dtype="f4", attributes=deep, group_attributes={"g": deep}
     ):
@@ -71,7 +71,7 @@ def test_attributes_may_nest_deep(location, depth):
 
 
 def test_too_deeply_nested_attributes_are_rejected():
-    deep = {"deep": nested(255)}
+    deep = {"deep": make_nested_value(255)}
     for options in ({"attributes": deep}, {"group_attributes": {"g": deep}}):
         with pytest.raises(
             plait.ArgumentError, match=r'"deep" cannot be written: it is nested 255 deep, .* at most 254'

@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from zarr_locations import zarr_python_store
+from zarr_locations import zarr_store
 
 import plait
 
@@ -72,11 +72,11 @@ def test_attributes_are_decoded_by_xarray(tmp_path, location, how):
     packed = {"t2m": {"dtype": "i2", "scale_factor": 0.5, "add_offset": 10.0, "_FillValue": -99}}
     name = location / "a.zarr" if how == "zarr" else tmp_path / "a.nc"
     if how == "zarr":
-        original.to_zarr(zarr_python_store(name), encoding=packed, consolidated=False)
+        original.to_zarr(zarr_store(name), encoding=packed, consolidated=False)
     else:
         original.to_netcdf(name, engine=how, encoding=packed)
     with xarray.open_dataset(
-        zarr_python_store(name), engine=how, **({"consolidated": False} if how == "zarr" else {})
+        zarr_store(name), engine=how, **({"consolidated": False} if how == "zarr" else {})
     ) as expected:
         with xarray.open_dataset(name, engine="plait") as dataset:
             xarray.testing.assert_allclose(dataset, expected)
@@ -193,7 +193,7 @@ def test_attributes_are_decoded(tmp_path, location):
     else:
         for number in (2, 3):
             names.append(location / f"a{number}.zarr")
-            original.to_zarr(zarr_python_store(names[-1]), zarr_format=number, encoding=encoding)
+            original.to_zarr(zarr_store(names[-1]), zarr_format=number, encoding=encoding)
     for name in names:
         with xarray.open_dataset(name, engine="plait") as dataset:
             xarray.testing.assert_identical(dataset, original)

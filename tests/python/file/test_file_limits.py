@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 FAR = 5 << 30
 
 
-def sparse(path, size, marks):
+def make_sparse_file(path, size, marks):
     """Make a sparse file with a few bytes of data; skip if the file system does not support such sizes."""
     try:
         with path.open("wb") as out:
@@ -33,7 +33,7 @@ def sparse(path, size, marks):
 def test_a_region_far_beyond_2_to_the_31(tmp_path, strategy):
     rows, columns = FAR // 8192, 1024
     row = np.arange(1024.0)
-    path = sparse(tmp_path / "a.bin", FAR, [((rows - 3) * 8192, row.tobytes()), (FAR - 8, b"\1" * 8)])
+    path = make_sparse_file(tmp_path / "a.bin", FAR, [((rows - 3) * 8192, row.tobytes()), (FAR - 8, b"\1" * 8)])
     layout = plait.Layout((10, 100), "(cyclic, cyclic(7)) onto (3, 2)")
     with plait.open(path, "r+", shape=(rows, columns), dtype="f8", strategy=strategy, memory=1 << 20) as file:
         actual = file.read(region=np.s_[-10:, 200:300])
@@ -60,7 +60,7 @@ def test_a_region_far_beyond_2_to_the_31(tmp_path, strategy):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_more_than_2_to_the_32_elements(tmp_path, strategy, order):
     size = 1 << 32
-    path = sparse(tmp_path / "a.bin", size, [(size - 3, b"abc"), (1 << 31, b"x")])
+    path = make_sparse_file(tmp_path / "a.bin", size, [(size - 3, b"abc"), (1 << 31, b"x")])
     with plait.open(path, shape=(1 << 16, 1 << 16), dtype="u1", order=order, strategy=strategy) as file:
         line = file.read(region=np.s_[-1, 1:] if order == "C" else np.s_[1:, -1])
         assert bytes(line[-3:]) == b"abc"

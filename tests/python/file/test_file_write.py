@@ -157,7 +157,7 @@ def test_a_new_file_appears_when_it_is_closed(tmp_path):
     np.testing.assert_array_equal(np.load(path), np.arange(4.0))
 
 
-def leave(path, mode):
+def write_and_raise(path, mode):
     """Write to a file and leave its block by an exception; returns the file."""
     try:
         with plait.open(path, mode, shape=(4,), dtype="f8") as file:
@@ -172,7 +172,7 @@ def test_an_exception_discards_the_new_file(tmp_path, exists):
     path = tmp_path / "a.bin"
     if exists:
         path.write_bytes(b"old")
-    file = leave(path, "w")
+    file = write_and_raise(path, "w")
     assert file.closed
     assert path.exists() == exists
     assert not exists or path.read_bytes() == b"old"
@@ -182,7 +182,7 @@ def test_an_exception_discards_the_new_file(tmp_path, exists):
 def test_an_exception_preserves_writes_in_place(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(32))
-    assert leave(path, "r+").closed
+    assert write_and_raise(path, "r+").closed
     np.testing.assert_array_equal(np.fromfile(path), np.arange(4.0))
 
 

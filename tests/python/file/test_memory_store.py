@@ -13,16 +13,16 @@ ROWS = plait.Layout((5, 7), "(block, *)", grid=(3,))
 
 def write(name: str, array: np.ndarray) -> None:
     with plait.open(name, "w", shape=array.shape, dtype=array.dtype) as file:
-        file.write(array, whole(array.shape))
+        file.write(array, row_layout(array.shape))
 
 
-def whole(shape: tuple[int, ...]) -> plait.Layout:
+def row_layout(shape: tuple[int, ...]) -> plait.Layout:
     return plait.Layout(shape, ["block"] + ["*"] * (len(shape) - 1), grid=(1,))
 
 
 def read(name: str) -> np.ndarray:
     with plait.open(name) as file:
-        return file.read(whole(file.shape))
+        return file.read(row_layout(file.shape))
 
 
 def test_arrays_are_read_in_any_layout() -> None:
@@ -39,12 +39,12 @@ def test_arrays_are_read_in_any_layout() -> None:
 def test_a_new_array_replaces_the_old_one_when_it_is_closed() -> None:
     first, second = np.arange(4.0), np.arange(9)
     with plait.open("memory:later", "w", shape=(4,), dtype="f8") as file:
-        file.write(first, whole((4,)))
+        file.write(first, row_layout((4,)))
         with pytest.raises(FileNotFoundError, match="has not made an array of that name"):
             plait.open("memory:later")
     old = plait.open("memory:later")
     write("memory:later", second)
-    np.testing.assert_array_equal(old.read(whole((4,))), first)
+    np.testing.assert_array_equal(old.read(row_layout((4,))), first)
     old.close()
     np.testing.assert_array_equal(read("memory:later"), second)
 
@@ -55,7 +55,7 @@ def test_an_array_that_fails_to_be_written_leaves_the_old_one() -> None:
         contextlib.suppress(ZeroDivisionError),
         plait.open("memory:kept", "w", shape=(3,), dtype="i8") as file,
     ):
-        file.write(np.zeros(3, "i8"), whole((3,)))
+        file.write(np.zeros(3, "i8"), row_layout((3,)))
         raise ZeroDivisionError
     np.testing.assert_array_equal(read("memory:kept"), np.arange(3))
 
@@ -63,7 +63,7 @@ def test_an_array_that_fails_to_be_written_leaves_the_old_one() -> None:
 def test_parts_are_written_in_place() -> None:
     write("memory:position", np.zeros((4, 4), "u2"))
     with plait.open("memory:position", "r+") as file:
-        file.write(np.ones((2, 1), "u2"), whole((2, 1)), region=np.s_[1:3, 2:3])
+        file.write(np.ones((2, 1), "u2"), row_layout((2, 1)), region=np.s_[1:3, 2:3])
     expected = np.zeros((4, 4), "u2")
     expected[1:3, 2:3] = 1
     np.testing.assert_array_equal(read("memory:position"), expected)

@@ -11,11 +11,11 @@ SHAPE = (13, 11, 7)
 DTYPES = ("u1", "i2", "f8", "S3")
 
 
-def numbers(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
+def make_array(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 100, shape).astype(dtype)
 
 
-def scattered(dtype: str, axes: tuple[int, ...], gap: bool, reverse: bool) -> np.ndarray:
+def make_scattered_array(dtype: str, axes: tuple[int, ...], gap: bool, reverse: bool) -> np.ndarray:
     """Return an empty array of SHAPE whose memory has its axes in another order."""
     shape = [SHAPE[axis] * (2 if gap else 1) for axis in axes]
     memory = np.zeros(shape, dtype)
@@ -27,10 +27,10 @@ def scattered(dtype: str, axes: tuple[int, ...], gap: bool, reverse: bool) -> np
 @pytest.mark.parametrize("memory", [0, 64])
 @pytest.mark.parametrize("strategy", ["direct", "two-phase", "automatic"])
 def test_reads_and_writes(tmp_path, dtype, memory, strategy):
-    array = numbers(dtype)
+    array = make_array(dtype)
     np.save(tmp_path / "a.npy", array)
     for axes, gap, reverse in itertools.product(itertools.permutations(range(3)), (False, True), (False, True)):
-        out = scattered(dtype, axes, gap, reverse)
+        out = make_scattered_array(dtype, axes, gap, reverse)
         with plait.open(tmp_path / "a.npy", strategy=strategy, memory=memory) as file:
             file.read(out=out)
             np.testing.assert_array_equal(out, array)
@@ -45,7 +45,7 @@ def test_reads_and_writes(tmp_path, dtype, memory, strategy):
 
 
 def test_rows_longer_than_the_buffer(tmp_path):
-    array = numbers("u1", (3, 3_000_000))
+    array = make_array("u1", (3, 3_000_000))
     np.save(tmp_path / "a.npy", array)
     out = np.zeros((3_000_000, 3), "u1").T
     with plait.open(tmp_path / "a.npy", strategy="direct") as file:

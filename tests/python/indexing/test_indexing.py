@@ -14,7 +14,7 @@ from plait._file.indexing import pieces
 DTYPES = ["f8", "u1", ">i2", "c16", "S3", "M8[s]", [("a", "i4"), ("b", "f8")]]
 
 
-def filled(shape, dtype="f8"):
+def make_distinct_array(shape, dtype="f8"):
     """Return an array of different elements."""
     dtype = np.dtype(dtype)
     numbers = np.arange(int(np.prod(shape)), dtype="i8").reshape(shape)
@@ -26,7 +26,7 @@ def filled(shape, dtype="f8"):
     return numbers.astype(dtype)
 
 
-def plain(size):
+def basic_indices(size):
     """Draw an index of a dimension, or a slice of it."""
     bound = st.none() | st.integers(-size - 2, size + 2)
     step = st.none() | st.integers(-4, 4).filter(bool)
@@ -57,7 +57,7 @@ def indices(draw, shape):
             numbers = draw(index_lists(shape[d], length))
             items.append(numbers.tolist() if draw(st.booleans()) else numbers)
         else:
-            items.append(draw(plain(shape[d])))
+            items.append(draw(basic_indices(shape[d])))
         d += covered
     for _ in range(draw(st.integers(0, 2))):
         items.insert(draw(st.integers(0, len(items))), None)
@@ -79,7 +79,7 @@ def same(actual, expected):
 @given(st.data())
 @settings(max_examples=300)
 def test_reading_equals_numpy(tmp_path, data):
-    whole = filled(data.draw(shapes), data.draw(st.sampled_from(DTYPES)))
+    whole = make_distinct_array(data.draw(shapes), data.draw(st.sampled_from(DTYPES)))
     order = data.draw(st.sampled_from("CF"))
     index = data.draw(indices(whole.shape))
     (tmp_path / "a").write_bytes(whole.tobytes(order))
@@ -92,7 +92,7 @@ def test_reading_equals_numpy(tmp_path, data):
 @settings(max_examples=250)
 def test_writing_equals_numpy(tmp_path, data):
     dtype = data.draw(st.sampled_from(["f8", "f4", "i2", "c8"]))
-    whole = filled(data.draw(shapes), dtype)
+    whole = make_distinct_array(data.draw(shapes), dtype)
     order = data.draw(st.sampled_from("CF"))
     index = data.draw(indices(whole.shape))
     (tmp_path / "a").write_bytes(whole.tobytes(order))
@@ -116,7 +116,7 @@ def test_writing_equals_numpy(tmp_path, data):
 @settings(max_examples=30)
 def test_lists_divided_in_every_way(tmp_path, order, limits, data):
     """Small limits make small arrays use the code paths of large ones."""
-    whole = filled((9, 11, 7))
+    whole = make_distinct_array((9, 11, 7))
     (tmp_path / "a").write_bytes(whole.tobytes(order))
     index = data.draw(indices(whole.shape))
     with pytest.MonkeyPatch.context() as patch:
@@ -129,7 +129,7 @@ def test_lists_divided_in_every_way(tmp_path, order, limits, data):
 @given(st.data())
 @settings(max_examples=150)
 def test_indices_that_numpy_rejects(tmp_path, data):
-    whole = filled((3, 4))
+    whole = make_distinct_array((3, 4))
     np.save(tmp_path / "a.npy", whole)
     wrong = st.sampled_from(
         [
@@ -149,7 +149,7 @@ def test_indices_that_numpy_rejects(tmp_path, data):
             object(),
         ]
     )
-    items = data.draw(st.lists(wrong | plain(3), min_size=1, max_size=4))
+    items = data.draw(st.lists(wrong | basic_indices(3), min_size=1, max_size=4))
     index = tuple(items)
     try:
         expected = whole[index]
@@ -166,7 +166,7 @@ def test_indices_that_numpy_rejects(tmp_path, data):
 
 
 def test_an_index_outside_is_an_index_error(tmp_path):
-    np.save(tmp_path / "a.npy", filled((3, 4)))
+    np.save(tmp_path / "a.npy", make_distinct_array((3, 4)))
     with plait.open(tmp_path / "a.npy") as file:
         for index in (3, (0, -5), [0, 3], "x", 1.5):
             with pytest.raises(IndexError):
@@ -174,7 +174,7 @@ def test_an_index_outside_is_an_index_error(tmp_path):
 
 
 def test_array_properties(tmp_path):
-    whole = filled((3, 4, 5), "f4")
+    whole = make_distinct_array((3, 4, 5), "f4")
     np.save(tmp_path / "a.npy", whole)
     np.save(tmp_path / "one.npy", np.float32(2.5))
     with plait.open(tmp_path / "a.npy") as file:
@@ -200,7 +200,7 @@ def test_array_properties(tmp_path):
 
 
 def test_astype(tmp_path):
-    whole = filled((3, 4)) + 0.75
+    whole = make_distinct_array((3, 4)) + 0.75
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy") as file:
         view = file.astype("i2")
@@ -273,14 +273,14 @@ def test_modes(tmp_path):
 
 
 def test_a_comm_of_one_rank(tmp_path):
-    np.save(tmp_path / "a.npy", filled((3, 4)))
+    np.save(tmp_path / "a.npy", make_distinct_array((3, 4)))
     with plait.open(tmp_path / "a.npy", comm=plait.world()) as file:
-        same(file[1:, [3, 0]], filled((3, 4))[1:, [3, 0]])
+        same(file[1:, [3, 0]], make_distinct_array((3, 4))[1:, [3, 0]])
 
 
 def test_threads(tmp_path):
     """Several threads read different parts at the same time."""
-    whole = filled((64, 1000))
+    whole = make_distinct_array((64, 1000))
     np.save(tmp_path / "a.npy", whole)
     wrong = []
 
@@ -303,7 +303,7 @@ def test_threads(tmp_path):
 
 def test_dask(tmp_path):
     dask_array = pytest.importorskip("dask.array")
-    whole = filled((200, 300))
+    whole = make_distinct_array((200, 300))
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy") as file:
         for array in (dask_array.from_array(file), dask_array.from_array(file, chunks=(64, 77))):

@@ -17,7 +17,7 @@ CHUNKS = (4, 1, 5, 3)
 DTYPES = ["f8", "u1", ">i2", "c16", "f2", "S3", "U2", "?"]
 
 
-def filled(shape, dtype="f8"):
+def make_distinct_array(shape, dtype="f8"):
     """Return an array of different elements, as far as the type has them."""
     return np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
 
@@ -44,7 +44,7 @@ def write_array(folder, array, kind):
     return str(path)
 
 
-def plain(size):
+def basic_indices(size):
     """Draw an integer or a slice with a positive stride that selects something."""
     number = st.integers(-size, size - 1)
     bound = st.none() | st.integers(-size - 2, size + 2)
@@ -55,7 +55,7 @@ def plain(size):
 @st.composite
 def indices(draw, shape):
     """Draw an index of plain items, with an ellipsis anywhere."""
-    items = [draw(plain(size)) for size in shape]
+    items = [draw(basic_indices(size)) for size in shape]
     first = draw(st.integers(0, len(shape)))
     last = draw(st.integers(first, len(shape)))
     if draw(st.booleans()):
@@ -76,7 +76,7 @@ def same(actual, expected):
     "kind", ["npy", "fortran.npy", "h5", "plain.h5", "gzip.h5", "zarr", "zarr-plain", "zarr-shards"]
 )
 def test_every_plain_index_is_read_without_planning(tmp_path, kind):
-    whole = filled(SHAPE)
+    whole = make_distinct_array(SHAPE)
     name = write_array(tmp_path, whole, kind)
 
     @given(indices(SHAPE))
@@ -93,7 +93,7 @@ def test_every_plain_index_is_read_without_planning(tmp_path, kind):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_type(tmp_path, dtype):
-    whole = filled((5, 40), dtype)
+    whole = make_distinct_array((5, 40), dtype)
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy") as file:
         for index in (np.s_[2, 3:30:2], np.s_[1:, 4], np.s_[4, 39], np.s_[...], np.s_[0, ..., 0]):
@@ -118,7 +118,7 @@ def test_types_without_the_buffer_protocol(tmp_path, dtype):
 @pytest.mark.parametrize("columns", [500, 511, 512, 513, 520, 700, 6000])
 def test_gaps_of_every_size(tmp_path, columns):
     """Gaps of up to 4 KiB are read, too; longer gaps are not, and a request has at most 96 KiB."""
-    whole = filled((40, columns))
+    whole = make_distinct_array((40, columns))
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy") as file:
         for index in (np.s_[:, 0], np.s_[::3, -1], np.s_[:, 1:3], np.s_[::2, ::2], np.s_[3:, ::511], np.s_[7, ::5]):
@@ -126,7 +126,7 @@ def test_gaps_of_every_size(tmp_path, columns):
 
 
 def test_large_and_scattered_regions_are_planned(tmp_path):
-    whole = filled((1100, 1024), "f4")
+    whole = make_distinct_array((1100, 1024), "f4")
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy") as file:
         assert _core.read_plain(file._core, np.s_[:256], whole.dtype) is not None
@@ -144,7 +144,7 @@ def test_large_and_scattered_regions_are_planned(tmp_path):
 @pytest.mark.parametrize("index", [None, np.s_[::-1], np.s_[2:2], [1], "a", 1.5, 4, -5, (0, 0, 0),
                                    (..., ...), slice(0, 1, 0), slice("a"), np.ones((4, 6), "?"), 10**30])  # fmt: skip
 def test_other_indices_are_left_to_python(tmp_path, index):
-    whole = filled((4, 6))
+    whole = make_distinct_array((4, 6))
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy") as file:
         assert _core.read_plain(file._core, index, whole.dtype) is None
@@ -160,7 +160,7 @@ def test_other_indices_are_left_to_python(tmp_path, index):
 
 @pytest.mark.parametrize("index", [True, np.True_, (0, np.False_)])
 def test_booleans_are_not_integers(tmp_path, index):
-    np.save(tmp_path / "a.npy", filled((4, 6)))
+    np.save(tmp_path / "a.npy", make_distinct_array((4, 6)))
     with plait.open(tmp_path / "a.npy") as file:
         assert file[1, 1] == 7
         with pytest.raises(plait.ArgumentError, match=r"^index"):
@@ -172,7 +172,7 @@ def test_interrupts_during_a_conversion_are_not_lost(tmp_path):
         def __index__(self):
             raise KeyboardInterrupt
 
-    np.save(tmp_path / "a.npy", filled((4, 6)))
+    np.save(tmp_path / "a.npy", make_distinct_array((4, 6)))
     with plait.open(tmp_path / "a.npy") as file:
         assert file[1, 1] == 7
         for index in (Interrupted(), np.s_[Interrupted() :]):
@@ -188,7 +188,7 @@ def test_renamed_fields_stay_in_their_array(tmp_path):
 
 
 def test_errors_equal_those_of_read(tmp_path):
-    np.save(tmp_path / "a.npy", filled((100, 100)))
+    np.save(tmp_path / "a.npy", make_distinct_array((100, 100)))
     with plait.open(tmp_path / "a.npy") as file:
         assert file[0, 0] == 0
         os.truncate(tmp_path / "a.npy", 40000)
@@ -205,12 +205,12 @@ def test_errors_equal_those_of_read(tmp_path):
 
 
 def test_damaged_chunks(tmp_path):
-    name = write_array(tmp_path, filled(SHAPE), "gzip.h5")
+    name = write_array(tmp_path, make_distinct_array(SHAPE), "gzip.h5")
     path = tmp_path / "a.gzip.h5"
     with h5py.File(path) as file:
         at = file["a"].id.get_chunk_info(0).byte_offset
     with plait.open(name) as file:
-        assert file[-1, 0, -1, -1] == filled(SHAPE).size - 1
+        assert file[-1, 0, -1, -1] == make_distinct_array(SHAPE).size - 1
         data = bytearray(path.read_bytes())
         data[at : at + 8] = bytes(8)
         path.write_bytes(data)
@@ -219,7 +219,7 @@ def test_damaged_chunks(tmp_path):
 
 
 def test_writes_are_visible_at_once(tmp_path):
-    whole = filled((20, 30))
+    whole = make_distinct_array((20, 30))
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy", "r+") as file:
         for number in range(5):
@@ -233,7 +233,7 @@ def test_writes_are_visible_at_once(tmp_path):
 
 
 def test_an_array_that_grows(tmp_path):
-    whole = filled((6, 4))
+    whole = make_distinct_array((6, 4))
     with plait.open(tmp_path / "a.zarr", "w", shape=(0, 4), dtype="f8", chunks=(2, 4), durable=False) as file:
         for row in range(6):
             file.append(whole[row : row + 1])
@@ -242,7 +242,7 @@ def test_an_array_that_grows(tmp_path):
 
 
 def test_threads_read_at_once(tmp_path):
-    whole = filled((200, 50))
+    whole = make_distinct_array((200, 50))
     np.save(tmp_path / "a.npy", whole)
     wrong = []
 
@@ -261,7 +261,7 @@ def test_threads_read_at_once(tmp_path):
 
 
 def test_reads_have_times(tmp_path):
-    np.save(tmp_path / "a.npy", filled((200, 50)))
+    np.save(tmp_path / "a.npy", make_distinct_array((200, 50)))
     with plait.open(tmp_path / "a.npy") as file:
         file.read()
         times = file.last_times()

@@ -22,7 +22,7 @@ def paths(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def whole(paths):
+def joined_by_xarray(paths):
     """Return the files joined by xarray, without decoding."""
     parts = [xarray.open_dataset(path, engine="netcdf4", mask_and_scale=False, decode_times=False) for path in paths]
     yield xarray.concat(parts, "time", data_vars="minimal", coords="minimal", compat="override")
@@ -33,7 +33,7 @@ def whole(paths):
 pytestmark = pytest.mark.filterwarnings("ignore:attributes differ")
 
 
-def test_the_mapping(paths, whole):
+def test_the_mapping(paths, joined_by_xarray):
     with plait.open_many("run-*.nc", "time") as files:
         assert list(files) == ["time", "lat", "t2m", "crs", "rain"]
         assert len(files) == 5
@@ -45,7 +45,7 @@ def test_the_mapping(paths, whole):
         assert isinstance(files["t2m"], plait.Concatenation)
         assert isinstance(files["lat"], plait.File)
         for name in files:
-            np.testing.assert_array_equal(files[name][...], whole[name])
+            np.testing.assert_array_equal(files[name][...], joined_by_xarray[name])
         assert files["t2m"].attrs["units"] == "K"
         with pytest.raises(KeyError):
             files["zz"]
@@ -71,7 +71,7 @@ def test_differing_attributes_are_one_warning(paths):
 
 
 @pytest.mark.parametrize("options", [{}, {"chunks": {}}])
-def test_datasets_of_xarray(paths, whole, options):
+def test_datasets_of_xarray(paths, joined_by_xarray, options):
     for dataset in (
         xarray.open_dataset(
             "run-*.nc", engine="plait", concat="time", decode_times=False, mask_and_scale=False, **options
@@ -79,9 +79,9 @@ def test_datasets_of_xarray(paths, whole, options):
         plait.open_many("run-*.nc", "time").to_xarray(decode_times=False, mask_and_scale=False, **options),
     ):
         with dataset:
-            xarray.testing.assert_equal(dataset, whole)
+            xarray.testing.assert_equal(dataset, joined_by_xarray)
             assert dataset["t2m"].attrs["units"] == "K"
-            np.testing.assert_array_equal(dataset["t2m"][1:8:3, [0, 2]], whole["t2m"][1:8:3, [0, 2]])
+            np.testing.assert_array_equal(dataset["t2m"][1:8:3, [0, 2]], joined_by_xarray["t2m"][1:8:3, [0, 2]])
 
 
 def test_decoded_datasets(paths):
@@ -93,24 +93,24 @@ def test_decoded_datasets(paths):
         np.testing.assert_array_equal(dataset["rain"], joined["rain"])
 
 
-def test_pickled_datasets(paths, whole):
+def test_pickled_datasets(paths, joined_by_xarray):
     with xarray.open_dataset("run-*.nc", engine="plait", concat="time", decode_times=False) as dataset:
         again = pickle.loads(pickle.dumps(dataset))
-        np.testing.assert_array_equal(again["t2m"], whole["t2m"])
+        np.testing.assert_array_equal(again["t2m"], joined_by_xarray["t2m"])
         with dask.config.set(scheduler="processes", num_workers=2):
             total = dataset.chunk({"time": 2})["t2m"].sum().compute()
-        assert total == pytest.approx(float(whole["t2m"].sum()))
+        assert total == pytest.approx(float(joined_by_xarray["t2m"].sum()))
 
 
-def test_unpickled_joins_are_independent(paths, whole):
+def test_unpickled_joins_are_independent(paths, joined_by_xarray):
     with plait.open_many("run-*.nc", "time") as files:
         pickled, text = pickle.dumps(files), pickle.dumps(files["t2m"])
     with pickle.loads(pickled) as first, pickle.loads(pickle.dumps(first)) as second:
         first.close()
-        np.testing.assert_array_equal(second["t2m"][...], whole["t2m"])
+        np.testing.assert_array_equal(second["t2m"][...], joined_by_xarray["t2m"])
     array = pickle.loads(text)
     array.close()
-    np.testing.assert_array_equal(pickle.loads(text)[...], whole["t2m"])
+    np.testing.assert_array_equal(pickle.loads(text)[...], joined_by_xarray["t2m"])
     for path in paths:
         path.unlink()
     write_part("run-9.nc", np.arange(20.0), seed=5)
@@ -149,13 +149,13 @@ def test_packed_arrays_are_decoded_once(tmp_path, monkeypatch):
         assert dataset["name"].values.tolist() == ["n0", "n2", "n1", "n3"]
 
 
-def test_several_threads_read(paths, whole):
+def test_several_threads_read(paths, joined_by_xarray):
     with plait.open_many("run-*.nc", "time") as files:
         wrong = []
 
         def read(name):
             for at in range(20):
-                if not np.array_equal(files[name][at % 9], whole[name][at % 9]):
+                if not np.array_equal(files[name][at % 9], joined_by_xarray[name][at % 9]):
                     wrong.append(name)
 
         threads = [threading.Thread(target=read, args=(name,)) for name in ("t2m", "rain", "time") for _ in range(2)]

@@ -12,12 +12,12 @@ import pytest
 
 import plait
 
-ASK = "import plait, sys\ntry:\n    plait.world(timeout={})\nexcept plait.Error as error:\n    sys.exit(str(error))"
+JOIN = "import plait, sys\ntry:\n    plait.world(timeout={})\nexcept plait.Error as error:\n    sys.exit(str(error))"
 TWO = jobs.rank_environment(0, 2), jobs.rank_environment(1, 2)
 
 
-def asking(seconds):
-    return [sys.executable, "-c", ASK.format(seconds)]
+def joining_command(seconds):
+    return [sys.executable, "-c", JOIN.format(seconds)]
 
 
 def test_a_process_without_a_job():
@@ -57,7 +57,7 @@ def test_a_job_name_can_be_reused():
 )
 def test_missing_ranks_are_named_after_the_timeout(size, present, missing):
     began = time.monotonic()
-    with jobs.start_by_hand(asking(1.5), *(jobs.rank_environment(rank, size) for rank in present)) as ranks:
+    with jobs.start_by_hand(joining_command(1.5), *(jobs.rank_environment(rank, size) for rank in present)) as ranks:
         outputs = jobs.wait_for_outputs(ranks)
     assert time.monotonic() - began < 90
     for text in outputs:
@@ -75,7 +75,7 @@ def test_waiting_can_be_interrupted():
 
 
 def test_a_rank_that_ends_before_all_have_connected(meeting_folder):
-    with jobs.start_by_hand(asking(30), jobs.rank_environment(0, 3), jobs.rank_environment(1, 3)) as ranks:
+    with jobs.start_by_hand(joining_command(30), jobs.rank_environment(0, 3), jobs.rank_environment(1, 3)) as ranks:
         while not (meeting_folder / "hand.plait-job").exists():
             time.sleep(0.01)
         time.sleep(1.5)  # both ranks have arrived
@@ -89,14 +89,14 @@ def test_a_rank_that_ends_before_all_have_connected(meeting_folder):
 
 
 def test_different_job_sizes_are_errors():
-    with jobs.start_by_hand(asking(20), jobs.rank_environment(0, 3), jobs.rank_environment(1, 2)) as ranks:
+    with jobs.start_by_hand(joining_command(20), jobs.rank_environment(0, 3), jobs.rank_environment(1, 2)) as ranks:
         for text in jobs.wait_for_outputs(ranks):
             assert "says that it has" in text, text
             assert "give all of them the same PLAIT_SIZE" in text
 
 
 def test_two_processes_with_the_same_rank():
-    with jobs.start_by_hand(asking(20), jobs.rank_environment(1, 3), jobs.rank_environment(1, 3)) as ranks:
+    with jobs.start_by_hand(joining_command(20), jobs.rank_environment(1, 3), jobs.rank_environment(1, 3)) as ranks:
         outputs = jobs.wait_for_outputs(ranks)
     assert outputs[0] == outputs[1]
     assert outputs[0].startswith("two processes say that they are rank 1 of the job hand: ")
@@ -123,7 +123,7 @@ def test_two_processes_with_the_same_rank():
     ],
 )
 def test_wrong_settings(settings, words):
-    with jobs.start_by_hand(asking(5), settings) as (rank,):
+    with jobs.start_by_hand(joining_command(5), settings) as (rank,):
         text = rank.communicate(timeout=300)[0]
     assert words in text
     assert "plait run" in text
@@ -137,7 +137,7 @@ def test_wrong_timeouts(timeout):
 
 def test_a_folder_that_other_users_can_access(meeting_folder):
     meeting_folder.chmod(0o755)
-    with jobs.start_by_hand(asking(5), jobs.rank_environment(0, 2)) as (rank,):
+    with jobs.start_by_hand(joining_command(5), jobs.rank_environment(0, 2)) as (rank,):
         assert "can be seen by other users" in rank.communicate(timeout=300)[0]
 
 
@@ -147,7 +147,7 @@ def test_other_files_with_the_name_of_the_job(meeting_folder):
     with jobs.start_by_hand(jobs.python_command("print(size)"), *TWO) as ranks:
         assert jobs.wait_for_outputs(ranks) == ["2\n", "2\n"]
     leftover.write_text("something")
-    with jobs.start_by_hand(asking(5), jobs.rank_environment(0, 2)) as (rank,):
+    with jobs.start_by_hand(joining_command(5), jobs.rank_environment(0, 2)) as (rank,):
         assert "is there, and is not of a job" in rank.communicate(timeout=300)[0]
     assert leftover.read_text() == "something"
     leftover.unlink()
@@ -159,7 +159,7 @@ def test_a_link_in_place_of_the_usual_folder(tmp_path, monkeypatch):
     (tmp_path / "plait").symlink_to(real)
     monkeypatch.delenv("PLAIT_MEET")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    with jobs.start_by_hand(asking(5), jobs.rank_environment(0, 2)) as (rank,):
+    with jobs.start_by_hand(joining_command(5), jobs.rank_environment(0, 2)) as (rank,):
         assert "is a symbolic link" in rank.communicate(timeout=300)[0]
     monkeypatch.setenv("PLAIT_MEET", str(tmp_path / "plait"))  # a folder that the user names
     with jobs.start_by_hand(jobs.python_command("print(size)"), *TWO) as ranks:
@@ -171,7 +171,7 @@ def test_a_stopped_rank_does_not_block_the_others_for_ever(meeting_folder):
     with open(meeting_folder / "hand.plait-job", "w") as file:
         fcntl.lockf(file, fcntl.LOCK_EX, 1)  # as a process does while it looks for other ranks
         began = time.monotonic()
-        with jobs.start_by_hand(asking(1), jobs.rank_environment(0, 2)) as (rank,):
+        with jobs.start_by_hand(joining_command(1), jobs.rank_environment(0, 2)) as (rank,):
             text = rank.communicate(timeout=300)[0]
     assert time.monotonic() - began < 90
     assert f"process {os.getpid()} holds its lock, and may be stopped" in text

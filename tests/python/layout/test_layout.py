@@ -254,14 +254,14 @@ def test_equal_means_equal_ownership(data):
     ranks = data.draw(st.integers(1, 4))
     a, b = data.draw(models(shape, ranks)), data.draw(models(shape, ranks))
 
-    def meaning(model: LayoutModel):
+    def owned_elements(model: LayoutModel):
         array = np.arange(int(np.prod(shape))).reshape(shape)
         return [
             ([indices.tolist() for indices in model.indices(rank)], model.local(array, rank).ravel(order="K").tolist())
             for rank in range(model.size)
         ]
 
-    same = meaning(a) == meaning(b)
+    same = owned_elements(a) == owned_elements(b)
     assert (a.layout() == b.layout()) is same
     assert (str(a.layout()) == str(b.layout())) is same
     if same:

@@ -130,12 +130,12 @@ def test_layouts_spelled_with_maps_only(data):
     assert Model(spec).equality_key() == Model(flat).equality_key(), "the model contradicts itself"
     check_equality([spec, flat])
     part = data.draw(st.sampled_from(["order", "ranks", "halo", "periodic"]))
-    other = changed(data, flat, part)
+    other = change_part(data, flat, part)
     note(to_text(other))
     check_equality([spec, other])
 
 
-def changed(data, spec, part):
+def change_part(data, spec, part):
     """Return a layout that differs in one part at most."""
     if part == "order":
         return replace(spec, order=tuple(data.draw(st.permutations(range(len(spec.shape))))) or "C")

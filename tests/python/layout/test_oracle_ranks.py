@@ -73,12 +73,12 @@ def test_the_best_names(data):
     elements = {rank: set(source.local_positions(rank)[0].tolist()) for rank in source.parts}
     requested = {rank: set(target.local_positions(rank)[0].tolist()) for rank in target.parts}
 
-    def stays(names):
+    def count_staying(names):
         return sum(
             len(elements.get(name, set()) & requested[rank]) for rank, name in zip(requested, names, strict=True)
         )
 
-    best = max(map(stays, itertools.permutations(target.rank_numbers)))
+    best = max(map(count_staying, itertools.permutations(target.rank_numbers)))
     staying = 0
     for rank in target.rank_numbers:
         grid = np.ix_(*renamed.indices(rank)) if shape else ()

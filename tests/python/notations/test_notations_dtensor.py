@@ -21,24 +21,24 @@ def chunk(indices, count):
     return [indices[c * each : (c + 1) * each] for c in range(count)]
 
 
-def strided(indices, count, split):
+def strided_shards(indices, count, split):
     """Return the result of _StridedShard: each of the split pieces is chunked, and equal positions are joined."""
     pieces = [chunk(piece, count) for piece in chunk(indices, split)]
     return [[index for piece in pieces for index in piece[c]] for c in range(count)]
 
 
-def local(shape, mesh, placements, position):
+def local_indices(shape, mesh, placements, position):
     """Return the indices of each tensor dimension at a mesh position, by sharding one mesh dimension after another."""
     index_sets = [list(range(size)) for size in shape]
     for (kind, *arguments), extent, c in zip(placements, mesh, position, strict=True):
         if kind == "S":
             index_sets[arguments[0]] = chunk(index_sets[arguments[0]], extent)[c]
         elif kind == "_S":
-            index_sets[arguments[0]] = strided(index_sets[arguments[0]], extent, arguments[1])[c]
+            index_sets[arguments[0]] = strided_shards(index_sets[arguments[0]], extent, arguments[1])[c]
     return index_sets
 
 
-def spelled(placement):
+def placement_text(placement):
     kind, *arguments = placement
     return f"{kind}({', '.join(map(str, arguments))})" if arguments else kind
 
@@ -58,9 +58,9 @@ def sharded(draw):
 @settings(max_examples=400)
 def test_placements_mean_what_torch_means(case):
     shape, mesh, placements = case
-    layout = dtensor.from_placements([spelled(placement) for placement in placements], mesh, shape)
+    layout = dtensor.from_placements([placement_text(placement) for placement in placements], mesh, shape)
     for rank, position in enumerate(itertools.product(*map(range, mesh))):
-        assert [part.tolist() for part in layout.indices(rank)] == local(shape, mesh, placements, position)
+        assert [part.tolist() for part in layout.indices(rank)] == local_indices(shape, mesh, placements, position)
     if all(placement[0] != "_S" for placement in placements):
         placements_, ranks = dtensor.to_placements(layout)
         assert dtensor.from_placements(placements_, ranks.shape, shape, ranks=ranks) == layout

@@ -33,10 +33,10 @@ def make(path, libver="earliest"):
         file["g"].attrs["note"] = "x" * 100
         file["text"] = ["a", "bcd", ""]
         file["again"] = h5py.SoftLink("/other")
-    return former(path)
+    return read_old_objects(path)
 
 
-def former(path):
+def read_old_objects(path):
     """Return the content of the objects that make() makes."""
     with h5py.File(path) as file:
         return (*(file[name][...].tolist() for name in ("other", "g/packed", "text", "again")), file["g"].attrs["note"])
@@ -59,7 +59,7 @@ def test_arrays_are_added(tmp_path, storage, libver, name):
         np.testing.assert_array_equal(file.read(), array)
         with h5py.File(path) as now:
             assert name not in now  # the array appears when the file is closed
-    assert former(path) == before
+    assert read_old_objects(path) == before
     with h5py.File(path, "a") as file:
         dataset = file[name]
         np.testing.assert_array_equal(dataset[...], array)
@@ -157,7 +157,7 @@ def test_a_new_array_grows_at_once(tmp_path, options):
         with h5py.File(path) as file:
             np.testing.assert_array_equal(file["v"][...], expected)
             assert file["v"].chunks == options.get("chunks", file["v"].chunks)
-    assert former(path) == before
+    assert read_old_objects(path) == before
 
 
 def test_many_arrays_are_added(tmp_path):
@@ -170,7 +170,7 @@ def test_many_arrays_are_added(tmp_path):
     with h5py.File(path) as file:
         for number in range(60):
             np.testing.assert_array_equal(file[f"g{number % 5}/v{number}"][...], block(SHAPE, number))
-    assert former(path) == before
+    assert read_old_objects(path) == before
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -259,7 +259,7 @@ def test_a_kill_leaves_no_array_or_the_complete_array(tmp_path, storage, suffix)
     while (code := add(at)) != 0:
         assert code == -signal.SIGKILL
         is_added = "new/v" in [info.name for info in plait.arrays_in(path)]
-        assert former(path) == before
+        assert read_old_objects(path) == before
         with h5py.File(path) as file:
             assert ("new/v" in file) == is_added, at
             if is_added:
@@ -286,14 +286,14 @@ def test_killed_and_failed_programs_add_nothing(tmp_path, storage):
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
     assert done.returncode == -signal.SIGKILL
-    assert former(path) == before
+    assert read_old_objects(path) == before
     with pytest.raises(plait.ArgumentError), plait.open(f"{path}::v", "a", shape=SHAPE, dtype="i4") as file:
         file.write(block((2, 2)))
-    assert former(path) == before
+    assert read_old_objects(path) == before
     assert sorted(info.name for info in plait.arrays_in(path)) == ["g/packed", "other", "text"]
     with plait.open(f"{path}::/g/v", "a", shape=SHAPE, dtype="i4", **STORAGE[storage]) as file:
         file.write(block(SHAPE))
-    assert former(path) == before
+    assert read_old_objects(path) == before
     assert path.stat().st_size < size + 40_000
 
 
@@ -323,7 +323,7 @@ def test_an_array_truncated_by_another_program_is_not_added(tmp_path, dtype):
     os.truncate(path, path.stat().st_size - 1 if dtype == "text" else size)
     with pytest.raises(plait.StoreError, match="has been changed by another program meanwhile"):
         file.close()
-    assert former(path) == before
+    assert read_old_objects(path) == before
     assert "v" not in [info.name for info in plait.arrays_in(path)]
 
 
@@ -340,7 +340,7 @@ def test_a_group_adds_several_arrays_together(tmp_path):
     with h5py.File(path) as file:
         for number in range(3):
             np.testing.assert_array_equal(file[f"new/v{number}"][...], block(SHAPE, number))
-    assert former(path) == before
+    assert read_old_objects(path) == before
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from zarr_locations import zarr_python_store
+from zarr_locations import zarr_store
 
 import plait
 
@@ -127,7 +127,7 @@ def test_archives(tmp_path, kind, ending):
 @pytest.mark.parametrize("version", [2, 3])
 def test_zarr(tmp_path, location, name, version):
     path = location / name
-    zarr.open_group(zarr_python_store(path), mode="w", zarr_format=version).create_array("g/v", data=ARRAY)
+    zarr.open_group(zarr_store(path), mode="w", zarr_format=version).create_array("g/v", data=ARRAY)
     for url in (f"{path}::/g/v", f"{path}/g/v", f"{path}/g/v/", f"{path}/g::v"):
         np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
     for url in (path, f"{path}/"):
@@ -137,7 +137,7 @@ def test_zarr(tmp_path, location, name, version):
     with plait.open(f"{path}::/g/v", "r+") as file:
         file.write(-ARRAY)
         file.attrs["units"] = "m"
-    np.testing.assert_array_equal(zarr.open_group(zarr_python_store(path))["g/v"][...], -ARRAY)
+    np.testing.assert_array_equal(zarr.open_group(zarr_store(path))["g/v"][...], -ARRAY)
 
 
 def test_elements_that_look_like_a_header(tmp_path):

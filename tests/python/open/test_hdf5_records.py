@@ -28,7 +28,7 @@ MIXED = np.dtype(
 )
 
 
-def stored(path, array, how):
+def write_dataset(path, array, how):
     with h5py.File(path, "w") as file:
         if how != "compact":
             return file.create_dataset("a", data=array, **STORED[how])
@@ -49,7 +49,7 @@ def by_h5py(path, name="a"):
 def test_records_are_read_as_h5py_reads_them(tmp_path_factory, dtype, how):
     path = tmp_path_factory.mktemp("records") / "a.h5"
     assume(how != "compact" or 35 * dtype.itemsize < 60_000)
-    stored(path, random_records(dtype, (5, 7)), how)
+    write_dataset(path, random_records(dtype, (5, 7)), how)
     expected = by_h5py(path)
     assert plait.arrays_in(path)[0].dtype == expected.dtype
     assert_same(plait.open(path).read(), expected)
@@ -71,7 +71,7 @@ def test_h5py_reads_written_records(tmp_path_factory, dtype, chunks, codec):
 @pytest.mark.parametrize("how", ["contiguous", "chunks", "compressed"])
 def test_records_change_in_place(tmp_path, how):
     path, array = tmp_path / "a.h5", random_records(MIXED, (5, 7))
-    stored(path, array, how)
+    write_dataset(path, array, how)
     array[1:4, ::2] = changed = random_records(MIXED, (3, 4), seed=2)
     with plait.open(path, "r+") as file:
         file.write(changed, region=np.s_[1:4, ::2])

@@ -17,7 +17,7 @@ SIZES = list(itertools.product(ELEMENTS, REQUESTS))
 for_ranks = pytest.mark.parametrize("ranks", RANKS)
 
 
-def expand(pattern, rank):
+def list_elements(pattern, rank):
     """Return the list of elements that a rank reads or writes."""
     return [i for access in pattern.requests(rank) for i in range(access.offset, access.offset + access.count)]
 
@@ -59,7 +59,7 @@ def test_all_read_everything(ranks):
     for elements, request_ in SIZES:
         pattern = GSA(elements, ranks, request_)
         for rank in range(ranks):
-            assert expand(pattern, rank) == list(range(elements))
+            assert list_elements(pattern, rank) == list(range(elements))
             assert pattern.count(rank) == ceil(elements, request_)
 
 
@@ -70,7 +70,7 @@ def test_a_subset_reads_everything(ranks):
         for active in range(1, ranks + 1):
             pattern = GSS(elements, ranks, request_, active=active)
             for rank in range(ranks):
-                assert expand(pattern, rank) == (list(range(elements)) if rank < active else [])
+                assert list_elements(pattern, rank) == (list(range(elements)) if rank < active else [])
 
 
 @for_ranks
@@ -79,7 +79,7 @@ def test_parts_are_those_of_block(ranks):
         pattern = GSP(elements, ranks, request_)
         layout = plait.Layout((elements,), ["block"], grid=(ranks,))
         for rank, part in enumerate(partition(elements, ranks)):
-            assert expand(pattern, rank) == part == list(layout.indices(rank)[0])
+            assert list_elements(pattern, rank) == part == list(layout.indices(rank)[0])
 
 
 @for_ranks
@@ -87,8 +87,8 @@ def test_parts_for_a_subset(ranks):
     for elements, request_ in SIZES:
         for active in range(1, ranks + 1):
             pattern = GSPS(elements, ranks, request_, active=active)
-            assert [expand(pattern, rank) for rank in range(active)] == partition(elements, active)
-            assert not any(expand(pattern, rank) for rank in range(active, ranks))
+            assert [list_elements(pattern, rank) for rank in range(active)] == partition(elements, active)
+            assert not any(list_elements(pattern, rank) for rank in range(active, ranks))
 
 
 @for_ranks
@@ -98,7 +98,7 @@ def test_turns_are_those_of_cyclic(ranks):
         layout = plait.Layout((elements,), [f"cyclic({request_})"], grid=(ranks,))
         for rank in range(ranks):
             indices = [i for i in range(elements) if i // request_ % ranks == rank]
-            assert expand(pattern, rank) == indices == list(layout.indices(rank)[0])
+            assert list_elements(pattern, rank) == indices == list(layout.indices(rank)[0])
             assert all(access.offset % request_ == 0 for access in pattern.requests(rank))
 
 
@@ -110,7 +110,9 @@ def test_scheduled_records_are_assigned_once(ranks, seed):
         records = ceil(elements, request_)
         by_rank = [[access.offset for access in pattern.requests(rank)] for rank in range(ranks)]
         assert sorted(itertools.chain(*by_rank)) == list(range(0, elements, request_))
-        assert sorted(itertools.chain(*(expand(pattern, rank) for rank in range(ranks)))) == list(range(elements))
+        assert sorted(itertools.chain(*(list_elements(pattern, rank) for rank in range(ranks)))) == list(
+            range(elements)
+        )
         assert all(offsets == sorted(offsets) for offsets in by_rank)
         assert {len(offsets) for offsets in by_rank} <= {records // ranks, ceil(records, ranks)}
         if seed is None:
@@ -130,7 +132,7 @@ def test_overlapped_requests_cover_the_file_within_the_overlap(ranks, overlap):
         assert [offset for offset, _ in ranges] == list(range(0, elements, request_))
         for offset, count in ranges:
             assert min(request_, elements - offset) <= count <= min(request_ + max_overlap, elements - offset)
-        assert {i for rank in range(ranks) for i in expand(pattern, rank)} == set(range(elements))
+        assert {i for rank in range(ranks) for i in list_elements(pattern, rank)} == set(range(elements))
 
 
 def test_overlapped_requests_differ_in_size():

@@ -39,7 +39,7 @@ def addresses(folder):
     return [(socket.AF_UNIX, "\0" + local), (socket.AF_INET, (host, int(port)))]
 
 
-def resident():
+def resident_bytes():
     """Return the number of bytes of memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
@@ -64,7 +64,7 @@ def test_unauthenticated_connections_delay_no_reader_and_use_no_memory(meeting_f
                 strangers.append(stranger)
             file.write(np.full(5000, float(number)))
             # The first connections may create buffers that are kept.
-            before, after = (resident(), 0) if number == 1 else (before, resident())
+            before, after = (resident_bytes(), 0) if number == 1 else (before, resident_bytes())
             for stranger in strangers:
                 stranger.close()
     steps = reader.result()

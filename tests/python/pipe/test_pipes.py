@@ -322,7 +322,7 @@ def test_invalid_calls_are_rejected(wrong, words):
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
-def predicted(text):
+def predicted_seconds(text):
     """Return the seconds in the prediction of an explanation."""
     number, unit = text.splitlines()[-1].removeprefix("predicted ").split()
     return float(number) * SECONDS[unit]
@@ -337,9 +337,9 @@ def test_explaining_a_pipe():
             text = file.explain(layout)
             assert "6 messages, 36.6 MiB in 2400 runs" in text
             assert "36.6 MiB out of memory of this host, 0 B over the network" in text
-            half = predicted(file.explain(Layout((600, 4000), "(*, block) onto (2)"), region=np.s_[:600]))
-            assert 0 < half < predicted(text)
+            half = predicted_seconds(file.explain(Layout((600, 4000), "(*, block) onto (2)"), region=np.s_[:600]))
+            assert 0 < half < predicted_seconds(text)
             # The transfer of single elements takes longer than that of rows.
-            assert predicted(file.explain(Layout(shape, "(*, cyclic) onto (2)"))) > predicted(text)
+            assert predicted_seconds(file.explain(Layout(shape, "(*, cyclic) onto (2)"))) > predicted_seconds(text)
             assert as_argument(file.read(layout))[0].shape == (1200, 2000)
     writer.result()

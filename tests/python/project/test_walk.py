@@ -39,7 +39,7 @@ class Row(NamedTuple):
 Functions = dict[str, str]
 
 
-def walks() -> list[list[Row]]:
+def read_walks() -> list[list[Row]]:
     """Return the walk of a direct read, and the part in which a two-phase read differs."""
     row = re.compile(r"^\| \d+ \| `([^`]+)` \| `([^`]+)` \| ([^|]+) \|", re.MULTILINE)
     tables = section("The walk").split("\n| row |")[1:]
@@ -50,7 +50,7 @@ def walks() -> list[list[Row]]:
 
 
 @cache
-def functions_in(file: str) -> Functions:
+def find_functions(file: str) -> Functions:
     text = (ROOT / file).read_text(encoding="utf-8")
     lines = text.splitlines()
     # Methods that a binding defines.
@@ -61,7 +61,7 @@ def functions_in(file: str) -> Functions:
     return texts
 
 
-def reachable(functions: Functions, name: str) -> str:
+def join_called_functions(functions: Functions, name: str) -> str:
     """Return the text of a function, and of the functions of the same file that it calls."""
     reached, ahead = {name}, [name]
     while ahead:
@@ -71,11 +71,11 @@ def reachable(functions: Functions, name: str) -> str:
     return "\n".join(functions.get(function, "") for function in reached)
 
 
-def gaps(walk: list[tuple[Row, Functions]]) -> list[str]:
+def find_gaps(walk: list[tuple[Row, Functions]]) -> list[str]:
     """Return the rows whose function does not exist, does not make its calls, or is not used by an earlier row."""
     missing, before = [], ""
     for row, functions in walk:
-        text = reachable(functions, row.function)
+        text = join_called_functions(functions, row.function)
         if row.function not in functions:
             missing.append(f"{row.file} does not define {row.symbol}")
         if before and not re.search(rf"\b{row.function}[(<]", before):
@@ -85,7 +85,7 @@ def gaps(walk: list[tuple[Row, Functions]]) -> list[str]:
     return missing
 
 
-@pytest.mark.parametrize("walk", walks(), ids=["direct", "two-phase"])
+@pytest.mark.parametrize("walk", read_walks(), ids=["direct", "two-phase"])
 def test_the_walk_is_short(walk: list[Row]) -> None:
     files = [row.file for row in walk]
     assert 3 <= len(files) <= MAX_FILES
@@ -93,13 +93,13 @@ def test_the_walk_is_short(walk: list[Row]) -> None:
     assert all(row.calls for row in walk)
 
 
-@pytest.mark.parametrize("walk", walks(), ids=["direct", "two-phase"])
+@pytest.mark.parametrize("walk", read_walks(), ids=["direct", "two-phase"])
 def test_each_file_of_the_walk_calls_the_next(walk: list[Row]) -> None:
-    assert not gaps([(row, functions_in(row.file)) for row in walk])
+    assert not find_gaps([(row, find_functions(row.file)) for row in walk])
 
 
 def test_the_walk_begins_in_python_and_ends_in_the_system() -> None:
-    direct, two_phase = walks()
+    direct, two_phase = read_walks()
     assert direct[0].file.endswith(".py")
     assert {row.file for row in direct[-2:] + two_phase[-1:] if "::pread(" in row.calls} == {
         "src/store/posix/posix_store.cpp"
@@ -132,7 +132,7 @@ FUNCTIONS: list[Functions] = [
 )
 def test_planted_gaps_are_detected(row: int, changed: Functions, gap: str | None) -> None:
     functions = [{**known, **(changed if row == number else {})} for number, known in enumerate(FUNCTIONS)]
-    missing = gaps(list(zip(WALK, functions, strict=True)))
+    missing = find_gaps(list(zip(WALK, functions, strict=True)))
     assert gap in missing if gap else not missing
 
 

@@ -40,7 +40,7 @@ def library(path: Path, *options: str) -> Path:
     return path
 
 
-def packed(folder: Path) -> Path:
+def make_wheel(folder: Path) -> Path:
     """Return a wheel of the files in a folder."""
     made = folder.parent / "made.whl"
     with zipfile.ZipFile(made, "w") as archive:
@@ -49,7 +49,7 @@ def packed(folder: Path) -> Path:
     return made
 
 
-def whole(folder: Path) -> Path:
+def make_good_package(folder: Path) -> Path:
     """Return the folder of a package without errors."""
     for name in GOOD:
         path = folder / "plait" / name
@@ -62,16 +62,16 @@ def whole(folder: Path) -> Path:
 
 
 def test_a_good_wheel_has_no_complaints(tmp_path: Path) -> None:
-    assert wheel.complaints(packed(whole(tmp_path / "good")), ["openmpi"]) == []
+    assert wheel.complaints(make_wheel(make_good_package(tmp_path / "good")), ["openmpi"]) == []
 
 
 def test_hard_mpi_dependencies_and_builder_folders_are_detected(tmp_path: Path) -> None:
-    folder = whole(tmp_path / "bad")
+    folder = make_good_package(tmp_path / "bad")
     mpi = library(tmp_path / "libmpi.so.40", "-Wl,-soname,libmpi.so.40")
     needed = ["-Wl,--no-as-needed", str(mpi), "-Wl,-rpath,$ORIGIN:/opt/mpi/lib"]
     library(folder / "plait/libplait_mpi_openmpi.so", *needed)
     (folder / "plait/include/plait.h").unlink()
-    complaints = wheel.complaints(packed(folder), ["openmpi", "mpich"])
+    complaints = wheel.complaints(make_wheel(folder), ["openmpi", "mpich"])
     assert complaints == [
         "lacks include/plait.h",
         "lacks libplait_mpi_mpich",

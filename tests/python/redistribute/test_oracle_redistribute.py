@@ -16,7 +16,7 @@ import plait
 DTYPES = ["f8", "u1", "i4", ">i2", "c16", "S3"]
 
 
-def anywhere(draw, array):
+def with_random_strides(draw, array):
     """Return an equal array with other strides: backwards, wide apart, or in another order of dimensions."""
     if array.ndim == 0:
         return array
@@ -50,10 +50,10 @@ def test_into_existing_arrays(data):
     note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
     source, target = Model(a), Model(b)
     whole = make_distinct_array(shape, data.draw(st.sampled_from(DTYPES)))
-    before = [anywhere(data.draw, array) for array in make_locals(source, whole, filler(whole.dtype))]
+    before = [with_random_strides(data.draw, array) for array in make_locals(source, whole, filler(whole.dtype))]
     copies = [array.copy() for array in before]
     blank = [target.make_filled_array(rank, whole.dtype, filler(whole.dtype)) for rank in target.rank_numbers]
-    out = [anywhere(data.draw, array) for array in blank]
+    out = [with_random_strides(data.draw, array) for array in blank]
     plait.redistribute(
         as_given(before, data.draw), make_layout(a), make_layout(b), out=as_given(out, data.draw), fill_halo=fill
     )
@@ -72,7 +72,7 @@ def test_into_new_arrays(data):
     note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
     source, target = Model(a), Model(b)
     whole = make_distinct_array(shape)
-    before = [anywhere(data.draw, array) for array in make_locals(source, whole, -1)]
+    before = [with_random_strides(data.draw, array) for array in make_locals(source, whole, -1)]
     actual = plait.redistribute(as_given(before, data.draw), make_layout(a), make_layout(b), fill_halo=fill)
     actual = actual if isinstance(actual, list) else [actual]
     assert len(actual) == len(target.parts)

@@ -66,7 +66,7 @@ def use_instance(monkeypatch, keys):
     monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", keys.url)
 
 
-def printed(**members):
+def key_program(**members):
     """Code of a program that prints keys."""
     answer = {"Version": 1, "AccessKeyId": ACCESS, "SecretAccessKey": SECRET, "SessionToken": "printed", **members}
     return f"print({json.dumps(answer)!r})\n"
@@ -75,7 +75,7 @@ def printed(**members):
 @pytest.mark.parametrize("expires", [{}, {"Expiration": "2999-01-01T00:00:00+02:00"}, {"Expiration": None}])
 def test_a_program_prints_keys(objects, monkeypatch, tmp_path, expires):
     count = tmp_path / "count"
-    code = f"open({str(count)!r}, 'a').write('x')\n" + printed(**expires)
+    code = f"open({str(count)!r}, 'a').write('x')\n" + key_program(**expires)
     use_process(monkeypatch, tmp_path, code)
     assert sessions(objects) == {"printed"}
     assert sessions(objects) == {"printed"}
@@ -83,7 +83,7 @@ def test_a_program_prints_keys(objects, monkeypatch, tmp_path, expires):
 
 
 def test_a_program_of_a_named_profile(objects, monkeypatch, tmp_path):
-    use_process(monkeypatch, tmp_path, printed(), "lab")
+    use_process(monkeypatch, tmp_path, key_program(), "lab")
     with pytest.raises(plait.ArgumentError, match="there are no keys for this bucket; set AWS_ACCESS_KEY_ID"):
         plait.open("s3://keys/a.zarr")
     np.testing.assert_array_equal(plait.open("s3://keys/a.zarr?profile=lab").read(), DATA)
@@ -110,7 +110,7 @@ print(json.dumps({{"Version": 1, "AccessKeyId": {ACCESS!r}, "SecretAccessKey": {
 
 
 def test_children_of_programs_are_not_waited_for(objects, monkeypatch, tmp_path):
-    code = "import subprocess\nsubprocess.Popen(['sleep', '10'])\n" + printed()
+    code = "import subprocess\nsubprocess.Popen(['sleep', '10'])\n" + key_program()
     use_process(monkeypatch, tmp_path, code)
     begin = time.monotonic()
     assert sessions(objects) == {"printed"}
@@ -123,10 +123,10 @@ def test_children_of_programs_are_not_waited_for(objects, monkeypatch, tmp_path)
         ("import sys; print('hidden'); sys.exit(3)", "it has ended with the status 3"),
         ("import os; os.kill(os.getpid(), 9)", "it has ended with the (signal 9|status 137)"),
         ("print('hidden')", "the answer is not a JSON object"),
-        (printed(Version=2), "the answer does not have the Version 1"),
-        (printed(SecretAccessKey=""), "the answer has no keys; expected AccessKeyId and SecretAccessKey"),
-        (printed(Expiration="soon"), "Expiration is not a time; expected one such as 2026-11-29T10:00:00Z"),
-        (printed(SessionToken="hidden\r\nx-evil: 1"), "the keys have line breaks"),
+        (key_program(Version=2), "the answer does not have the Version 1"),
+        (key_program(SecretAccessKey=""), "the answer has no keys; expected AccessKeyId and SecretAccessKey"),
+        (key_program(Expiration="soon"), "Expiration is not a time; expected one such as 2026-11-29T10:00:00Z"),
+        (key_program(SessionToken="hidden\r\nx-evil: 1"), "the keys have line breaks"),
     ],
 )
 def test_errors_of_programs(objects, monkeypatch, tmp_path, code, reason):
@@ -336,7 +336,7 @@ def test_the_order_of_sources(objects, keys, monkeypatch, tmp_path):
     assert sessions(objects) == {"session-2"}
     use_role(monkeypatch, tmp_path, keys)
     assert sessions(objects) == {"session-3"}
-    use_process(monkeypatch, tmp_path, printed())
+    use_process(monkeypatch, tmp_path, key_program())
     assert sessions(objects) == {"printed"}
     (tmp_path / "keys").write_text(
         f"[default]\naws_access_key_id = {ACCESS}\naws_secret_access_key = {SECRET}\naws_session_token = profile\n"

@@ -44,36 +44,36 @@ def url(request, server, monkeypatch):
     return make
 
 
-def listed(name):
+def array_names(name):
     return sorted(info.name for info in plait.arrays_in(name))
 
 
-def first(name):
+def first_element(name):
     with plait.open(name) as file:
         return int(file.read()[0, 0])
 
 
 def test_copies_of_hierarchies(url, folder, tmp_path):
     plait.copy(folder, url("a.zarr"))
-    assert listed(url("a.zarr")) == NAMES
+    assert array_names(url("a.zarr")) == NAMES
     assert [group.name for group in plait.groups_in(url("a.zarr"))] == ["", "g", "g/h"]
-    assert first(url("a.zarr", "g/h/z")) == 3
+    assert first_element(url("a.zarr", "g/h/z")) == 3
     for source, target in (("a.zarr", "b.zarr"), ("a.zarr", "c.h5"), ("c.h5", "d.zarr")):
         plait.copy(url(source), url(target))
-        assert listed(url(target)) == NAMES
-        assert first(url(target, "g/y")) == 2
+        assert array_names(url(target)) == NAMES
+        assert first_element(url(target, "g/y")) == 2
     plait.copy(url("a.zarr"), tmp_path / "back.zarr")
-    assert listed(tmp_path / "back.zarr") == NAMES
+    assert array_names(tmp_path / "back.zarr") == NAMES
 
 
 def test_copies_of_one_array(url, folder):
     plait.copy(folder, url("a.zarr"))
     plait.copy(url("a.zarr", "g/y"), url("b.zarr", "q/r"))
-    assert listed(url("b.zarr")) == ["q/r"]
+    assert array_names(url("b.zarr")) == ["q/r"]
     plait.copy(f"{folder}::x", url("a.zarr", "n/m"))
-    assert listed(url("a.zarr")) == sorted([*NAMES, "n/m"])
+    assert array_names(url("a.zarr")) == sorted([*NAMES, "n/m"])
     plait.copy(folder, url("field_{variable}.npy"), variable="x")
-    assert first(url("field_x.npy")) == 1
+    assert first_element(url("field_x.npy")) == 1
 
 
 def test_a_source_is_protected(url, folder):
@@ -81,7 +81,7 @@ def test_a_source_is_protected(url, folder):
     for source, target in ((url("a.zarr"), url("a.zarr")), (url("a.zarr", "x"), url("a.zarr"))):
         with pytest.raises(plait.ArgumentError, match=r"source itself|parts of one hierarchy"):
             plait.copy(source, target)
-    assert listed(url("a.zarr")) == NAMES
+    assert array_names(url("a.zarr")) == NAMES
 
 
 def test_a_failed_copy_leaves_nothing(url, folder):
@@ -154,7 +154,7 @@ def test_the_command_line(url, folder, tmp_path):
     assert all(name in plait_("info", url("a.zarr")) for name in NAMES)
     assert "5x4 <i4" in plait_("info", url("a.zarr", "x"))
     plait_("copy", url("a.zarr"), str(tmp_path / "back.zarr"))
-    assert listed(tmp_path / "back.zarr") == NAMES
+    assert array_names(tmp_path / "back.zarr") == NAMES
     plait_("copy", url("a.zarr", "x"), url("a.zarr", "g/y"), url("j.zarr", "x"), "--concat", "0")
     assert plait.open(url("j.zarr", "x")).shape == (10, 4)
     plait_("clean", url("a.zarr"))

@@ -84,7 +84,7 @@ def test_zip_files_are_not_written(tmp_path):
     assert path.read_bytes() == before
 
 
-def damaged(path, offset: int, value: bytes):
+def overwrite_bytes(path, offset: int, value: bytes):
     content = bytearray(path.read_bytes())
     content[offset : offset + len(value)] = value
     path.write_bytes(content)
@@ -95,7 +95,7 @@ def test_damaged_chunks(tmp_path):
     path = write_zip(tmp_path / "a.zip", {"": make_array()}, zipfile.ZIP_DEFLATED, compressors=None)
     with zipfile.ZipFile(path) as archive:
         entry = archive.getinfo("c/0/0/0")
-    damaged(path, entry.header_offset + 30 + len(entry.filename) + 20, b"\xff" * 20)
+    overwrite_bytes(path, entry.header_offset + 30 + len(entry.filename) + 20, b"\xff" * 20)
     with plait.open(path) as file, pytest.raises(plait.StoreError, match="c/0/0/0"):
         file.read()
 
@@ -103,7 +103,7 @@ def test_damaged_chunks(tmp_path):
 def test_damaged_metadata(tmp_path):
     path = write_zip(tmp_path / "a.zip", {"": make_array()})
     content = path.read_bytes()
-    damaged(path, content.index(b'"zarr_format"') + 1, b"Z")
+    overwrite_bytes(path, content.index(b'"zarr_format"') + 1, b"Z")
     assert "check sum" in open_error_text(plait.StoreError, path)
 
 
@@ -111,7 +111,7 @@ def test_sizes_that_deflate_cannot_have(tmp_path):
     path = write_zip(tmp_path / "a.zip", {"": make_array()}, zipfile.ZIP_DEFLATED, compressors=None)
     content = path.read_bytes()
     at = content.rindex(b"PK\1\2", 0, content.rindex(b"c/0/0/0"))
-    damaged(path, at + 24, (1 << 30).to_bytes(4, "little"))
+    overwrite_bytes(path, at + 24, (1 << 30).to_bytes(4, "little"))
     with plait.open(path) as file, pytest.raises(plait.StoreError):
         file.read()
 
