@@ -12,11 +12,19 @@ _EXAMPLES = """
 Examples:
   plait bench mpiio
   plait bench mpiio --ranks 4 --edges 2000 --samples 5 --json results.json
+  plait bench mpiio --ranks 2 --edges 16 --pieces 180000
 """
 
 
 @click.command("mpiio", epilog=_EXAMPLES)
 @square_options("16,128,512")
+@click.option(
+    "--pieces",
+    type=click.IntRange(min=0),
+    default=20_000,
+    show_default=True,
+    help="Pieces of each rank in long lists; 0: no lists.",
+)
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Runs with Plait and without.")
 @click.option("--samples", type=click.IntRange(min=1), default=200, show_default=True, help="Samples of each access.")
 @click.option(
@@ -38,6 +46,7 @@ Examples:
 def mpiio_command(
     ranks: tuple[int, ...],
     edges: tuple[int, ...],
+    pieces: int,
     rounds: int,
     samples: int,
     sampling_seconds: float,
@@ -52,7 +61,13 @@ def mpiio_command(
     from plait_bench.unchanged.table import unchanged_table
 
     settings = UnchangedSettings(
-        ranks, edges, rounds=rounds, samples=samples, sampling_seconds=sampling_seconds, directory=directory
+        ranks,
+        edges,
+        pieces=pieces,
+        rounds=rounds,
+        samples=samples,
+        sampling_seconds=sampling_seconds,
+        directory=directory,
     )
     results = run_with_bar(lambda progress: run_unchanged(settings, progress))
     deliver_table(results, unchanged_table, json_)

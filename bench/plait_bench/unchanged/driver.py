@@ -27,6 +27,8 @@ class UnchangedSettings:
     edges: tuple[int, ...] = (16, 128, 512)
     """Rows and columns of the squares of doubles."""
     views: tuple[str, ...] = VIEWS
+    pieces: int = 20_000
+    """Pieces of each rank in long lists; 0 for no lists."""
     rounds: int = 3
     """Number of runs with Plait, and of runs without."""
     samples: int = 200
@@ -94,7 +96,8 @@ def run_unchanged(settings: UnchangedSettings, progress: Progress = lambda text,
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.directory) as folder:
         results = UnchangedResults(describe_machine(Path(folder)), asdict(settings))
         for ranks in settings.ranks:
-            cases = [UnchangedResult(case) for case in make_cases(ranks, settings.edges, settings.views)]
+            made = make_cases(ranks, settings.edges, settings.views, pieces=settings.pieces)
+            cases = [UnchangedResult(case) for case in made]
             results.cases += cases
             limit = REPORT_TIMEOUT + 4 * settings.sampling_seconds * len(cases)
             job = UnchangedJob(

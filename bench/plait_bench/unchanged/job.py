@@ -13,20 +13,47 @@ BLOCKS = "(block, block)"
 CYCLIC = "(cyclic, cyclic)"
 VIEWS = (OFFSET, ROWS, BLOCKS, CYCLIC)
 
+MIXED = "8 to 80 bytes, random"
+HOLES = "the same, with holes"
+EQUAL = "8 bytes, random"
+MEMORY = "24 bytes, memory holes"
+SLABS = "two hyperslabs"
+TEN = "8 bytes"
+ONE = "100,000 bytes"
+LISTS = (MIXED, HOLES, EQUAL, MEMORY, SLABS)
+"""Lists of many pieces, which Plait may carry out."""
+SHORT_LISTS = {TEN: 10, ONE: 1}
+"""Lists that Plait leaves to the MPI, with their numbers of pieces."""
+
 WRITE = "open, write, close"
 READ = "open, read, close"
 STEPS = "set view, write"
+READ_STEPS = "set view, read"
 
 
 @dataclass(frozen=True)
 class UnchangedCase:
-    """An access to a square of doubles through MPI-IO."""
+    """An access through MPI-IO to a square of doubles, or to lists of pieces that form no array."""
 
     access: str
     edge: int
+    """Rows and columns of the square; 0 for lists."""
     ranks: int
     view: str
-    """The distribution of the darray that is the view; OFFSET for accesses of rows at an offset, without a view."""
+    """The distribution of the darray that is the view, or what its pieces are; OFFSET for accesses of rows at an
+    offset, without a view."""
+    pieces: int = 0
+    """Pieces of each rank; 0 for squares."""
+
+    @property
+    def reads(self) -> bool:
+        """Whether the access reads."""
+        return self.access in (READ, READ_STEPS)
+
+    @property
+    def size(self) -> str:
+        """The size, for a table."""
+        return f"{self.pieces:,} pieces" if self.pieces else f"{self.edge} x {self.edge}"
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -54,12 +81,23 @@ class UnchangedJob(SavedJob):
         return cls(**{**fields, "cases": [UnchangedCase(**case) for case in fields["cases"]]})
 
 
-def make_cases(ranks: int, edges: tuple[int, ...], views: tuple[str, ...] = VIEWS) -> list[UnchangedCase]:
-    """Return the cases of one number of ranks."""
-    return [
+def make_cases(
+    ranks: int, edges: tuple[int, ...], views: tuple[str, ...] = VIEWS, *, pieces: int = 0
+) -> list[UnchangedCase]:
+    """Return the cases of one number of ranks.
+
+    pieces  of each rank in long lists; 0 for no lists
+    """
+    squares = [
         UnchangedCase(access, edge, ranks, view)
         for edge in edges
         for view in views
         for access in (WRITE, READ, STEPS)
         if access != STEPS or view != OFFSET
+    ]
+    lists = {**dict.fromkeys(LISTS, pieces), **SHORT_LISTS} if pieces else {}
+    return squares + [
+        UnchangedCase(access, 0, ranks, view, number)
+        for view, number in lists.items()
+        for access in (STEPS, READ_STEPS)
     ]

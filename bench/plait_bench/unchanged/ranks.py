@@ -11,6 +11,7 @@ from mpi4py import MPI
 
 from plait_bench.ranks import Ranks, run_job
 from plait_bench.unchanged.job import OFFSET, READ, ROWS, STEPS, UnchangedCase, UnchangedJob
+from plait_bench.unchanged.lists import ListAccesses
 
 _WARM = 2
 """Number of accesses before the first sample, which include the first use of memory and of the file's pages."""
@@ -31,14 +32,19 @@ def owned_indices(case: UnchangedCase, rank: int) -> list[np.ndarray]:
     return indices
 
 
-class _Accesses:
+class SquareAccesses:
     """The accesses of one case on one rank."""
 
-    def __init__(self, case: UnchangedCase, comm: MPI.Intracomm, path: Path) -> None:
-        self._case, self._comm, self._path = case, comm, str(path)
+    def __init__(self, case: UnchangedCase, comm: MPI.Intracomm, path: str) -> None:
+        """Make the datatype and the contents, and let rank 0 write the file."""
+        self._case, self._comm, self._path = case, comm, path
+        self._whole = content(case.edge)
+        if comm.rank == 0:
+            (self._whole if case.access == READ else np.zeros(0)).tofile(path)
+        comm.Barrier()
         rows, columns = owned_indices(case, comm.rank)
-        self.expected = np.ascontiguousarray(content(case.edge)[np.ix_(rows, columns)])
-        self.found = np.zeros_like(self.expected)
+        self._expected = np.ascontiguousarray(self._whole[np.ix_(rows, columns)])
+        self._found = np.zeros_like(self._expected)
         self._offset = int(rows[0]) * case.edge * 8 if len(rows) else 0
         kind = MPI.DISTRIBUTE_CYCLIC if "cyclic" in case.view else MPI.DISTRIBUTE_BLOCK
         kinds = [kind, MPI.DISTRIBUTE_NONE if case.view in (OFFSET, ROWS) else kind]
@@ -48,6 +54,7 @@ class _Accesses:
         self._opened = self._open() if case.access == STEPS else None
 
     def close(self) -> None:
+        """Close the file, if it is open, and free the datatype."""
         if self._opened is not None:
             self._opened.Close()
         self._type.Free()
@@ -58,15 +65,21 @@ class _Accesses:
         if self._case.view != OFFSET:
             file.Set_view(0, MPI.DOUBLE, self._type)
             if self._case.access == READ:
-                file.Read_all(self.found)
+                file.Read_all(self._found)
             else:
-                file.Write_all(self.expected)
+                file.Write_all(self._expected)
         elif self._case.access == READ:
-            file.Read_at_all(self._offset, self.found)
+            file.Read_at_all(self._offset, self._found)
         else:
-            file.Write_at_all(self._offset, self.expected)
+            file.Write_at_all(self._offset, self._expected)
         if self._opened is None:
             file.Close()
+
+    def is_correct(self, rank: int) -> bool:
+        """Check what this rank has read, or on rank 0 what all have written."""
+        if self._case.access == READ:
+            return np.array_equal(self._found, self._expected)
+        return rank != 0 or np.array_equal(np.fromfile(self._path), self._whole.ravel())
 
     def _open(self) -> MPI.File:
         return MPI.File.Open(self._comm, self._path, MPI.MODE_RDWR | MPI.MODE_CREATE)
@@ -83,20 +96,14 @@ class _Ranks(Ranks):
         """Run the whole job."""
         self._report_hello()
         for number, case in enumerate(self._job.cases):
-            self._measure(number, case, Path(self._job.folder) / "file.bin")
+            self._measure(number, case, str(Path(self._job.folder) / "file.bin"))
 
-    def _measure(self, number: int, case: UnchangedCase, path: Path) -> None:
-        whole = content(case.edge)
-        if self._comm.rank == 0:
-            (whole if case.access == READ else np.zeros(0)).tofile(path)
-        self._comm.Barrier()
-        accesses = _Accesses(case, self._comm, path)
+    def _measure(self, number: int, case: UnchangedCase, path: str) -> None:
+        accesses = (ListAccesses if case.pieces else SquareAccesses)(case, self._comm, path)
         samples = self._sample(accesses.run)
         accesses.close()
         self._comm.Barrier()
-        written = case.access == READ or self._comm.rank != 0 or np.array_equal(np.fromfile(path), whole.ravel())
-        read = case.access != READ or np.array_equal(accesses.found, accesses.expected)
-        correct = self._is_true_on_all(bool(written and read))
+        correct = self._is_true_on_all(accesses.is_correct(self._comm.rank))
         self._report("case", number=number, samples=samples, correct=correct)
 
     def _sample(self, access: Callable[[], None]) -> list[float]:

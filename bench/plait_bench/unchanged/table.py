@@ -12,7 +12,7 @@ from plait_bench.unchanged.driver import ALONE, PLAIT, UnchangedResults
 def unchanged_table(results: UnchangedResults) -> RenderableType:
     """Return the results as header, table and notes."""
     table = titled_table("The same program with MPI alone and with Plait, microseconds")
-    for name in ("Ranks", "Doubles", "View", "Access"):
+    for name in ("Ranks", "Size", "View", "Access"):
         table.add_column(name, no_wrap=True)
     for name in (ALONE, PLAIT, "Median, MPI", "Plait", "Speed-up"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -20,7 +20,7 @@ def unchanged_table(results: UnchangedResults) -> RenderableType:
         case = result.case
         table.add_row(
             str(case.ranks),
-            f"{case.edge} x {case.edge}",
+            case.size,
             case.view,
             case.access,
             *(microseconds(result.fast(way)) for way in (ALONE, PLAIT)),
@@ -31,7 +31,8 @@ def unchanged_table(results: UnchangedResults) -> RenderableType:
     header = f"{machine_line(results.machine)}\n{results.machine.get('MPI', 'MPI')}, {version_line(results.machine)}\n"
     lines = [
         "The first two times are the 10th percentiles of the samples of a run, the next two their medians; each is the "
-        f"median over {results.settings['rounds']} runs. The speed-up is the ratio of the 10th percentiles."
+        f"median over {results.settings['rounds']} runs. The speed-up is the ratio of the 10th percentiles.",
+        "Squares are of doubles, and pieces are those of each rank.",
     ]
     return Group(
         Text(header), table, notes(lines, results.find_wrong_data(), "Every file and every element was checked.")

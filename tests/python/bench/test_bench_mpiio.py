@@ -3,11 +3,28 @@
 import json
 
 import numpy as np
+import pytest
 from launching import needs_mpi, run
+from mpi4py import MPI
 from rich.console import Console
 
 from plait_bench.unchanged.driver import ALONE, PLAIT, UnchangedResult, UnchangedResults
-from plait_bench.unchanged.job import BLOCKS, CYCLIC, OFFSET, READ, STEPS, UnchangedCase, UnchangedJob, make_cases
+from plait_bench.unchanged.job import (
+    BLOCKS,
+    CYCLIC,
+    HOLES,
+    LISTS,
+    OFFSET,
+    ONE,
+    READ,
+    READ_STEPS,
+    SHORT_LISTS,
+    STEPS,
+    UnchangedCase,
+    UnchangedJob,
+    make_cases,
+)
+from plait_bench.unchanged.lists import Memory, find_pieces, make_filetype
 from plait_bench.unchanged.ranks import owned_indices
 from plait_bench.unchanged.table import unchanged_table
 
@@ -17,12 +34,13 @@ CASE = UnchangedCase(READ, 16, 4, BLOCKS)
 @needs_mpi
 def test_measures_tiny_arrays(tmp_path):
     samples = tmp_path / "samples.json"
-    result = run("bench", "mpiio", "--ranks", "1,3", "--edges", "7", "--rounds", "1", "--samples", "2", "--json",
-                 str(samples), "--dir", str(tmp_path))  # fmt: skip
+    result = run("bench", "mpiio", "--ranks", "1,3", "--edges", "7", "--pieces", "30", "--rounds", "1",
+                 "--samples", "2", "--json", str(samples), "--dir", str(tmp_path))  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "Every file and every element was checked." in result.output
     measured_cases = json.loads(samples.read_text())["cases"]
-    assert len(measured_cases) == len(make_cases(1, (7,))) + len(make_cases(3, (7,)))
+    assert len(measured_cases) == 2 * len(make_cases(3, (7,), pieces=30))
+    assert {case["view"] for case in measured_cases} >= {*LISTS, *SHORT_LISTS}
     for case in measured_cases:
         assert case["correct"]
         for way in (ALONE, PLAIT):
@@ -47,6 +65,44 @@ def test_each_element_has_one_rank():
 
 def test_offsets_have_no_views_to_set():
     assert not [case for case in make_cases(2, (7,)) if case.view == OFFSET and case.access == STEPS]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("view", [*LISTS, *SHORT_LISTS])
+def test_the_pieces_of_ranks_do_not_overlap(view, ranks):
+    case = UnchangedCase(STEPS, 0, ranks, view, SHORT_LISTS.get(view, 31))
+    pieces = find_pieces(case)
+    assert [len(part.offsets) for part in pieces] == [case.pieces] * ranks
+    indices = np.concatenate([part.indices() for part in pieces])
+    assert len(np.unique(indices)) == len(indices)
+    covers_all = len(indices) == indices.max() + 1
+    assert covers_all == (view not in (HOLES, *SHORT_LISTS) or view == ONE)
+
+
+@pytest.mark.parametrize("view", [*LISTS, *SHORT_LISTS])
+def test_the_view_and_the_memory_have_the_bytes_of_the_pieces(view):
+    case = UnchangedCase(STEPS, 0, 3, view, SHORT_LISTS.get(view, 31))
+    for part in find_pieces(case):
+        filetype = make_filetype(case, part)
+        assert filetype.Get_size() == part.lengths.sum()
+        assert filetype.Get_true_extent() == (part.offsets[0], part.offsets[-1] + part.lengths[-1] - part.offsets[0])
+        filetype.Free()
+        data = np.arange(part.lengths.sum()).astype(np.uint8)
+        memory = Memory(case, data)
+        packed = np.zeros(len(data), np.uint8)
+        MPI.COMM_SELF.Sendrecv(memory.spec, 0, recvbuf=packed, source=0)
+        assert np.array_equal(packed, data)
+        assert memory.has(data)
+        memory.spec[0][-1] ^= 1
+        assert not memory.has(data)
+        memory.clear()
+        assert not memory.has(data)
+        memory.free()
+
+
+def test_lists_can_be_left_out():
+    assert not [case for case in make_cases(2, (7,)) if case.pieces]
+    assert {case.access for case in make_cases(2, (), pieces=5)} == {STEPS, READ_STEPS}
 
 
 def test_ratios_are_computed_from_fast_samples():
