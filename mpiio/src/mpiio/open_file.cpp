@@ -161,7 +161,7 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   agree_on_views();
   if (unusable_ != Reason::kNone) return leave_to_mpi(access, unusable_, code);
   Reason reason = common_view_.has_lists() ? Reason::kNoGain : view_reason_;
-  if (common_view_.is_array()) reason = gain_ != 0 || is_always_ ? access_array(access, code) : Reason::kNoGain;
+  if (common_view_.is_array()) reason = may_access_array() ? access_array(access, code) : Reason::kNoGain;
   const bool may_pause = !is_always_ && !common_view_.has_many_pieces(1);
   if (reason != Reason::kNone && unusable_ == Reason::kNone &&
       common_view_.has_list_gain(agreement_.ranks(), is_always_) && (!may_pause || few_pieces_.starts())) {
@@ -171,7 +171,26 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   return reason == Reason::kNone || leave_to_mpi(access, reason, code);
 }
 
+bool OpenFile::may_access_array() {
+  if (is_always_) return true;
+  if (gain_ == 0) return false;
+  if (!may_pause_arrays() || held() || array_attempts_.starts()) return true;
+  // Each rank counts one filetype, since most accesses have one.
+  if (!common_view_.has_one_piece()) saved_ += static_cast<double>(gain_);
+  return false;
+}
+
+bool OpenFile::may_pause_arrays() const {
+  return !is_always_ && (common_view_.has_one_piece() || static_cast<double>(gain_) * Backoff::kMaxPause < kOpening);
+}
+
 Reason OpenFile::access_array(const plait_mpiio_access& access, int& code) {
+  const Reason reason = try_array(access, code);
+  if (may_pause_arrays()) array_attempts_.note(reason == Reason::kNone);
+  return reason;
+}
+
+Reason OpenFile::try_array(const plait_mpiio_access& access, int& code) {
   Proposal proposal;
   Reason reason = agree(access, proposal);
   if (reason == Reason::kNone && !array_) {
@@ -210,11 +229,9 @@ Reason OpenFile::propose(const plait_mpiio_access& access, Proposal& proposal) {
     if (proposal.bytes == 0 || proposal.bytes % view_->bytes != 0) return Reason::kPartial;
     proposal.count = proposal.bytes / view_->bytes;
     proposal.minus_count = -proposal.count;
-    const bool has_one_piece = proposal.count == 1 && count_pieces(*view_) <= 1;
+    const bool has_one_piece = proposal.count == 1 && common_view_.has_one_piece() && !is_always_;
     const double gain = static_cast<double>(gain_) * static_cast<double>(proposal.count);
-    if (!is_worthwhile(plait_.has_value(), gain) ||
-        (has_one_piece && std::holds_alternative<Strided>(view_->filetype) && !is_always_))
-      return Reason::kNoGain;
+    if (has_one_piece || !is_worthwhile(plait_.has_value(), gain)) return Reason::kNoGain;
   }
   if (const Reason reason = check_file(access); reason != Reason::kNone) return reason;
   // Also on ranks without elements: all ranks must have the array, or none, since ranks without it gather it.

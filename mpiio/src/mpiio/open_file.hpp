@@ -93,6 +93,8 @@ class OpenFile {
   void agree_on_views();
   /// True if this rank votes for holding its view.
   bool can_hold(const ViewSummary& own);
+  /// True if Plait holds views of which all ranks have voted for that. Collective.
+  bool agree_to_hold();
   /// Passes the view that Plait holds to the MPI. Returns a code of the MPI; after an error on any rank, Plait still
   /// holds the view on all. Collective.
   int pass_view();
@@ -100,9 +102,15 @@ class OpenFile {
   bool make_communicator();
   /// Gathers the boxes of all ranks. Returns false if they form no array. Collective.
   bool gather_array();
+  /// Returns false if accesses of the array save no time, or if attempts pause, on all ranks alike. Call access_array()
+  /// after it has returned true.
+  bool may_access_array();
+  /// True if attempts may pause, since an access saves little, or nothing if it is to one filetype of one piece.
+  bool may_pause_arrays() const;
   /// Carries out an access of an array. Returns the reason of any rank why Plait cannot; `code` is the result if not.
   /// Collective.
   Reason access_array(const plait_mpiio_access& access, int& code);
+  Reason try_array(const plait_mpiio_access& access, int& code);
   /// Lets all ranks compare their proposals. Returns the reason of any rank why the access belongs to the MPI.
   Reason agree(const plait_mpiio_access& access, Proposal& proposal);
   /// Returns the first reason on this rank, and what it proposes. The checks of small accesses come first.
@@ -144,6 +152,8 @@ class OpenFile {
   std::optional<File> plait_;
   FileDescriptor descriptor_;   ///< for accesses by lists
   bool sieves_writes_ = false;  ///< whether writes by lists may write the bytes between small pieces again
+  Backoff idle_votes_;          ///< of this rank for views that it does not use, after which it waits for the others
+  Backoff array_attempts_;      ///< of accesses of arrays that save little, on all ranks alike
   Backoff few_pieces_;          ///< of accesses by lists with few pieces in each filetype, on all ranks alike
   double saved_ = 0;            ///< nanoseconds that Plait would have saved so far
   bool is_comparing_views_ = false;

@@ -58,18 +58,17 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
   }
   view_ = decode(view, ranks_->comm);
   ViewSummary own(view_, agreement_.rank(), agreement_.ranks());
-  const bool can_hold = this->can_hold(own);
+  const bool is_idle = view_ && std::holds_alternative<Dense>(view_->filetype) && !is_always_;
+  const bool can_hold = (!is_idle || idle_votes_.starts()) && this->can_hold(own);
   if (can_hold) own.vote_for_holding();
   agreement_.start(own.numbers());
   is_comparing_views_ = true;
   // A rank that does not hold the view goes on to the MPI, where it waits for the others.
   if (!can_hold) return false;
   compare_views();
-  // MPI allows shared file pointers if all views are equal, and Plait does not hold such views.
-  if (!common_view_.is_held()) return false;
-  const bool has_array =
-      common_view_.is_array() && (gain_ != 0 || is_always_) && (array_ || gather_array()) && !array_->has_replicas();
-  if (!has_array && !common_view_.has_held_lists(agreement_.ranks(), is_always_)) return false;
+  const bool is_held = common_view_.is_held() && agree_to_hold();
+  if (is_idle) idle_votes_.note(is_held);
+  if (!is_held) return false;
   held_.exchange(std::make_shared<HeldView>(view, access_mode_));
   previous_.reset();
   return true;
@@ -113,6 +112,8 @@ bool OpenFile::can_hold(const ViewSummary& own) {
   const bool is_idle = std::holds_alternative<Dense>(view_->filetype);
   const bool is_list = view_->runs != nullptr;
   if (!is_list && std::holds_alternative<std::monostate>(view_->filetype)) return false;
+  // The MPI sets a view of one piece fast, and carries out accesses to one filetype of it.
+  if (std::holds_alternative<Strided>(view_->filetype) && own.has_one_piece() && !is_always_) return false;
   const int ranks = agreement_.ranks();
   const auto gain = static_cast<double>(is_list ? own.list_gain(ranks) : own.gain(ranks));
   const bool is_open = is_list ? descriptor_.is_open() && gain > 0 : plait_.has_value();
@@ -120,6 +121,13 @@ bool OpenFile::can_hold(const ViewSummary& own) {
   if ((!plait_ && !descriptor_.is_open() && !path_.is_usable()) || is_atomic(file_)) return false;
   if (std::holds_alternative<Darray>(view_->filetype)) array_ = make_array(*view_);
   return array_ || !std::holds_alternative<Darray>(view_->filetype);
+}
+
+bool OpenFile::agree_to_hold() {
+  // MPI allows shared file pointers if all views are equal, and Plait does not hold such views.
+  const bool has_array =
+      common_view_.is_array() && (gain_ != 0 || is_always_) && (array_ || gather_array()) && !array_->has_replicas();
+  return has_array || common_view_.has_held_lists(agreement_.ranks(), is_always_);
 }
 
 bool OpenFile::gather_array() {

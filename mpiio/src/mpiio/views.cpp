@@ -56,19 +56,20 @@ enum : std::size_t {
 class Hash {
  public:
   void add(std::int64_t value) {
-    for (int byte = 0; byte < 8; ++byte) {
-      state_ ^= static_cast<std::uint64_t>(value) >> (8 * byte) & 0xff;
-      state_ *= 0x100000001b3U;
-    }
+    // The mixing function of SplitMix64.
+    state_ += static_cast<std::uint64_t>(value) + 0x9e3779b97f4a7c15U;
+    state_ = (state_ ^ state_ >> 30) * 0xbf58476d1ce4e5b9U;
+    state_ = (state_ ^ state_ >> 27) * 0x94d049bb133111ebU;
+    state_ ^= state_ >> 31;
   }
   void add(const Extents& values) {
     add(std::ssize(values));
     for (const std::int64_t value : values) add(value);
   }
-  std::int64_t value() const { return static_cast<std::int64_t>((state_ ^ state_ >> 31) & ((1ULL << 62) - 1)); }
+  std::int64_t value() const { return static_cast<std::int64_t>(state_ & ((1ULL << 62) - 1)); }
 
  private:
-  std::uint64_t state_ = 0xcbf29ce484222325U;
+  std::uint64_t state_ = 0;
 };
 
 Hash hash_array(const FileView& view, const Extents& shape, Order order, std::int64_t element_bytes) {
@@ -343,6 +344,8 @@ bool ViewSummary::is_one_array_of_boxes() const {
 }
 
 std::size_t ViewSummary::dimensions() const { return static_cast<std::size_t>(-numbers_[kMinusDimensions]); }
+
+bool ViewSummary::has_one_piece() const { return numbers_[kMinusPieces] >= -1; }
 
 void ViewSummary::discard_array() { numbers_[kIsUnderstood] = 0; }
 

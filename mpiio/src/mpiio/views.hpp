@@ -65,6 +65,8 @@ class ViewSummary {
   /// Returns the nanoseconds that Plait saves for each filetype of all ranks if the file is open; 0 if each rank has
   /// one piece of the file, for which two-phase access gains nothing.
   std::int64_t gain(int ranks) const;
+  /// True if each filetype is at most one piece of the file. Several filetypes may still be several pieces.
+  bool has_one_piece() const;
   /// The views count as no array, because they form none that Plait has.
   void discard_array();
   /// Returns the nanoseconds that Plait saves for each filetype if it exchanges lists of the pieces of all ranks; 0 if

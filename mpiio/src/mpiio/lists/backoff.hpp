@@ -6,9 +6,13 @@
 
 namespace plait::mpiio {
 
-/// After each failure twice as many attempts are left out as after the one before, up to a limit.
+/// After each failure more than twice as many attempts are left out as after the one before, up to a limit: 2, 6, 14,
+/// 30, 62. The numbers are even, so that a program which alternates between two kinds of accesses attempts both. A
+/// success saves more than several failures cost, so attempts do not pause after the next ones.
 class Backoff {
  public:
+  static constexpr std::int64_t kMaxPause = 62;
+
   /// Returns true if this attempt is to be made; note() must follow with its result.
   bool starts() {
     if (left_ == 0) return true;
@@ -16,12 +20,20 @@ class Backoff {
     return false;
   }
   void note(bool has_succeeded) {
-    pause_ = has_succeeded ? 0 : std::min(2 * pause_ + 1, kMaxPause);
+    if (has_succeeded) {
+      credit_ = kCredit;
+      pause_ = 0;
+    } else if (credit_ > 0) {
+      --credit_;
+    } else {
+      pause_ = std::min(2 * pause_ + 2, kMaxPause);
+    }
     left_ = pause_;
   }
 
  private:
-  static constexpr std::int64_t kMaxPause = 63;
+  static constexpr int kCredit = 8;
+  int credit_ = 0;  ///< failures after which attempts do not pause
   std::int64_t pause_ = 0;
   std::int64_t left_ = 0;
 };

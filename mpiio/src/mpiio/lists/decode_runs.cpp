@@ -144,11 +144,15 @@ Runs RunDecoder::decode_vector(const Contents& contents, bool in_bytes, int dept
 
 Runs RunDecoder::decode_list(const Contents& contents, bool in_bytes, bool has_lengths, int depth) {
   const BlockList blocks(contents, in_bytes, has_lengths);
-  const Runs base = decode(contents.base(), depth);
-  if (!blocks.is_complete() || !base) return nullptr;
+  if (!blocks.is_complete() || contents.base() == MPI_DATATYPE_NULL) return nullptr;
   const std::int64_t unit = extent(contents.base()).bytes;
   const std::int64_t scale = in_bytes ? 1 : unit;
-  const bool is_dense = is_one_run(*base) && base->bytes == unit;
+  // Most bases are types of the MPI without holes, of which no node is needed.
+  const bool is_element = is_predefined(contents.base()) && data_bytes(contents.base()) == unit;
+  const Runs base = is_element ? nullptr : decode(contents.base(), depth);
+  if (!is_element && !base) return nullptr;
+  const bool is_dense = is_element || (is_one_run(*base) && base->bytes == unit);
+  const std::int64_t begin = is_element ? 0 : base->begin;
   ListBuilder list(is_dense ? blocks.size() : 0);
   GroupBuilder group;
   Runs block;
@@ -157,7 +161,7 @@ Runs RunDecoder::decode_list(const Contents& contents, bool in_bytes, bool has_l
     const std::int64_t length = blocks.length(i);
     const std::int64_t offset = checked_product(blocks.offset(i), scale);
     if (is_dense) {
-      list.add(checked_sum(offset, base->begin), checked_product(length, unit));
+      list.add(checked_sum(offset, begin), checked_product(length, unit));
       continue;
     }
     if (length != block_length) block = repeat_checked(base, length, unit);

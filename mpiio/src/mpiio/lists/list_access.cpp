@@ -8,7 +8,7 @@
 //
 // The messages of an agreement take a tenth of the time of a small access. If filetypes have few pieces, accesses to
 // one of them are left to the MPI, and only those to hundreds of filetypes are worth it. All ranks know which attempts
-// have succeeded, so OpenFile::access() pauses on all ranks alike, for one, three and at last 63 accesses.
+// have succeeded, so OpenFile::access() pauses on all ranks alike, for two, six and at last 62 accesses.
 //
 // Example: rank 0 accesses bytes 100 to 5000 and rank 1 bytes 140 to 7000, so the agreed range is 100 to 7000.
 

@@ -147,3 +147,88 @@ def test_writes_leave_bytes_between_pieces_to_other_handles(ranks, tmp_path):
     """Two groups of ranks write interleaved pieces of one file at once, each through its own handle."""
     done = run(ranks, "env", "-C", tmp_path, sys.executable, "-c", TWO_HANDLES, plait="explain,always")
     assert done.stderr.count("the last one of irregular lists") == 2, done.stderr
+
+
+PAUSES = """
+import sys
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+period, number, rows = map(int, sys.argv[1:])
+part = MPI.BYTE.Create_vector(rows, 8, 8 * comm.size).Create_resized(0, 8 * rows * comm.size).Commit()
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+file.Set_view(8 * comm.rank, MPI.BYTE, part)
+for turn in range(number):
+    filetypes = 20_000 if turn % period == period - 1 else 1
+    own = np.random.default_rng([turn, comm.rank]).integers(0, 256, 8 * rows * filetypes, np.uint8)
+    file.Write_at_all(0, own)
+    found = np.zeros_like(own)
+    file.Read_at_all(0, found)
+    assert (found == own).all()
+    all_parts = comm.gather(own.reshape(-1, 8))
+    if comm.rank == 0:
+        content = np.fromfile("file", "u1", 8 * rows * filetypes * comm.size).reshape(-1, comm.size, 8)
+        assert (content == np.stack(all_parts, 1)).all()
+file.Close()
+"""
+
+
+@pytest.mark.parametrize(("period", "rows"), [(2, 1), (3, 1), (2, 3)])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_large_accesses_among_small_ones_are_attempted(ranks, period, rows, tmp_path):
+    """Attempts pause after small accesses of an array, on all ranks alike, and go on."""
+    number = 30
+    command = ["env", "-C", tmp_path, sys.executable, "-c", PAUSES, period, number, rows]
+    done = run(ranks, *command, plait="explain")
+    writes, reads = accesses(done.stderr)
+    assert writes >= number / period / 3, done.stderr
+    assert reads >= number / period / 3, done.stderr
+
+
+CHANGING = """
+import numpy as np
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+file = MPI.File.Open(comm, "file", MPI.MODE_CREATE | MPI.MODE_RDWR)
+number = 4000
+for turn in range(40):
+    has_data = comm.rank != turn % comm.size or turn % 3 == 0
+    owners = np.random.default_rng(turn).integers(0, comm.size, number)
+    starts = 64 * np.flatnonzero(owners == comm.rank)
+    kind = turn // 5 % 4
+    if kind == 0 or not has_data:
+        file.Set_view(1000 * comm.rank, MPI.BYTE, MPI.BYTE)
+        at = 1000 * comm.rank + np.arange(1000 if has_data else 0)
+    elif kind == 1:
+        part = MPI.BYTE.Create_indexed([1000], [1000 * comm.rank]).Commit()
+        file.Set_view(0, MPI.BYTE, part)
+        at = 1000 * comm.rank + np.arange(1000)
+    elif kind == 2:
+        part = MPI.BYTE.Create_hindexed_block(64, starts.tolist()).Commit()
+        file.Set_view(0, MPI.BYTE, part)
+        at = (starts[:, None] + np.arange(64)).ravel()
+    else:
+        part = MPI.BYTE.Create_vector(number, 64, 64 * comm.size).Commit()
+        file.Set_view(64 * comm.rank, MPI.BYTE, part)
+        at = (64 * comm.rank + 64 * comm.size * np.arange(number)[:, None] + np.arange(64)).ravel()
+    own = np.random.default_rng([turn, comm.rank]).integers(0, 256, len(at), np.uint8)
+    file.Write_all(own)
+    assert file.Get_position() == len(at)
+    found = np.zeros_like(own)
+    file.Read_at_all(0, found)
+    assert (found == own).all()
+    file.Sync()
+    comm.Barrier()
+    content = np.fromfile("file", "u1")
+    assert (content[at] == own).all()
+    comm.Barrier()
+file.Close()
+"""
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_views_of_many_kinds_may_follow_each_other(ranks, tmp_path):
+    """Ranks without data, which pause their votes, and ranks with one piece take part in views that Plait holds."""
+    done = run(ranks, "env", "-C", tmp_path, sys.executable, "-c", CHANGING, plait="explain")
+    writes, reads = accesses(done.stderr)
+    assert min(writes, reads) >= 5, done.stderr
