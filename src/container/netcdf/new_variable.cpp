@@ -73,7 +73,7 @@ Member describe_variable(const Header& header, const std::string& name, const Fi
 /// Returns the offset of the elements.  header_end: the offset after the new header.
 /// errors  kArgument: there is no space.
 std::int64_t find_offset(const Header& header, const Member& member, std::int64_t header_end, const std::string& name) {
-  constexpr const char* kRemedy = "; copy the file to a netCDF-4 file (plait copy), and add it there";
+  constexpr const char* kCopyAdvice = "; copy the file to a netCDF-4 file (plait copy), and add it there";
   std::int64_t first = std::numeric_limits<std::int64_t>::max();  // offset of the first variable
   std::int64_t first_record = first;                              // offset of the first record
   std::int64_t end = header_end;                                  // end of the variables that do not grow
@@ -90,16 +90,16 @@ std::int64_t find_offset(const Header& header, const Member& member, std::int64_
   if (header_end > first)
     base::throw_argument_error(name, " cannot be added: its description needs ", header_end - header.positions.end,
                                " bytes in the header, but there are ", first - header.positions.end,
-                               " before the first variable", kRemedy);
+                               " before the first variable", kCopyAdvice);
   const std::int64_t offset = padded(end);
   const std::int64_t variable_end = base::checked_add(offset, padded(member.stored), "bytes of the file");
   if (variable_end > first_record)
     base::throw_argument_error(name, " cannot be added: the file has records, which follow each other to its end",
-                               kRemedy);
+                               kCopyAdvice);
   const int version = header.positions.version;
   if ((version == 1 && offset > INT32_MAX) || (version != 5 && largest > kMaxVariableBytes))
     base::throw_argument_error(name, " cannot be added: the header of CDF-", version,
-                               " does not state the sizes and offsets of such large variables", kRemedy);
+                               " does not state the sizes and offsets of such large variables", kCopyAdvice);
   return offset;
 }
 

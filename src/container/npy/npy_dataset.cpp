@@ -17,7 +17,7 @@ namespace plait::container::npy {
 
 namespace {
 
-constexpr std::string_view kSignature = "\x93NUMPY";  // the first bytes of an array saved by numpy.save()
+constexpr std::string_view kNestedSignature = "\x93NUMPY";  // the first bytes of an array saved by numpy.save()
 
 /// Returns the dimension along which neighbouring elements are farthest apart in the file.
 std::size_t slowest_dimension(const ArrayType& type) { return type.order == Order::kC ? 0 : type.shape.size() - 1; }
@@ -32,11 +32,11 @@ std::int64_t array_end(const Content& content, const Extents& shape) {
 /// Checks that no other array follows, as after several calls of numpy.save() with one file.
 /// errors  kArgument: another array follows.
 void check_no_array_follows(store::Store& store, std::int64_t end, const std::string& name) {
-  std::vector<std::byte> after(kSignature.size());
+  std::vector<std::byte> after(kNestedSignature.size());
   const auto bytes = static_cast<std::int64_t>(after.size());
   if (store.size() - end < bytes) return;
   store.read({{end, after.data(), bytes}});
-  if (std::memcmp(after.data(), kSignature.data(), after.size()) == 0)
+  if (std::memcmp(after.data(), kNestedSignature.data(), after.size()) == 0)
     base::throw_argument_error(name, " cannot grow: another array follows at byte ", end,
                                ", which would be overwritten; save each array in a file of its own");
 }
