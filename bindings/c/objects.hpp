@@ -25,8 +25,7 @@ struct plait_layout : plait::c::Handle {
 };
 
 struct plait_conversion : plait::c::Handle {
-  explicit plait_conversion(plait::Conversion object)
-      : Handle(/*many_threads=*/true), conversion(std::move(object)) {}
+  explicit plait_conversion(plait::Conversion object) : Handle(/*many_threads=*/true), conversion(std::move(object)) {}
   plait::Conversion conversion;
 };
 

@@ -168,8 +168,8 @@ std::unique_ptr<container::Dataset> OpenedHdfFile::add(const FileOptions& option
 std::unique_ptr<container::Dataset> OpenedHdfFile::dataset(const FileOptions& /*stated*/) {
   const auto array = array_name(name_).array;
   HdfFile file(*store_, file_);
-  HdfDataset description =
-      file.describe_dataset(array ? std::string(*array) : find_member(make_members(file.list_datasets("")), name_).name);
+  HdfDataset description = file.describe_dataset(array ? std::string(*array)
+                                                       : find_member(make_members(file.list_datasets("")), name_).name);
   Content content(description.type, 0);
   if (!description.chunk.empty()) content.chunk = description.chunk;
   content.whole_chunks = description.decodes_chunks();

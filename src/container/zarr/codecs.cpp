@@ -189,8 +189,8 @@ class CodecReader {
     }
     if (!bytes) document_.throw_damaged("\"index_codecs\" has no codec bytes");
     shards.index = codec::Chain(std::move(compressors));
-    shards.index_bytes =
-        static_cast<std::int64_t>(shards.index.fixed_encoded_bytes(static_cast<std::size_t>(16 * shards.count)).value());
+    shards.index_bytes = static_cast<std::int64_t>(
+        shards.index.fixed_encoded_bytes(static_cast<std::size_t>(16 * shards.count)).value());
   }
 
   static constexpr std::int64_t kMaxInShard = std::int64_t{1} << 24;  // an index of 256 MiB

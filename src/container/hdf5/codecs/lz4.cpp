@@ -57,7 +57,8 @@ class Lz4 : public codec::Codec {
                      const std::string& what) const override {
     std::size_t in = 0;
     const auto read_number = [&](std::size_t bytes) {
-      if (bytes > encoded.size() - in) codec::throw_damaged(what, "it ends at byte ", encoded.size(), " within a number");
+      if (bytes > encoded.size() - in)
+        codec::throw_damaged(what, "it ends at byte ", encoded.size(), " within a number");
       std::uint64_t value = 0;
       for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | std::to_integer<std::uint64_t>(encoded[in++]);
       return value;
@@ -66,8 +67,8 @@ class Lz4 : public codec::Codec {
     const std::uint64_t block_bytes = read_number(4);
     if (plain_bytes > output.size() || (block_bytes == 0 && plain_bytes > 0) ||
         block_bytes > std::numeric_limits<int>::max())
-      codec::throw_damaged(what, "it announces ", plain_bytes, " bytes in blocks of ", block_bytes, ", but a chunk has ",
-                     output.size());
+      codec::throw_damaged(what, "it announces ", plain_bytes, " bytes in blocks of ", block_bytes,
+                           ", but a chunk has ", output.size());
     for (std::size_t out = 0; out < plain_bytes;) {
       const std::size_t bytes = std::min<std::size_t>(block_bytes, plain_bytes - out);
       const std::uint64_t length = read_number(4);

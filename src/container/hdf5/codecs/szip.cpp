@@ -70,7 +70,8 @@ class Szip : public codec::Codec {
       codec::throw_damaged(what, "it has ", encoded.size(), " bytes, too few for the number that szip begins with");
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < kNumberBytes; ++i) bytes |= std::to_integer<std::size_t>(encoded[i]) << (8 * i);
-    if (bytes > output.size()) codec::throw_damaged(what, "it announces ", bytes, " bytes, but a chunk has ", output.size());
+    if (bytes > output.size())
+      codec::throw_damaged(what, "it announces ", bytes, " bytes, but a chunk has ", output.size());
     SzipParameters parameters = check_parameters(what);
     std::size_t decoded_bytes = bytes;
     const int status = find_szip_decompress()(output.data(), &decoded_bytes, encoded.data() + kNumberBytes,
@@ -87,7 +88,7 @@ class Szip : public codec::Codec {
     if (!has_known_bits || block < 2 || block > 32 || block % 2 != 0 || line < 1 || line > 128 * block ||
         options > 0xffff)
       codec::throw_damaged(what, "its filter szip has options ", options, ", blocks of ", block, " pixels of ", bits,
-                     " bits and lines of ", line, " pixels, which no library writes");
+                           " bits and lines of ", line, " pixels, which no library writes");
     return {static_cast<int>(options), static_cast<int>(bits), static_cast<int>(block), static_cast<int>(line)};
   }
 
