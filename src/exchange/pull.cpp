@@ -30,7 +30,7 @@ using transport::PeerCopy;
 /// From this length on, one system copy of a run is faster than two copies through a window.
 constexpr std::int64_t kMinRun = 2048;
 /// The stretches of a row may have at most this multiple of the row's bytes.
-constexpr std::int64_t kMaxExcess = 3;
+constexpr std::int64_t kMaxExcess = 4;
 /// Gaps up to this length are copied together with the stretches on both sides, which costs less than another entry.
 constexpr std::int64_t kMinGap = 2048;
 /// Maximum buffer size for each peer: a call for less than 256 KiB costs more than its bytes, and much larger buffers

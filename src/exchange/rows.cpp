@@ -1,27 +1,20 @@
-// Assembles rows from short runs, by programs that are compiled once for all rows of a kind.
+// Assembles rows from short runs, by programs that are compiled once for all rows of a kind (rows_plan.cpp).
 //
-// Problem: in a redistribution from cyclic(1) to block every element of a target row comes from another source than its
-// neighbour. A nest of loops per source writes the row once per source, with gaps, and computes addresses for each
-// element.
+// Problem: a run that begins or ends within a cache line of a large target cannot be written past the caches alone.
 //
-// Idea: rows whose slower dimensions come from the same coordinates repeat the same runs. classify() finds these
-// classes, and compile() lists the runs of a class in the order of the target, as offsets into the sources' rows. A row
-// is then one pass over that list. Runs that alternate without gaps become one zip (up to 16 ways), which vector
-// shuffles interleave. Rows are assembled in parts of about kPartBytes in a stage, from which they are written past the
-// caches.
+// Idea: parts of rows, of about 16 KiB, are assembled in a stage in the first-level cache, from which whole lines are
+// written. Two kinds of parts need no stage: those of long runs, which are joined in a register, and those of zips that
+// fill whole lines.
 //
-// Example: 4 sources hold cyclic(1) of rows of 1,000 doubles, and the target holds whole rows. Source s gives the run
-// (a = 0, b = 8*s, 8 bytes, repeated 250 times by a_stride 8 and b_stride 32). find_zips() sees that the four runs
-// begin 8 bytes apart, repeat equally often and fill b_stride: one zip of 4 ways makes the whole row.
+// Example: a part of a row has 57 runs of 288 bytes from two sources in turn. The runs have at least 96 bytes, so they
+// are joined: copy::join() gets 4 runs or 1152 bytes at a time, and the prefetch of the next row advances at each run.
 
 #include "exchange/rows.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <numeric>
-#include <utility>
 
 #include "base/checked.hpp"
 #include "copy/join.hpp"
@@ -32,31 +25,8 @@ namespace plait::exchange {
 
 namespace {
 
-constexpr std::int64_t kMinRows = 16;
-constexpr std::int64_t kLongRun = 1024;  // bytes of runs for which one nest of loops is as fast
-constexpr std::int64_t kPartBytes = 16 << 10;
 constexpr std::int64_t kZippedBytes = 1024;  // between two calls of Prefetch::tick()
 constexpr std::int64_t kJoinedBytes = 1024;  // bytes of one call of copy::join()
-constexpr std::int64_t kJoinedRun = 96;      // bytes of runs; shorter ones are faster through the stage
-constexpr std::int64_t kLine = 64;
-
-/// Returns the distance at which all runs of a row repeat, or 1 if there is none.
-std::int64_t find_period(const std::vector<Share>& shares, std::size_t fast) {
-  std::int64_t period = 1;
-  for (const Share& share : shares)
-    for (const plan::Piece& piece : share.pieces[fast])
-      if (piece.count > 1) period = std::max(period, piece.b_stride);
-  for (const Share& share : shares)
-    for (const plan::Piece& piece : share.pieces[fast])
-      if (piece.count > 1 && period % piece.b_stride != 0) return 1;
-  return period;
-}
-
-/// Returns the number of repeats of a zip between two calls of Prefetch::tick(). Together they fill whole cache lines.
-std::int64_t zipped_at_once(std::int64_t stride) {
-  const std::int64_t whole = kLine / std::gcd(kLine, stride);
-  return base::ceil_divide(kZippedBytes, stride * whole) * whole;
-}
 
 template <std::size_t kBytes>
 void strided(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t to_stride,
@@ -66,163 +36,27 @@ void strided(std::byte* to, const std::byte* from, std::int64_t count, std::int6
 
 }  // namespace
 
-std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder& source_order,
-                               const DimensionOrder& target_order, std::int64_t element_bytes,
-                               const std::vector<Share>& shares) {
-  if (target_order.empty() || shares.empty() || source_order.back() != target_order.back()) return std::nullopt;
-  Rows rows;
-  rows.element_bytes_ = element_bytes;
-  rows.fast_ = target_order.back();
-  rows.slow_.assign(target_order.begin(), target_order.end() - 1);
-  for (const std::size_t d : rows.slow_) rows.count_ *= target_shape[d];
-  std::int64_t elements = 0;
-  std::int64_t runs = 0;
-  for (const Share& share : shares) {
-    elements += plan::elements(share.pieces[rows.fast_]);
-    runs += plan::runs(share.pieces[rows.fast_]);
-  }
-  if (rows.count_ < kMinRows || runs == 0) return std::nullopt;
-  if (elements * element_bytes >= runs * kLongRun || elements * element_bytes < runs * 4) return std::nullopt;
-  // The list of origins of all positions of the slower dimensions must be small compared with the rows themselves.
-  std::int64_t positions = 0;
-  for (const std::size_t d : rows.slow_) positions += target_shape[d];
-  if (positions * static_cast<std::int64_t>(sizeof(Origin)) >
-      rows.count_ * target_shape[rows.fast_] * element_bytes / 32)
-    return std::nullopt;
-  std::vector<Extents> kinds;
-  if (!rows.classify(target_shape, shares, kinds)) return std::nullopt;
-  std::map<Extents, std::vector<const Share*>> groups;
-  for (std::size_t s = 0; s < shares.size(); ++s) groups[kinds[s]].push_back(&shares[s]);
-  const std::int64_t row = target_shape[rows.fast_];
-  rows.row_bytes_ = row * element_bytes;
-  const std::int64_t parts = base::ceil_divide(row * element_bytes, kPartBytes);
-  // Parts are cut at repeats of the pattern of runs, if the pattern fits into a part.
-  const std::int64_t period = find_period(shares, rows.fast_);
-  std::int64_t interval = std::max<std::int64_t>(base::ceil_divide(row, parts), 1);
-  if (period <= interval) interval = base::ceil_divide(interval, period) * period;
-  rows.streamed_ = rows.count_ * row * element_bytes >= streamed_target.load(std::memory_order_relaxed);
-  rows.stage_bytes_ = rows.streamed_ ? interval * element_bytes + 2 * kLine : 0;
-  for (const auto& [kind, members] : groups) {
-    Program& program = rows.programs_[kind];
-    for (std::int64_t lo = 0; lo < row; lo += interval)
-      rows.compile(program, members, lo, std::min(lo + interval, row));
-  }
-  return rows;
-}
-
-/// Finds the origin of each position of the slower dimensions, and the class (`kinds`) of each share in each of them:
-/// shares with equal pieces are in one class. Returns false if a position belongs to several classes.
-bool Rows::classify(const Extents& shape, const std::vector<Share>& shares, std::vector<Extents>& kinds) {
-  kinds.assign(shares.size(), Extents(slow_.size()));
-  origins_.resize(shape.size());
-  for (std::size_t i = 0; i < slow_.size(); ++i) {
-    const std::size_t d = slow_[i];
-    origins_[d].resize(static_cast<std::size_t>(shape[d]));
-    std::vector<const plan::Pieces*> known;
-    for (std::size_t s = 0; s < shares.size(); ++s) {
-      const plan::Pieces& pieces = shares[s].pieces[d];
-      const auto same = std::find_if(known.begin(), known.end(), [&](const auto* other) { return *other == pieces; });
-      const auto kind = static_cast<std::int64_t>(same - known.begin());
-      kinds[s][i] = kind;
-      if (same != known.end()) continue;
-      known.push_back(&pieces);
-      for (const plan::Piece& piece : pieces)
-        for (std::int64_t t = 0; t < piece.count; ++t)
-          for (std::int64_t k = 0; k < piece.length; ++k) {
-            Origin& origin = origins_[d][static_cast<std::size_t>(piece.b + t * piece.b_stride + k)];
-            if (origin.kind >= 0) return false;
-            origin = {kind, piece.a + t * piece.a_stride + k};
-          }
-    }
-  }
-  return true;
-}
-
-void Rows::compile(Program& program, const std::vector<const Share*>& shares, std::int64_t lo, std::int64_t hi) const {
-  if (program.slots.empty())
-    for (const Share* share : shares)
-      program.slots.push_back({share->source, std::numeric_limits<std::int64_t>::max(), 0});
-  Part part{lo * element_bytes_, (hi - lo) * element_bytes_, false, false, false, {}};
-  std::int64_t filled = 0;
-  for (std::size_t k = 0; k < shares.size(); ++k) {
-    Slot& slot = program.slots[k];
-    for (const Family& family : make_families(plan::clip_target(shares[k]->pieces[fast_], lo, hi))) {
-      // Short runs at equal distances stay together. All others are written out one by one.
-      Run run{0, 0, family.length * element_bytes_, 1, 0, 0, static_cast<std::uint32_t>(k), 1};
-      std::array<Family::Loop, Family::kMaxLoops> loops = family.loops;
-      if (family.depth > 0 && run.bytes <= kLine) {
-        run.count = loops[0].count;
-        run.a_stride = loops[0].a_stride * element_bytes_;
-        run.b_stride = loops[0].b_stride * element_bytes_;
-        loops[0] = {};
-      }
-      for (std::int64_t i = 0; i < loops[2].count; ++i)
-        for (std::int64_t j = 0; j < loops[1].count; ++j)
-          for (std::int64_t l = 0; l < loops[0].count; ++l) {
-            run.a = (family.a + i * loops[2].a_stride + j * loops[1].a_stride + l * loops[0].a_stride) * element_bytes_;
-            run.b = (family.b + i * loops[2].b_stride + j * loops[1].b_stride + l * loops[0].b_stride) * element_bytes_;
-            slot.lo = std::min(slot.lo, run.a);
-            slot.hi = std::max(slot.hi, run.a + (run.count - 1) * run.a_stride + run.bytes);
-            filled += run.count * run.bytes;
-            part.runs.push_back(run);
-          }
-    }
-  }
-  part.whole = filled == part.bytes;
-  std::int64_t runs = 0;
-  for (const Run& run : part.runs) runs += run.count;
-  part.joined = part.whole && part.bytes >= runs * kJoinedRun;
-  if (part.joined) expand_repeats(part.runs);
-  std::sort(part.runs.begin(), part.runs.end(), [](const Run& x, const Run& y) { return x.b < y.b; });
-  if (!part.joined) find_zips(part.runs);
-  part.lines = part.whole && !part.joined && in_lines(part.runs);
-  for (std::size_t i = 0; i < part.runs.size(); i += static_cast<std::size_t>(part.lines ? part.runs[i].ways : 1))
-    program.ticks += part.lines ? base::ceil_divide(part.runs[i].count, zipped_at_once(part.runs[i].b_stride)) : 1;
-  program.parts.push_back(std::move(part));
-}
-
-/// Replaces each run that is repeated `count` times by `count` single runs.
-void Rows::expand_repeats(std::vector<Run>& runs) {
-  std::vector<Run> each;
-  for (Run run : runs) {
-    const std::int64_t count = std::exchange(run.count, 1);
-    for (std::int64_t i = 0; i < count; ++i, run.a += run.a_stride, run.b += run.b_stride) each.push_back(run);
-  }
-  runs = std::move(each);
-}
-
-/// True if zips alone make whole lines of the target, so that these can be written without a stage.
-bool Rows::in_lines(std::span<const Run> runs) {
-  for (std::size_t i = 0; i < runs.size(); i += static_cast<std::size_t>(runs[i].ways)) {
-    const Run& run = runs[i];
-    if (run.ways == 1 || run.b % kLine != 0 || !copy::zips_lines(run.ways, run.bytes, run.count)) return false;
-  }
-  return true;
-}
-
-/// Marks the runs that alternate without gaps between them.
-void Rows::find_zips(std::vector<Run>& runs) {
-  for (std::size_t i = 0; i < runs.size();) {
-    Run& first = runs[i];
-    std::size_t end = i + 1;
-    while (end < runs.size() && first.count > 1 && first.a_stride == first.bytes && runs[end].count == first.count &&
-           runs[end].bytes == first.bytes && runs[end].a_stride == first.a_stride &&
-           runs[end].b_stride == first.b_stride && runs[end].b == runs[end - 1].b + first.bytes)
-      ++end;
-    const auto ways = static_cast<std::int64_t>(end - i);
-    if (ways > 1 && ways <= kMaxZipped && ways * first.bytes == first.b_stride) {
-      first.ways = static_cast<std::int32_t>(ways);
-      i = end;
-    } else {
-      ++i;
-    }
-  }
+std::int64_t Rows::zipped_at_once(std::int64_t stride) {
+  const std::int64_t whole = kLine / std::gcd(kLine, stride);
+  return base::ceil_divide(kZippedBytes, stride * whole) * whole;
 }
 
 Rows::RowLocation Rows::find(std::int64_t row, const Extents* target_strides) const {
   RowLocation location;
   location.a.resize(origins_.size());
-  Extents kind(slow_.size());
+  Extents kind(slow_.size() + 1);
+  const std::int64_t unit = row % units_;
+  row /= units_;
+  const std::int64_t unit_of_segments = unit - units_before_;
+  if (unit_of_segments < 0) {
+    kind.back() = units_of_segment_ + unit;
+  } else if (unit_of_segments < units_of_segments_) {
+    location.segment = unit_of_segments / units_of_segment_;
+    kind.back() = unit_of_segments % units_of_segment_;
+  } else {
+    kind.back() = units_of_segment_ + unit - units_of_segments_;
+  }
+  location.offset = location.segment * segment_bytes_;
   for (std::size_t i = slow_.size(); i-- > 0;) {
     const std::size_t d = slow_[i];
     const auto extent = static_cast<std::int64_t>(origins_[d].size());
@@ -276,7 +110,7 @@ void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, cons
       slots > inline_bases.size() ? std::span(heap_bases) : std::span(inline_bases).first(slots);
   for (std::size_t k = 0; k < slots; ++k) {
     const copy::LocalArray& source = sources[location.program->slots[k].source];
-    bases[k] = source.data;
+    bases[k] = source.data + location.segment * location.program->slots[k].advance;
     for (const std::size_t d : slow_) bases[k] += location.a[d] * source.strides[d];
   }
   for (const Part& part : location.program->parts) {

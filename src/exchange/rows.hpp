@@ -12,6 +12,7 @@
 #include "copy/local_array.hpp"
 #include "exchange/families.hpp"
 #include "exchange/prefetch.hpp"
+#include "exchange/row_segments.hpp"
 #include "exchange/share.hpp"
 
 namespace plait::exchange {
@@ -21,13 +22,15 @@ namespace plait::exchange {
 /// Rows that come from the same shares are assembled by the same program: a list of runs in the order of the target, so
 /// that no positions are computed for each row. If the target is large, parts of a row without gaps are written by
 /// non-temporal stores. Parts that these cannot write in whole cache lines directly are first assembled in a stage, a
-/// small buffer.
+/// small buffer.  The rows of an array with few or long rows are divided (row_segments.hpp), and each part counts as a
+/// row.
 /// threads  Several threads may call run() at once, each for its own rows.
 class Rows {
  public:
   /// Makes a plan. Returns nullopt if rows cannot be planned, or tiles (tiles.hpp) are faster: sources and target are
-  /// contiguous in different dimensions, there are few rows, runs are long or shorter than 4 bytes on average, or a
-  /// position of a slower dimension belongs to shares with different pieces.
+  /// contiguous in different dimensions, there are few rows whose runs do not repeat or leave gaps, runs are
+  /// long or shorter than 4 bytes on average, or a position of a slower dimension belongs to shares with different
+  /// pieces.
   /// cost    O(runs of a row for each program + positions of the slower dimensions).
   static std::optional<Rows> make(const Extents& target_shape, const DimensionOrder& source_order,
                                   const DimensionOrder& target_order, std::int64_t element_bytes,
@@ -50,7 +53,7 @@ class Rows {
     for (const Slot& slot : found.program->slots) {
       if (slot.lo >= slot.hi) continue;
       const copy::LocalArray& source = sources[slot.source];
-      const std::byte* begin = source.data + slot.lo;
+      const std::byte* begin = source.data + slot.lo + found.segment * slot.advance;
       for (const std::size_t d : slow_) begin += found.a[d] * source.strides[d];
       visit(slot.source, begin, slot.hi - slot.lo);
     }
@@ -90,6 +93,7 @@ class Rows {
     std::size_t source = 0;
     std::int64_t lo = 0;  // [lo, hi): bytes of the source's row
     std::int64_t hi = 0;
+    std::int64_t advance = 0;  // bytes from the source position of a segment to that of the next one
   };
   struct Program {
     std::vector<Slot> slots;
@@ -104,16 +108,22 @@ class Rows {
   /// The program of a row and the row's position in the slower dimensions.
   struct RowLocation {
     const Program* program = nullptr;
-    Extents a;  // source position in each dimension
-    std::int64_t offset = 0;
+    Extents a;                 // source position in each dimension
+    std::int64_t offset = 0;   // of the row in the target
+    std::int64_t segment = 0;  // number of the segment in the array's row; 0 before and after all segments
   };
 
   Rows() = default;
   bool classify(const Extents& shape, const std::vector<Share>& shares, std::vector<Extents>& kinds);
+  void plan_programs(const std::vector<Share>& shares, const std::vector<Extents>& kinds, std::int64_t row,
+                     const std::optional<RowSegments>& found);
   void compile(Program& program, const std::vector<const Share*>& shares, std::int64_t lo, std::int64_t hi) const;
+  static constexpr std::int64_t kLine = 64;
   static constexpr std::int64_t kMaxZipped = 16;
   using Sources = std::array<const std::byte*, kMaxZipped>;
   static Sources find_sources(const Part& part, std::size_t first, std::span<const std::byte* const> bases);
+  /// Returns the repeats of a zip between two calls of Prefetch::tick(). Together they fill whole cache lines.
+  static std::int64_t zipped_at_once(std::int64_t stride);
   static bool in_lines(std::span<const Run> runs);
   static void find_zips(std::vector<Run>& runs);
   static void expand_repeats(std::vector<Run>& runs);
@@ -126,9 +136,16 @@ class Rows {
   std::size_t fast_ = 0;
   DimensionOrder slow_;                       // slowest first
   std::vector<std::vector<Origin>> origins_;  // for each dimension, by position
-  std::map<Extents, Program> programs_;       // by the classes of the slower dimensions
+  std::map<Extents, Program> programs_;       // by the classes of the slower dimensions and the unit
   std::int64_t count_ = 1;
-  std::int64_t row_bytes_ = 0;
+  // An array's row has equal segments, with other elements before and after them. All of these are divided into units,
+  // which are the rows of this plan.
+  std::int64_t row_bytes_ = 0;  // maximum bytes of a unit
+  std::int64_t segment_bytes_ = 0;
+  std::int64_t units_before_ = 0;  // before the segments
+  std::int64_t units_of_segment_ = 1;
+  std::int64_t units_of_segments_ = 1;  // of all segments
+  std::int64_t units_ = 1;
   std::int64_t stage_bytes_ = 0;
   bool streamed_ = false;  // true if the target is large: parts without gaps are written past the caches
 };

@@ -1,5 +1,6 @@
 """Arrays in private memory of the ranks that are large enough to be copied between processes by the kernel."""
 
+import math
 import os
 
 import numpy as np
@@ -59,13 +60,14 @@ def test_private_arrays_by_every_transfer_method(comm, node_size):
 
 
 @pytest.mark.several_ranks
+@pytest.mark.parametrize("rows", [(500,), ()])
 @pytest.mark.parametrize(("source", "target"), [(36, 128), (150, 16), (16, 150), (5, 24)])
-def test_large_private_arrays_of_short_runs_are_stored_in_whole_cache_lines(comm, source, target):
+def test_large_private_arrays_of_short_runs_are_stored_in_whole_cache_lines(comm, source, target, rows):
     # Arrays of at least 4 MiB on each rank; targets begin at several offsets in a cache line of 64 bytes.
-    shape = (500, 1100 * comm.size)
+    shape = (*rows, 550_000 // math.prod(rows) * comm.size)
     grid = (comm.size,)
-    models = [LayoutModel(shape, ("*", f"cyclic({block})"), grid) for block in (source, target)]
-    whole = np.arange(shape[0] * shape[1], dtype="f8").reshape(shape)
+    models = [LayoutModel(shape, ("*",) * len(rows) + (f"cyclic({block})",), grid) for block in (source, target)]
+    whole = np.arange(math.prod(shape), dtype="f8").reshape(shape)
     local, expected = (model.local(whole, comm.rank) for model in models)
     with plait.Redistribution(models[0].layout(), models[1].layout(), "f8", comm) as plan:
         for offset in (0, 8, 16, 56):
