@@ -39,7 +39,7 @@ bool limit_segments(const plan::Piece& piece, RowSegments& segments, std::int64_
   const std::int64_t repeats = segments.length / piece.b_stride;
   const bool is_within_period = piece.b - first_period(piece) + piece.length <= piece.b_stride;
   const bool is_constant = advance < 0 || advance == repeats * piece.a_stride;
-  if (!is_within_period || !is_constant) return false;
+  if (!is_within_period || !is_constant || piece.a_stride < 0) return false;
   advance = repeats * piece.a_stride;
   const std::int64_t end = first_period(piece) + piece.count * piece.b_stride;
   segments.count = std::min(segments.count, (end - segments.begin) / segments.length);
