@@ -217,6 +217,13 @@ void bind_location(nb::module_& module) {
       "name"_a, "sizes"_a, nb::call_guard<GilRelease>());
   module.def("remove_unfinished", &driver::remove_unfinished, "name"_a, nb::call_guard<GilRelease>());
   module.def("groups_in", &driver::groups_in, "name"_a, nb::call_guard<GilRelease>());
+  module.def(
+      "list_file",
+      [](const std::string& name) {
+        driver::FileListing listing = driver::list_file(name);
+        return std::tuple(std::move(listing.arrays), std::move(listing.groups));
+      },
+      "name"_a, nb::call_guard<GilRelease>());
   bind_formats(module);
   bind_objects(module);
   module.def("locate_new", &driver::locate_new, "name"_a, nb::call_guard<GilRelease>());

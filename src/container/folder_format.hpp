@@ -3,11 +3,14 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "store/store.hpp"
 
 namespace plait::container {
 
@@ -29,7 +32,11 @@ struct NewFolder {
 struct FolderMetadata {
   std::string location;
   bool exists = false;
+  std::unique_ptr<store::Store> copy{};  ///< the copy of the metadata that is to be read; nullptr: there is none
 };
+
+/// kAllowed: copies of the metadata may be read if the name requests that. Writers read the metadata themselves.
+enum class MetadataCopies : bool { kIgnored, kAllowed };
 
 /// Operations of formats that store an array in a folder, or in several objects of an object store. Formats with the
 /// same suffix must recognize the same folders.
@@ -39,8 +46,9 @@ class FolderFormat {
   /// Returns the location of the metadata of an existing array or group; if there is none, the location that the
   /// metadata of a new array would have. A folder with such a file has this format.
   /// path: a folder, or the URL of objects. array: the name of an array or group in it; nothing for `path` itself.
-  /// errors  kArgument: a name is impossible.  kSystem.
-  virtual FolderMetadata locate_metadata(std::string_view path, std::optional<std::string_view> array) const = 0;
+  /// errors  kArgument: a name is impossible.  kSystem; with kAllowed also that requested copies do not exist.
+  virtual FolderMetadata locate_metadata(std::string_view path, std::optional<std::string_view> array,
+                                         MetadataCopies copies) const = 0;
   /// Describes the folder of a new array. One rank calls this function. groups: metadata texts of groups, by their
   /// names, for groups that are created together with the array.
   /// errors  kArgument: a name is impossible, or is that of an existing object which is not such an array.  kSystem.

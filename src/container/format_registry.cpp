@@ -180,7 +180,7 @@ const Format* find_folder_format(const std::string& folder) {
   return find_format_if([&](const Format& format) {
     if (format.folder() == nullptr || format.traits().suffix == examined) return false;
     examined = format.traits().suffix;
-    return format.folder()->locate_metadata(folder, std::nullopt).exists;
+    return format.folder()->locate_metadata(folder, std::nullopt, MetadataCopies::kIgnored).exists;
   });
 }
 

@@ -118,6 +118,19 @@ std::vector<GroupAttributes> groups_in(const std::string& url_or_path) {
   return format.open(opened, whole)->groups();
 }
 
+FileListing list_file(const std::string& url_or_path) {
+  const std::string name = store::canonical_name(url_or_path);
+  const FileDriver* const files = driver_by_content(name);
+  if (files == nullptr) return {};
+  const container::Format& format = container::format_at(name);
+  const std::string whole = plain::describe(name, format).file;
+  const std::shared_ptr<store::Store> opened = files->find(whole, false).store;
+  container::check_content(whole, format);
+  if (!format.traits().names_arrays) return {};
+  const std::unique_ptr<container::OpenedFile> file = format.open(opened, whole);
+  return {file->arrays(), file->groups()};
+}
+
 std::string object_state(const std::string& name) {
   const std::string file(container::array_name(store::canonical_name(name)).file);
   if (!store::is_url(file) || !store::object_store_kind(file).whole_objects) return {};

@@ -32,6 +32,14 @@ void remove_unfinished(const std::string& name);
 /// errors  Those of arrays_in().
 std::vector<GroupAttributes> groups_in(const std::string& name);
 
+/// The arrays and groups of a file, as arrays_in() and groups_in() return them.
+struct FileListing {
+  std::vector<container::Member> arrays;
+  std::vector<GroupAttributes> groups;
+};
+/// Returns the arrays and groups of a whole file, which is opened once.  errors  Those of arrays_in().
+FileListing list_file(const std::string& name);
+
 /// Returns a text that changes whenever the content of an object changes, for an object that is one file; empty for
 /// files and folders. Not collective.
 /// errors  kSystem: there is no such object, or it cannot be read.

@@ -129,12 +129,26 @@ def members_in(url: str | os.PathLike[str], *, sizes: bool = False) -> list[_cor
     path = to_path_text(url)
     with naming_file(path):
         members = _core.arrays_in(path, sizes)
+    _check_names(path, members)
+    return members
+
+
+def _check_names(path: str, members: list[_core.Member]) -> None:
+    """Raise plait.ArgumentError if a file has no members because its format does not name arrays."""
     if not members and not (location := locate(path)).names_arrays:
         raise ArgumentError(
             f"{path} holds one array, which has no name ({location.kind}); open it, or give a file in a format that "
             "names its arrays, such as HDF5, netCDF, Zarr, .npz or safetensors"
         )
-    return members
+
+
+def list_file(url: str | os.PathLike[str]) -> tuple[tuple[ArrayInfo, ...], tuple[GroupInfo, ...]]:
+    """Return the arrays and the groups of a file, which is opened once; the errors are those of :func:`arrays_in`."""
+    path = to_path_text(url)
+    with naming_file(path):
+        members, groups = _core.list_file(path)
+    _check_names(path, members)
+    return tuple(map(to_info, members)), tuple(map(_to_group_info, groups))
 
 
 def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
@@ -147,17 +161,14 @@ def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
     """
     path = to_path_text(url)
     with naming_file(path):
-        return tuple(
-            GroupInfo(
-                group.group,
-                Attributes(group.attributes),
-                tuple(
-                    DimensionInfo(dimension.name, dimension.length, dimension.unlimited)
-                    for dimension in group.dimensions
-                ),
-            )
-            for group in _core.groups_in(path)
-        )
+        return tuple(map(_to_group_info, _core.groups_in(path)))
+
+
+def _to_group_info(group: _core.GroupAttributes) -> GroupInfo:
+    dimensions = (
+        DimensionInfo(dimension.name, dimension.length, dimension.unlimited) for dimension in group.dimensions
+    )
+    return GroupInfo(group.group, Attributes(group.attributes), tuple(dimensions))
 
 
 def element_type(member: _core.Member) -> tuple[np.dtype[Any] | None, str]:

@@ -23,6 +23,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/zarr/document.hpp"
+#include "container/zarr/hierarchy/consolidated.hpp"
 #include "container/zarr/json_member.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/new_array.hpp"
@@ -103,6 +104,7 @@ bool holds_folders(ObjectStore& objects, const std::string& prefix) {
 
 /// Removes the consolidated metadata of a group, the copies of all metadata below it.
 void remove_consolidated(ObjectStore& group) {
+  discard_consolidated();
   if (!group.contains(std::string(kVersion3))) return group.remove(std::string(kConsolidated2));
   constexpr const char* kCopies = "consolidated_metadata";
   const std::string object(kVersion3);

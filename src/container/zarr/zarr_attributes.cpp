@@ -19,6 +19,7 @@
 #include "container/zarr/document.hpp"
 #include "container/zarr/elements/base64.hpp"
 #include "container/zarr/elements/element_types.hpp"
+#include "container/zarr/hierarchy/consolidated.hpp"
 #include "container/zarr/json_member.hpp"
 #include "container/zarr/target.hpp"
 #include "store/objects/open_objects.hpp"
@@ -76,6 +77,7 @@ void update_consolidated(store::ObjectStore& array, std::string_view object) {
                   const auto metadata = set_member(find_member_text(*text, kMetadata), name, present->text);
                   return metadata ? set_member(*text, kMetadata, *metadata) : std::nullopt;
                 });
+    discard_consolidated();
     return true;
   });
 }

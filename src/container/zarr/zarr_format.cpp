@@ -15,6 +15,7 @@
 #include "container/zarr/chunk_store.hpp"
 #include "container/zarr/growth/array_shape.hpp"
 #include "container/zarr/hierarchy/array_description.hpp"
+#include "container/zarr/hierarchy/consolidated.hpp"
 #include "container/zarr/hierarchy/hierarchy.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/nczarr.hpp"
@@ -138,8 +139,8 @@ class ZarrFile : public OpenedFile {
  public:
   ZarrFile(std::shared_ptr<store::Store> store, std::string name)
       : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
-  std::vector<Member> arrays() override { return list_hierarchy(*store_, file_).members; }
-  std::vector<GroupAttributes> groups() override { return list_hierarchy(*store_, file_).groups; }
+  std::vector<Member> arrays() override { return listed().members; }
+  std::vector<GroupAttributes> groups() override { return listed().groups; }
   std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
     const std::string file = store_->name();
     const std::string content = read_content(*store_);
@@ -161,6 +162,10 @@ class ZarrFile : public OpenedFile {
   }
 
  private:
+  const HierarchyContent& listed() {
+    if (!listed_) listed_ = list_hierarchy(*store_, file_);
+    return *listed_;
+  }
   [[noreturn]] void throw_group_error() {
     const std::vector<Member> members = arrays();
     std::string names;
@@ -175,6 +180,7 @@ class ZarrFile : public OpenedFile {
   std::shared_ptr<store::Store> store_;
   std::string name_;
   std::string file_;
+  std::optional<HierarchyContent> listed_;
 };
 
 class ZarrNewFile : public NewFile {
@@ -231,7 +237,12 @@ class Zarr : public Format, public FolderFormat {
     return json_rejection(attribute);
   }
   const FolderFormat* folder() const override { return this; }
-  FolderMetadata locate_metadata(std::string_view path, std::optional<std::string_view> array) const override {
+  FolderMetadata locate_metadata(std::string_view path, std::optional<std::string_view> array,
+                                 MetadataCopies copies) const override {
+    const std::string location(path);
+    if (copies == MetadataCopies::kAllowed && requests_consolidated(location))
+      if (std::unique_ptr<store::Store> copy = open_consolidated(location, std::string(strip_slashes(array.value_or("")))))
+        return {copy->name(), true, std::move(copy)};
     return find_metadata(array_folder(path, array), version_);
   }
   NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,

@@ -24,6 +24,8 @@ namespace plait::driver::objects {
 
 namespace {
 
+using Copies = container::MetadataCopies;
+
 const store::ObjectStoreKind& find_kind(const std::string& name) {
   return store::object_store_kind(container::array_name(name).file);
 }
@@ -43,7 +45,7 @@ const store::ObjectStoreKind& find_kind(const std::string& name) {
 /// errors  kSystem, ENOENT: always.
 [[noreturn]] void throw_missing(const std::string& name, const container::FolderFormat* format) {
   const container::ArrayName parts = container::array_name(name);
-  if (parts.array && format != nullptr && format->locate_metadata(parts.file, std::nullopt).exists)
+  if (parts.array && format != nullptr && format->locate_metadata(parts.file, std::nullopt, Copies::kIgnored).exists)
     base::throw_system_error(ENOENT, "cannot open ", name, ": ", parts.file, " has no array or group of this name; ",
                              "plait.arrays_in() lists the arrays that it has");
   const std::string_view why = find_kind(name).missing;
@@ -132,8 +134,10 @@ class ObjectsDriver : public FileDriver {
     if (folder == nullptr && !format.traits().suffix.empty()) reject_format(name, format);
     if (folder == nullptr) throw_missing(name, nullptr);
     const container::ArrayName parts = container::array_name(name);
-    const container::FolderMetadata metadata = folder->locate_metadata(parts.file, parts.array);
+    container::FolderMetadata metadata =
+        folder->locate_metadata(parts.file, parts.array, writable ? Copies::kIgnored : Copies::kAllowed);
     if (!metadata.exists) throw_missing(name, folder);
+    if (metadata.copy) return {{metadata.location, {}, {}}, std::move(metadata.copy)};
     if (const auto archive = store::zip::find_remote(metadata.location, store::zip::Validation::kRecent))
       return find_in_archive(name, archive, metadata.location, writable);
     return {{metadata.location, {}, {}}, std::make_unique<store::ObjectBytes>(metadata.location)};

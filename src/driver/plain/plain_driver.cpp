@@ -41,7 +41,9 @@ std::string metadata_path(const std::string& name) {
       !(may_be_archive && store::zip::is_archive(std::string(parts.file))))
     return std::string(parts.file);
   const container::FolderFormat* const folder = container::format_at(name).folder();
-  return folder != nullptr ? folder->locate_metadata(parts.file, parts.array).location : std::string(parts.file);
+  return folder != nullptr
+             ? folder->locate_metadata(parts.file, parts.array, container::MetadataCopies::kIgnored).location
+             : std::string(parts.file);
 }
 
 /// Opens the file of a name that cannot be a folder or an archive, without a stat() before. Returns nullptr for other
@@ -107,7 +109,8 @@ bool is_in_archive(const Error& error, const std::string& path) {
 bool is_of_folder(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const container::Format* const format = container::find_folder_format(folder);
-  return format != nullptr && format->folder()->locate_metadata(folder, std::nullopt).location == path;
+  return format != nullptr &&
+         format->folder()->locate_metadata(folder, std::nullopt, container::MetadataCopies::kIgnored).location == path;
 }
 
 class PlainDriver : public FileDriver {
@@ -192,8 +195,11 @@ ResolvedName locate(const std::string& name, const container::Format& holds) {
   const container::ArrayName parts = container::array_name(name);
   // Each array in a folder has its own path, so that two arrays are not mistaken for the same file.
   if (!store::is_raw(name) && holds.folder() != nullptr && parts.array)
-    found.path = real_path(
-        std::filesystem::path(holds.folder()->locate_metadata(path, parts.array).location).parent_path().string());
+    found.path =
+        real_path(std::filesystem::path(
+                      holds.folder()->locate_metadata(path, parts.array, container::MetadataCopies::kIgnored).location)
+                      .parent_path()
+                      .string());
   else
     found.path = real_path(path);
   return found;

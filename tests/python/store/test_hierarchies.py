@@ -233,10 +233,20 @@ def test_consolidated_metadata_of_xarray(server, bucket, tmp_path, monkeypatch):
 
 
 def test_no_consolidated_metadata(server, bucket, tmp_path):
-    """Without consolidated metadata the groups are listed."""
-    names = make(tmp_path / "a.zarr", 3, False)
+    """It is an error to request consolidated metadata that do not exist."""
+    for version in (2, 3):
+        make(tmp_path / f"{version}.zarr", version, False)
+        put(tmp_path / f"{version}.zarr", f"{bucket}/{version}.zarr")
+        for name in ("", "::g", "::v00", "/v00", "/g"):
+            file, _, array = name.partition("::")
+            url = f"{bucket}/{version}.zarr{file}?consolidated=true" + (f"::{array}" if array else "")
+            for call in (plait.arrays_in, plait.open):
+                with pytest.raises(plait.StoreError, match="it has none; write them"):
+                    call(url)
+    with pytest.raises(plait.StoreError, match="there is no Zarr array or group"):
+        plait.arrays_in(f"{bucket}/absent.zarr?consolidated=true")
+    make(tmp_path / "a.zarr", 3, False)
     put(tmp_path / "a.zarr", f"{bucket}/a.zarr")
-    assert set(list_arrays(f"{bucket}/a.zarr?consolidated=true")) == set(names)
     with pytest.raises(plait.ArgumentError, match='option consolidated is "yes"; expected true or false'):
         list_arrays(f"{bucket}/a.zarr?consolidated=yes")
     with pytest.raises(plait.ArgumentError, match='option consolidated is "1"; expected true or false'):
@@ -261,3 +271,64 @@ def test_consolidated_metadata_in_xarray(server, bucket, tmp_path):
     assert lists[1] == 0
     with xarray.open_dataset(tmp_path / "a.zarr", engine="plait", consolidated=True) as dataset:
         assert len(dataset.variables) == 30
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_arrays_are_opened_by_consolidated_metadata(server, bucket, tmp_path, version):
+    """Opening all arrays takes no request for each; their elements are read from their chunks."""
+    names = make(tmp_path / "a.zarr", version, True)
+    url = f"{bucket}/a.zarr"
+    put(tmp_path / "a.zarr", url)
+    server.log()
+    files = [plait.open(f"{url}?consolidated=true::{name}") for name in names]
+    assert len(server.log()) < 8
+    for i, (name, file) in enumerate(zip(names, files, strict=True)):
+        assert (file.shape, file.attrs["number"]) == ((3, i + 1), i)
+        np.testing.assert_array_equal(file.read(), np.full((3, i + 1), i), err_msg=name)
+        file.close()
+    assert all("/c/" in entry["path"] or entry["path"].rpartition("/")[2][0].isdigit() for entry in server.log())
+    with pytest.raises(plait.StoreError, match="have no array or group of this name"):
+        plait.open(f"{url}?consolidated=true::v99")
+    with pytest.raises(plait.ArgumentError, match="is a group, which holds 3 arrays"):
+        plait.open(f"{url}?consolidated=true::g")
+
+
+def test_writers_ignore_the_option(server, bucket, tmp_path):
+    """They change the metadata of the array; the copies, which would be outdated, are removed."""
+    make(tmp_path / "a.zarr", 3, True)
+    url = f"{bucket}/a.zarr"
+    put(tmp_path / "a.zarr", url)
+    consolidated = f"{url}?consolidated=true"
+    assert plait.open(f"{consolidated}::v03").attrs["number"] == 3
+    with plait.open(f"{consolidated}::v03", "r+") as file:
+        file.attrs["number"] = 7
+        file[0, 0] = 70
+    assert plait.open(f"{url}::v03").attrs["number"] == 7
+    for call in (plait.arrays_in, lambda name: plait.open(f"{name}::v03")):
+        with pytest.raises(plait.StoreError, match="it has none"):
+            call(consolidated)
+    with plait.open(f"{consolidated}::new", "w", shape=(2,), dtype="i4", attributes={"number": 1}) as file:
+        file.write(np.ones(2, "i4"))
+    assert list_arrays(url)["new"] == ((2,), 1)
+
+
+def test_changed_consolidated_metadata(server, bucket, tmp_path):
+    """A list compares the ETag of the copies; opening an array does so after some seconds."""
+    make(tmp_path / "a.zarr", 3, True)
+    url = f"{bucket}/a.zarr"
+    put(tmp_path / "a.zarr", url)
+    assert "v01" in list_arrays(f"{url}?consolidated=true")
+    document = json.loads((tmp_path / "a.zarr/zarr.json").read_bytes())
+    del document["consolidated_metadata"]["metadata"]["v01"]
+    document["consolidated_metadata"]["metadata"]["v02"]["attributes"]["number"] = 5
+    objects = _core.open_objects(url)
+    objects.put("zarr.json", json.dumps(document).encode())
+    server.log()
+    listed = list_arrays(f"{url}?consolidated=true")
+    assert "v01" not in listed
+    assert listed["v02"] == ((3, 3), 5)
+    assert plait.open(f"{url}?consolidated=true::v02").attrs["number"] == 5
+    server.log()
+    list_arrays(f"{url}?consolidated=true")
+    reads = [entry for entry in server.log() if entry["method"] == "GET"]
+    assert ["if-none-match" in entry["headers"] for entry in reads] == [True]

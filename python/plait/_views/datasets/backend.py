@@ -19,7 +19,7 @@ from ..joined import Concatenation
 from ..joined_files import JoinedFiles, open_many
 from .arrays import LazyArray, LazyConcatenation
 from .joined import make_joined_group
-from .variables import Group, find_group, list_group_names
+from .variables import Group, ListedFile, find_group
 
 _PLAIT_ONLY_FORMATS = ("npy", "npz", "safetensors")
 """Formats that no other backend reads; files of other formats need ``engine="plait"``."""
@@ -84,7 +84,9 @@ class _Store(AbstractDataStore):
             self._files.close()
 
 
-def _open_store(source: str | os.PathLike[str] | JoinedFiles, group: str | None, options: Mapping[str, Any]) -> _Store:
+def _open_store(
+    source: str | os.PathLike[str] | ListedFile | JoinedFiles, group: str | None, options: Mapping[str, Any]
+) -> _Store:
     """Open a file, or join files.
 
     options  arguments of plait.open, or with ``concat`` of plait.open_many
@@ -93,8 +95,9 @@ def _open_store(source: str | os.PathLike[str] | JoinedFiles, group: str | None,
         if options:
             raise ArgumentError(f"joined files state their arrays themselves; leave out {', '.join(options)}")
         return _Store(*make_joined_group(source, group), source)
-    if "concat" not in options:
-        return _Store(find_group(os.fspath(source), group, options))
+    if isinstance(source, ListedFile) or "concat" not in options:
+        file = source if isinstance(source, ListedFile) else ListedFile.read(os.fspath(source))
+        return _Store(find_group(file, group, options))
     files = open_many(source, **options)
     try:
         return _Store(*make_joined_group(files, group), files)
@@ -120,9 +123,9 @@ class PlaitBackend(BackendEntrypoint):
            that holds one array without a name gives the variable ``data``
     group  the group of a file that has groups; by default the outermost one
     shape, dtype, order, offset  those of the array, for a store that does not state them, as in :func:`plait.open`
-    consolidated  True to list a Zarr hierarchy in ``s3://``, ``gs://`` or ``az://`` by its consolidated metadata if it
-           has them, like ``?consolidated=true`` in the name, whose option it replaces. They may be outdated. By
-           default, the groups are listed
+    consolidated  True to list a Zarr hierarchy in ``s3://``, ``gs://`` or ``az://`` by its consolidated metadata, like
+           ``?consolidated=true`` in the name, whose option it replaces. They may be outdated. It is an error if there
+           are none. By default, the groups are listed
     concat, first, sort  join the files that match a pattern, such as ``"run-*.nc"``, as :func:`plait.open_many`
 
     Dimensions have the names that the file states. Dimensions without names are called ``dim_0`` and so on in a store
@@ -173,7 +176,7 @@ class PlaitBackend(BackendEntrypoint):
 
     def open_dataset(  # type: ignore[override]
         self,
-        filename_or_obj: str | os.PathLike[str] | JoinedFiles,
+        filename_or_obj: str | os.PathLike[str] | ListedFile | JoinedFiles,
         *,
         drop_variables: str | Iterable[str] | None = None,
         group: str | None = None,
@@ -205,7 +208,8 @@ class PlaitBackend(BackendEntrypoint):
     ) -> dict[str, xarray.Dataset]:
         """Return a dataset for each group, by the paths of the groups."""
         url = os.fspath(_add_consolidated(filename_or_obj, consolidated))
-        return {f"/{name}": self.open_dataset(url, group=name or None, **options) for name in list_group_names(url)}
+        file = ListedFile.read(url)
+        return {f"/{name}": self.open_dataset(file, group=name or None, **options) for name in file.list_group_names()}
 
     def open_datatree(  # type: ignore[override]
         self, filename_or_obj: str | os.PathLike[str], **options: Any

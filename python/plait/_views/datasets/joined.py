@@ -8,7 +8,7 @@ from ..._base.errors import ArgumentError
 from ..._file.arrays_in import split_name
 from ..joined import Concatenation
 from ..joined_files import JoinedFiles
-from .variables import DatasetVariable, Group, find_group, select_user_attributes, to_xarray_dtype
+from .variables import DatasetVariable, Group, ListedFile, find_group, select_user_attributes, to_xarray_dtype
 
 
 def make_joined_group(files: JoinedFiles, group: str | None) -> tuple[Group, dict[str, Concatenation]]:
@@ -18,7 +18,7 @@ def make_joined_group(files: JoinedFiles, group: str | None) -> tuple[Group, dic
     """
     if not all(array.is_alone for array in files.joined.values()):
         raise ArgumentError("xarray reads joined files in one process; join them with open_many() without comm")
-    first = find_group(files.names[0], group, {})
+    first = find_group(ListedFile.read(files.names[0]), group, {})
     variables, joined_arrays = [], {}
     for variable in first.arrays:
         name = split_name(variable.url)[2]

@@ -10,6 +10,7 @@ import struct
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,12 @@ from xarray.coding.strings import create_vlen_dtype
 
 from ..._arguments.texts import is_text
 from ..._base.errors import ArgumentError
-from ..._file.arrays_in import SEPARATOR, ArrayInfo, arrays_in, groups_in, split_name
+from ..._file.arrays_in import SEPARATOR, ArrayInfo, GroupInfo, list_file, split_name
 from ..._file.indexing.array_like import choose_pieces
 from ..._file.location import format_at, locate
 from ..._file.open import open
 from ..decoding import has_fill_of_zarr_2
-from .dimensions import name_dimensions
+from .dimensions import DimensionNames, name_dimensions
 
 _DIMENSIONS_ATTRIBUTE = "_ARRAY_DIMENSIONS"
 _HIDDEN = frozenset(
@@ -68,39 +69,67 @@ class Group:
     """Its unlimited dimensions; None for formats that do not state them."""
 
 
-def find_group(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
+@dataclass(frozen=True)
+class ListedFile:
+    """A file with its arrays and groups, so that opening several groups lists them once."""
+
+    url: str
+    """Any name that plait.open accepts."""
+    arrays: tuple[ArrayInfo, ...]
+    """All arrays of the file; empty if its arrays have no names."""
+    groups: tuple[GroupInfo, ...]
+
+    @classmethod
+    def read(cls, url: str) -> ListedFile:
+        """List a file.  errors  plait.ArgumentError; plait.StoreError"""
+        location = locate(url)
+        # An absolute path, because a process that unpickles the variables may have another working folder.
+        if location.file and ":" not in location.file.partition("/")[0]:
+            url = os.path.abspath(url)
+        return cls(url, *(list_file(split_name(url)[0]) if location.names_arrays else ((), ())))
+
+    @cached_property
+    def dimension_names(self) -> DimensionNames:
+        """The names of the dimensions of all arrays."""
+        return name_dimensions(self.arrays, self.groups)
+
+    def list_group_names(self) -> tuple[str, ...]:
+        """Return the names of all groups, sorted; the outermost one is empty."""
+        names = {posixpath.dirname(array.name) for array in self.arrays}
+        names |= {group.name.strip("/") for group in self.groups}
+        above = {name[:end] for name in names for end in range(len(name)) if name[end] == "/"}
+        return tuple(sorted({"", *names, *above}))
+
+
+def find_group(file: ListedFile, group: str | None, options: Mapping[str, Any]) -> Group:
     """Return the arrays and attributes of a file, a group, or a store with one array.
 
-    url      any name that plait.open accepts; ``FILE::ARRAY`` gives the array with the coordinates in its group
+    file     the file; the name ``FILE::ARRAY`` gives the array with the coordinates in its group
     group    the group of a file that has groups; by default the outermost one
     options  arguments of plait.open for an array whose store does not describe it, such as its shape
 
     errors  plait.ArgumentError: there is no such group, or it is empty; plait.StoreError
     """
-    location = locate(url)
-    # An absolute path, because a process that unpickles the variables may have another working folder.
-    if location.file and ":" not in location.file.partition("/")[0]:
-        url = os.path.abspath(url)
-    if not location.names_arrays:
+    url, listed = file.url, file.arrays
+    if not locate(url).names_arrays:
         if group:
             raise ArgumentError(f"{url} holds one array, and has no group {group!r}; leave group out")
-        with open(url, **options) as file:
-            dimensions = tuple(f"dim_{d}" for d in range(len(file.shape)))
+        with open(url, **options) as opened:
+            dimensions = tuple(f"dim_{d}" for d in range(len(opened.shape)))
             array = DatasetVariable(
                 ONLY_VARIABLE,
                 url,
-                file.shape,
-                to_xarray_dtype(file.dtype),
+                opened.shape,
+                to_xarray_dtype(opened.dtype),
                 dimensions,
-                file.chunks,
-                _unwrap_scalars(file.attrs),
+                opened.chunks,
+                _unwrap_scalars(opened.attrs),
                 options,
             )
         return Group((array,))
     if options:
         raise ArgumentError(f"{url} says itself what it holds; leave out {', '.join(options)}")
     path, _, requested = split_name(url)
-    listed = arrays_in(path)
     requested = requested.strip("/")
     if (
         requested
@@ -112,32 +141,20 @@ def find_group(url: str, group: str | None, options: Mapping[str, Any]) -> Group
     candidates = [array for array in listed if posixpath.dirname(array.name) == group_path]
     if requested:
         candidates = _select_with_coordinates(candidates, requested, url)
-    elif not candidates and group_path not in list_group_names(path):
+    elif not candidates and group_path not in (group_names := file.list_group_names()):
         raise ArgumentError(
             f"{path} has no group {group_path!r}; pass group=, one of: "
-            f"{', '.join(name for name in list_group_names(path) if name) or 'none'}"
+            f"{', '.join(name for name in group_names if name) or 'none'}"
         )
-    groups = groups_in(path)
-    matching = () if requested else (info for info in groups if info.name.strip("/") == group_path)
+    matching = () if requested else (info for info in file.groups if info.name.strip("/") == group_path)
     attributes = {name: value for info in matching for name, value in select_user_attributes(info.attributes).items()}
     usable = tuple(_select_readable(candidates, path, requested))
     if len(listed) == 1 and not listed[0].name:
         return Group(tuple(_to_only_variable(array, path) for array in usable), attributes)
-    names = name_dimensions(listed, groups)
+    names = file.dimension_names
     arrays = tuple(_to_variable(array, path, names.of_arrays[array.name]) for array in usable)
     has_limits = format_at(path) in ("hdf5", "netcdf")
     return Group(arrays, attributes, frozenset(names.unlimited.get(group_path, ())) if has_limits else None)
-
-
-def list_group_names(url: str) -> tuple[str, ...]:
-    """Return the names of all groups, sorted; the outermost one is empty."""
-    if not locate(url).names_arrays:
-        return ("",)
-    path = split_name(url)[0]
-    names = {posixpath.dirname(array.name) for array in arrays_in(path)}
-    names |= {group.name.strip("/") for group in groups_in(path)}
-    above = {name[:end] for name in names for end in range(len(name)) if name[end] == "/"}
-    return tuple(sorted({"", *names, *above}))
 
 
 def _select_with_coordinates(candidates: list[ArrayInfo], requested: str, url: str) -> list[ArrayInfo]:

@@ -9,16 +9,14 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/zarr/hierarchy/array_description.hpp"
+#include "container/zarr/hierarchy/consolidated.hpp"
 #include "container/zarr/hierarchy/metadata_objects.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/nczarr.hpp"
 #include "container/zarr/target.hpp"
 #include "container/zarr/zarr_attributes.hpp"
 #include "plait/error.hpp"
-#include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
-#include "store/objects/web/web_url.hpp"
-#include "store/url.hpp"
 
 namespace plait::container::zarr {
 
@@ -32,16 +30,6 @@ constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxArrays = 100'000;
 /// Members of a group whose metadata are read together.
 constexpr std::size_t kReadAhead = 1000;
-
-/// Returns true if consolidated metadata (copies of all metadata below a group) are used instead of listing a location:
-/// on servers without lists, and if the location has the option `consolidated=true`.
-bool uses_consolidated(const MetadataObjects& objects, const std::string& location) {
-  if (!objects.has_lists()) return true;
-  if (!store::is_url(location) || !store::object_store_kind(location).has_options) return false;
-  return std::ranges::any_of(store::web::parse_web_url(location).options, [](const store::UrlOption& option) {
-    return option.key == "consolidated" && option.value == "true";
-  });
-}
 
 /// Describes the chunks of an array, for listings.
 std::string chunks_text(const Metadata& metadata) {
@@ -93,18 +81,19 @@ void collect_nodes(MetadataObjects& objects, const std::string& object, const st
   try {
     const std::optional<StoredText> content = read_text(objects, object);
     if (!content) return;
-    if (!is_group(content->text, objects.object_location(object))) {
-      ListedArray array = describe_array(objects, object, content->text);
+    const std::string metadata = without_consolidated(content->text);  // the copies may be long
+    if (!is_group(metadata, objects.object_location(object))) {
+      ListedArray array = describe_array(objects, object, metadata);
       members.push_back(std::move(array.member));
       members.back().name = name;
       found.references.push_back(std::move(array.references));
       return;
     }
-    GroupAttributes group{name, read_attributes(content->text, objects, object), {}};
-    group.dimensions = read_group_dimensions({content->text, objects, object}, group.attributes);
+    GroupAttributes group{name, read_attributes(metadata, objects, object), {}};
+    group.dimensions = read_group_dimensions({metadata, objects, object}, group.attributes);
     remove_nczarr_attributes(group.attributes);
     found.groups.push_back(std::move(group));
-    if (uses_consolidated(objects, objects.name())) objects.adopt_consolidated(object, content->text);
+    if (!objects.has_lists()) objects.adopt_consolidated(object, content->text);
   } catch (const Error& failure) {  // the other arrays can still be read
     Member& member = members.emplace_back();
     member.name = name;
@@ -137,15 +126,22 @@ HierarchyContent list_hierarchy(const store::Store& store, const std::string& fi
   const fs::path folder = fs::path(store.name()).parent_path();
   const std::string name = folder.lexically_relative(file).string();
   const std::string metadata_name = fs::path(store.name()).filename().string();
+  const bool is_root = name == ".";
   HierarchyContent found;
   MetadataObjects objects(store::open_objects(folder.string(), store::Sharing::kPrivate));
-  if (!uses_consolidated(objects, file) || name == ".") {
-    collect_nodes(objects, metadata_name, name == "." ? std::string() : name, found);
+  const std::shared_ptr<const ConsolidatedMetadata> consolidated =
+      requests_consolidated(file) ? read_consolidated(file, CopyValidation::kRecent) : nullptr;
+  if (!consolidated && (objects.has_lists() || is_root)) {
+    collect_nodes(objects, metadata_name, is_root ? std::string() : name, found);
   } else {
     MetadataObjects all(store::open_objects(file, store::Sharing::kPrivate));
-    const std::string root = metadata_object(all, {});
-    if (const std::optional<StoredText> content = read_text(all, root)) all.adopt_consolidated(root, content->text);
-    collect_nodes(all, text(name, '/', metadata_name), name, found);
+    if (consolidated) {
+      all.adopt(*consolidated);
+    } else {
+      const std::string root = metadata_object(all, {});
+      if (const std::optional<StoredText> content = read_text(all, root)) all.adopt_consolidated(root, content->text);
+    }
+    collect_nodes(all, is_root ? metadata_name : text(name, '/', metadata_name), is_root ? std::string() : name, found);
   }
   for (std::size_t i = 0; i < found.members.size(); ++i)
     found.members[i].unlimited = find_unlimited_dimensions(found.references[i], found.groups);

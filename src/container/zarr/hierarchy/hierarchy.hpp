@@ -21,7 +21,7 @@ struct HierarchyContent {
 /// file: the location of the hierarchy, to which names are relative.
 /// cost  One list for each group; a network reads the metadata of all members of a group at once. On servers without
 ///       lists the group, or that of the hierarchy, must have consolidated metadata, which take one request. If `file`
-///       has the option `consolidated=true`, other servers need no list either if there are such metadata.
+///       has the option `consolidated=true`, other servers need no list either.
 /// errors  kSystem: a list fails, or there are too many arrays or levels.
 HierarchyContent list_hierarchy(const store::Store& store, const std::string& file);
 

@@ -88,22 +88,24 @@ void MetadataObjects::read_ahead(const std::string& prefix, std::span<const std:
   if (!objects.empty()) read_batch(std::move(objects));
 }
 
+void MetadataObjects::adopt(const ConsolidatedMetadata& metadata) {
+  for (const auto& [object, content] : metadata.texts) texts_[object] = content;
+  consolidated_ = std::string();
+}
+
 void MetadataObjects::adopt_consolidated(const std::string& object, std::string_view content) {
   if (consolidated_) return;
   const std::string prefix = object.substr(0, object.rfind('/') + 1);
   const bool has_version_2 = is_version_2(object);
-  std::string all;  // a JSON object with the text of each metadata object
+  std::optional<std::vector<MemberText>> members;
   try {
-    if (has_version_2) {
-      if (const std::optional<StoredText> found = read_text(*objects_, text(prefix, kConsolidated2)))
-        all = find_member_text(found->text, "metadata");
-    } else {
-      all = find_member_text(find_member_text(content, "consolidated_metadata"), "metadata");
-    }
+    if (!has_version_2)
+      members = consolidated_members(content, has_version_2);
+    else if (const std::optional<StoredText> found = read_text(*objects_, text(prefix, kConsolidated2)))
+      members = consolidated_members(found->text, has_version_2);
   } catch (const Error&) {  // the copies are optional
     return;
   }
-  const std::optional<std::vector<MemberText>> members = list_members(all);
   if (!members || members->empty()) return;
   for (const auto& [name, value] : *members) texts_[text(prefix, name, has_version_2 ? "" : "/zarr.json")] = value;
   consolidated_ = prefix;

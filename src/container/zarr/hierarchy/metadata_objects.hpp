@@ -9,11 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "container/zarr/hierarchy/consolidated.hpp"
 #include "store/objects/object_store.hpp"
 
 namespace plait::container::zarr {
 
-/// The objects of a hierarchy, for reading. Objects that read_ahead() or adopt_consolidated() have found are in memory;
+/// The objects of a hierarchy, for reading. Objects that read_ahead() or the adopt functions have found are in memory;
 /// all others are read from the store.
 /// threads  One at a time.
 class MetadataObjects : public store::ObjectStore {
@@ -25,6 +26,8 @@ class MetadataObjects : public store::ObjectStore {
   /// prefix: that of the group. has_version_2: true if the group has metadata of version 2, as its members probably
   /// have too.
   void read_ahead(const std::string& prefix, std::span<const std::string> members, bool has_version_2);
+  /// Adopts the consolidated metadata of the whole hierarchy.
+  void adopt(const ConsolidatedMetadata& metadata);
   /// Adopts the consolidated metadata of a group, which have the metadata of everything below it. Nothing changes if
   /// there are none, or if they cannot be read.
   /// object, content: the metadata object of the group, and its text.
