@@ -52,7 +52,7 @@ struct SharedFileOptions {
   std::int64_t limit = 0;
   std::int64_t expected = 0;  ///< expected size in bytes: rank 0 warns if the disks lack the space; 0: not known
   SharedFilePlace place = SharedFilePlace::kDetect;
-  std::string subject{};  ///< the subject of that warning; empty: the shared file, with its path
+  bool reserve = false;  ///< resize() reserves the space of all bytes, if the file systems support that
 };
 
 /// threads  Any number at once, except for close() and resize().
@@ -100,7 +100,7 @@ class SharedFile {
   std::int64_t size();
   /// Sets the size; new bytes read as zero.  Waits for this rank's requests.  Collective.
   /// errors  The same on every rank.  kArgument: negative, past `limit`, a file open only for reading on some rank.
-  ///         kSystem: a component that cannot be resized; the size is then between the old and the new one.
+  ///         kSystem: a component that cannot be resized, or whose space cannot be reserved; the size is then between the old and the new one.
   void resize(std::int64_t bytes);
   /// Makes the collective call that the other ranks make next fail with an error of this rank.
   /// errors  Always, as File::fail_open; the same on every rank.

@@ -14,6 +14,7 @@
 #include "base/errors.hpp"
 #include "base/files/write_all.hpp"
 #include "base/text.hpp"
+#include "store/posix/replacement.hpp"
 
 namespace plait::distant {
 
@@ -178,6 +179,12 @@ void LocalFile::resize(std::int64_t bytes) const {
   check_writable();
   while (::ftruncate(file_.number(), bytes) != 0)
     if (errno != EINTR) fail(base::text("give ", bytes, " bytes to"), errno);
+}
+
+void LocalFile::reserve(std::int64_t bytes) const {
+  check_owner();
+  check_writable();
+  store::posix::reserve(file_.number(), bytes, where_);
 }
 
 void LocalFile::remove() const {

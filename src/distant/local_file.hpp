@@ -70,6 +70,8 @@ class LocalFile {
   void sync() const;
   std::int64_t size() const;
   void resize(std::int64_t bytes) const;
+  /// Reserves the space of the first `bytes` bytes, if the file system supports that.
+  void reserve(std::int64_t bytes) const;
   void remove() const;
   /// Returns false if the owner has closed the file.  Accesses check this before each MiB, and reads also after the
   /// last one.  A write of a piece that has begun before the owner closes the file may end later, as on the owner's own

@@ -132,7 +132,7 @@ void FileSource::finish(collective::Collective& call, bool syncs) {
   if (mode_ == Mode::kRead) return;
   if (syncs) call.run_phase([&] { store_->sync(); });
   if (mode_ != Mode::kWrite) return;
-  driver_.send_new(call, name_, *store_, new_file_.get());
+  driver_.send_new(call, *store_, new_file_.get());
   call.run_phase([&] {
     if (new_file_) new_file_->commit();
   });

@@ -37,8 +37,7 @@ class FileDriver : public Driver {
 
   /// Sends the content of a new store to its server, before it is committed. made: on rank 0; else nullptr. Collective.
   /// errors  kSystem, the same on every rank.
-  virtual void send_new(collective::Collective& /*call*/, const std::string& /*name*/, store::Store& /*store*/,
-                        store::NewFile* /*made*/) const {}
+  virtual void send_new(collective::Collective& /*call*/, store::Store& /*store*/, store::NewFile* /*made*/) const {}
 
   /// Returns true if the name no longer refers to the store that was found as `opened` and is still open, regardless of
   /// the present working directory. By default it returns false, for stores whose names refer to the same store as long

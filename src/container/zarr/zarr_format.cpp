@@ -241,7 +241,8 @@ class Zarr : public Format, public FolderFormat {
                                  MetadataCopies copies) const override {
     const std::string location(path);
     if (copies == MetadataCopies::kAllowed && requests_consolidated(location))
-      if (std::unique_ptr<store::Store> copy = open_consolidated(location, std::string(strip_slashes(array.value_or("")))))
+      if (std::unique_ptr<store::Store> copy =
+              open_consolidated(location, std::string(strip_slashes(array.value_or("")))))
         return {copy->name(), true, std::move(copy)};
     return find_metadata(array_folder(path, array), version_);
   }

@@ -87,7 +87,8 @@ std::string SharedFile::Impl::call_text() const {
               kModes.at(static_cast<std::size_t>(options_.mode)), "\" (",
               options_.persistent ? (options_.atomic ? "persistent, atomic" : "persistent") : "not persistent",
               ", place ", kPlaces.at(static_cast<std::size_t>(options_.place)), ", request ", options_.request,
-              ", unit ", options_.unit, ", limit ", options_.limit, ", expected ", options_.expected, ")");
+              ", unit ", options_.unit, ", limit ", options_.limit, ", expected ", options_.expected,
+              options_.reserve ? ", reserved)" : ")");
 }
 
 std::string SharedFile::Impl::component_path(int component) const {
@@ -346,10 +347,9 @@ void SharedFile::Impl::warn_of_missing_space() {
   }
   for (const auto& [disk_of_host, need] : disks) {
     if (need.first <= need.second) continue;
-    const std::string subject = options_.subject.empty() ? text("the shared file ", options_.path) : options_.subject;
-    std::cerr << text("plait: ", subject, " is expected to get ", options_.expected, " bytes, but host ",
-                      disk_of_host.first, " has room for ", base::bytes_text(need.second), " of its ",
-                      base::bytes_text(need.first), '\n');
+    std::cerr << text("plait: the shared file ", options_.path, " is expected to get ", options_.expected,
+                      " bytes, but host ", disk_of_host.first, " has room for ", base::bytes_text(need.second),
+                      " of its ", base::bytes_text(need.first), '\n');
     return;
   }
 }

@@ -130,11 +130,16 @@ void SharedFile::Impl::resize(std::int64_t bytes) {
   known_end_.set(0);
   call.run_phase([&] {
     if (one_) {
-      if (rank_ == 0) parts_.direct(0)->resize(bytes);
+      if (rank_ != 0) return;
+      parts_.direct(0)->resize(bytes);
+      if (options_.reserve) parts_.direct(0)->reserve(bytes);
       return;
     }
-    for (const int component : parts_.components_served_by(rank_))
-      parts_.direct(component)->resize(parts_.stripes().length(component, bytes));
+    for (const int component : parts_.components_served_by(rank_)) {
+      const std::int64_t length = parts_.stripes().length(component, bytes);
+      parts_.direct(component)->resize(length);
+      if (options_.reserve) parts_.direct(component)->reserve(length);
+    }
   });
   known_end_.raise(bytes);
 }

@@ -123,9 +123,11 @@ std::unique_ptr<store::Store> open_spool(const store::Location& location) {
                            "another container; let the ranks of one host write the object, or write a Zarr array");
 }
 
-void send_spool(collective::Collective& call, const std::string& url, store::Store& store, store::NewFile* made) {
+bool is_spool(const store::Store& store) { return dynamic_cast<const SpoolStore*>(&store) != nullptr; }
+
+void send_spool(collective::Collective& call, store::Store& store, store::NewFile* made) {
   auto* const object = dynamic_cast<NewObjectFile*>(made);
-  send_content(call, url, store, object == nullptr ? nullptr : &object->writer(), 0);
+  send_content(call, store.name(), store, object == nullptr ? nullptr : &object->writer(), 0);
 }
 
 }  // namespace plait::driver::objects

@@ -21,7 +21,9 @@ bool is_spool(const store::Location& location);
 /// errors  kSystem, ENOTSUP: this rank is on another host.
 std::unique_ptr<store::Store> open_spool(const store::Location& location);
 
+/// Returns true if a store is the content of a new object, on any rank.
+bool is_spool(const store::Store& store);
 /// Sends the content of a new object, see send_content(). made: on rank 0; else nullptr. Collective.
-void send_spool(collective::Collective& call, const std::string& url, store::Store& store, store::NewFile* made);
+void send_spool(collective::Collective& call, store::Store& store, store::NewFile* made);
 
 }  // namespace plait::driver::objects

@@ -157,10 +157,10 @@ class ObjectsDriver : public FileDriver {
     if (format.folder() == nullptr) return make_new_object(std::string(parts.file), options);
     return plain::make_new_folder(*format.folder(), parts.file, parts.array, options);
   }
-  void send_new(collective::Collective& call, const std::string& name, store::Store& store,
-                store::NewFile* made) const override {
-    if (container::format_named(name).folder() != nullptr) return;  // its objects have been written directly
-    send_spool(call, std::string(container::array_name(name).file), store, made);
+  void send_new(collective::Collective& call, store::Store& store, store::NewFile* made) const override {
+    // The store states on each rank whether the file is one object. To determine that from the name may take requests,
+    // which can fail on one rank.
+    if (is_spool(store)) send_spool(call, store, made);
   }
   ResolvedName locate(const std::string& name) const override {
     return objects::locate(name, container::format_named(name));

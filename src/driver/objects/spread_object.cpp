@@ -116,9 +116,7 @@ SharedFile open_content(const NewObject& made, const std::string& url, const Ope
   options.path = base::text(made.folder, "/plait-object");
   options.place = SharedFilePlace::kStriped;
   options.unit = stripe_bytes(made.bytes, opening.call().transport().size());
-  options.expected = made.bytes;
-  options.subject =
-      base::text(url, ", which is first written to temporary files in ", made.folder, " (TMPDIR of rank 0),");
+  options.reserve = true;                // a full disk is an error before the elements are written
   const core::SilentScope by_the_array;  // the File of the array itself reports that it was not closed
   try {
     SharedFile file = SharedFile::open(options, opening.comm());

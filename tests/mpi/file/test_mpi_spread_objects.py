@@ -1,13 +1,14 @@
 """New files of one object that ranks on several hosts write together."""
 
-import contextlib
 import io
 import json
+import os
+import resource
 import urllib.parse
+from pathlib import Path
 
 import numpy as np
 import pytest
-from nodes import SEVERAL_HOSTS
 from object_servers import use_keys
 from same import catch_error, expect_same_error
 from shared_server import shared_server
@@ -232,18 +233,50 @@ def test_parts_without_hashes(node_comm, server):
     expect_same_error(node_comm, file.close, plait.StoreError)
 
 
-def test_missing_space(request, node_comm, server, disk, capfd):
-    """The warning names the object and the folder of the temporary files."""
-    options = {"shape": (1 << 42,), "dtype": "i8", "comm": node_comm}
-    with contextlib.suppress(plait.Error, KeyError), plait.open("s3://public/huge.npy", "w", **options):
-        raise KeyError  # no object is made
-    node_comm.Barrier()
-    said = capfd.readouterr().err
-    is_spread = (
-        SEVERAL_HOSTS or request.node.callspec.params["node_comm"]
-    )  # ranks of one host reserve the space instead
-    if node_comm.rank == 0 and is_spread:
-        assert f"s3://public/huge.npy, which is first written to temporary files in {disk} (TMPDIR of rank 0)," in said
+def open_files(folder):
+    """Return the status of each open file of this process in a folder; the files have no names."""
+    links = Path("/proc/self/fd").iterdir()
+    return [link.stat() for link in links if os.path.lexists(link) and os.readlink(link).startswith(f"{folder}/")]
+
+
+def test_space_is_reserved(node_comm, server, disk):
+    whole = make_distinct_array(3001, 1999)
+    layout = plait.Layout.parse(f"3001x1999 (block, *) onto ({node_comm.size})")
+    with plait.open("s3://public/reserved.npy", "w", shape=whole.shape, dtype="i8", comm=node_comm) as file:
+        files = {status.st_ino: status for status in open_files(disk)}.values()
+        assert all(512 * status.st_blocks >= status.st_size for status in files)
+        own = sum(status.st_size for status in files)
+        assert sum(node_comm.allgather(own)) >= whole.nbytes
+        file.write(parts(layout, node_comm.rank, whole), layout)
+    np.testing.assert_array_equal(np.load(io.BytesIO(content(node_comm, server, "reserved.npy"))), whole)
+
+
+def test_missing_space(node_comm, server):
+    """The disk of one rank is too small; ranks on one host write into a file of rank 0."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if node_comm.rank == 0:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limits[1]))
+    options = {"shape": (3001, 1999), "dtype": "i8", "comm": node_comm}
+    try:
+        expect_same_error(
+            node_comm, lambda: plait.open("s3://public/huge.npy", "w", **options), plait.StoreError, "TMPDIR"
+        )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_requests_that_fail_on_one_rank_at_the_end(node_comm, server, monkeypatch):
+    """Whether `ends` is a hierarchy takes requests; close() does not send them again."""
+    whole = np.arange(6)
+    layout = plait.Layout.parse(f"6 (block) onto ({node_comm.size})")
+    with plait.open("s3://public/ends::x", "w", shape=(6,), dtype="i8", comm=node_comm) as file:
+        file.write(parts(layout, node_comm.rank, whole), layout)
+        node_comm.Barrier()
+        if node_comm.rank == node_comm.size - 1 > 0:
+            monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+            monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+    assert content(node_comm, server, "ends::x") == whole.tobytes()
 
 
 def test_unfinished_uploads(node_comm, server):
