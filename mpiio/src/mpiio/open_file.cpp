@@ -161,7 +161,7 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   agree_on_views();
   if (unusable_ != Reason::kNone) return leave_to_mpi(access, unusable_, code);
   Reason reason = common_view_.has_lists() ? Reason::kNoGain : view_reason_;
-  if (common_view_.is_array()) reason = may_access_array() ? access_array(access, code) : Reason::kNoGain;
+  if (common_view_.is_array()) reason = access_array(access, code);
   const bool may_pause = !is_always_ && !common_view_.has_many_pieces(1);
   if (reason != Reason::kNone && unusable_ == Reason::kNone &&
       common_view_.has_list_gain(agreement_.ranks(), is_always_) && (!may_pause || few_pieces_.starts())) {
@@ -171,33 +171,27 @@ bool OpenFile::access(const plait_mpiio_access& access, int& code) {
   return reason == Reason::kNone || leave_to_mpi(access, reason, code);
 }
 
-bool OpenFile::may_access_array() {
-  if (is_always_) return true;
-  if (gain_ == 0) return false;
-  if (!may_pause_arrays() || held() || array_attempts_.starts()) return true;
-  // Each rank counts one filetype, since most accesses have one.
-  if (!common_view_.has_one_piece()) saved_ += static_cast<double>(gain_);
-  return false;
-}
-
-bool OpenFile::may_pause_arrays() const {
-  return !is_always_ && (common_view_.has_one_piece() || static_cast<double>(gain_) * Backoff::kMaxPause < kOpening);
-}
-
 Reason OpenFile::access_array(const plait_mpiio_access& access, int& code) {
-  const Reason reason = try_array(access, code);
-  if (may_pause_arrays()) array_attempts_.note(reason == Reason::kNone);
-  return reason;
-}
-
-Reason OpenFile::try_array(const plait_mpiio_access& access, int& code) {
-  Proposal proposal;
-  Reason reason = agree(access, proposal);
-  if (reason == Reason::kNone && !array_) {
-    reason = gather_array() ? agree(access, proposal) : Reason::kView;
+  const auto attempt = [&] {
+    Proposal proposal;
+    Reason reason = agree(access, proposal);
+    if (reason == Reason::kNone && !array_) {
+      reason = gather_array() ? agree(access, proposal) : Reason::kView;
+    }
+    if (reason == Reason::kNone && !array_->can_join(proposal.first, proposal.count)) reason = Reason::kPartial;
+    if (reason == Reason::kNone) reason = move(access, array_->tiles(proposal.first, proposal.count), proposal, code);
+    return reason;
+  };
+  if (is_always_) return attempt();
+  if (gain_ == 0) return Reason::kNoGain;
+  const bool may_pause = common_view_.has_one_piece() || static_cast<double>(gain_) * Backoff::kMaxPause < kOpening;
+  if (may_pause && !held() && !array_attempts_.starts()) {
+    // Each rank counts one filetype, since most accesses have one.
+    if (!common_view_.has_one_piece()) saved_ += static_cast<double>(gain_);
+    return Reason::kNoGain;
   }
-  if (reason == Reason::kNone && !array_->can_join(proposal.first, proposal.count)) reason = Reason::kPartial;
-  if (reason == Reason::kNone) reason = move(access, array_->tiles(proposal.first, proposal.count), proposal, code);
+  const Reason reason = attempt();
+  if (may_pause) array_attempts_.note(reason == Reason::kNone);
   return reason;
 }
 

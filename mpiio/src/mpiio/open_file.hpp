@@ -93,8 +93,6 @@ class OpenFile {
   void agree_on_views();
   /// True if this rank votes for holding its view.
   bool can_hold(const ViewSummary& own);
-  /// True if Plait holds views of which all ranks have voted for that. Collective.
-  bool agree_to_hold();
   /// Passes the view that Plait holds to the MPI. Returns a code of the MPI; after an error on any rank, Plait still
   /// holds the view on all. Collective.
   int pass_view();
@@ -102,15 +100,10 @@ class OpenFile {
   bool make_communicator();
   /// Gathers the boxes of all ranks. Returns false if they form no array. Collective.
   bool gather_array();
-  /// Returns false if accesses of the array save no time, or if attempts pause, on all ranks alike. Call access_array()
-  /// after it has returned true.
-  bool may_access_array();
-  /// True if attempts may pause, since an access saves little, or nothing if it is to one filetype of one piece.
-  bool may_pause_arrays() const;
-  /// Carries out an access of an array. Returns the reason of any rank why Plait cannot; `code` is the result if not.
+  /// Carries out an access of an array, unless it would save no time or attempts pause: those of arrays in one piece, and
+  /// of arrays that save little. Returns the reason of any rank why Plait does not; `code` is the result otherwise.
   /// Collective.
   Reason access_array(const plait_mpiio_access& access, int& code);
-  Reason try_array(const plait_mpiio_access& access, int& code);
   /// Lets all ranks compare their proposals. Returns the reason of any rank why the access belongs to the MPI.
   Reason agree(const plait_mpiio_access& access, Proposal& proposal);
   /// Returns the first reason on this rank, and what it proposes. The checks of small accesses come first.

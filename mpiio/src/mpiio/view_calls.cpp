@@ -66,6 +66,13 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
   // A rank that does not hold the view goes on to the MPI, where it waits for the others.
   if (!can_hold) return false;
   compare_views();
+  // True if Plait holds views of which all ranks have voted for that. Collective.
+  const auto agree_to_hold = [&] {
+    // MPI allows shared file pointers if all views are equal, and Plait does not hold such views.
+    const bool has_array =
+        common_view_.is_array() && (gain_ != 0 || is_always_) && (array_ || gather_array()) && !array_->has_replicas();
+    return has_array || common_view_.has_held_lists(agreement_.ranks(), is_always_);
+  };
   const bool is_held = common_view_.is_held() && agree_to_hold();
   if (is_idle) idle_votes_.note(is_held);
   if (!is_held) return false;
@@ -121,13 +128,6 @@ bool OpenFile::can_hold(const ViewSummary& own) {
   if ((!plait_ && !descriptor_.is_open() && !path_.is_usable()) || is_atomic(file_)) return false;
   if (std::holds_alternative<Darray>(view_->filetype)) array_ = make_array(*view_);
   return array_ || !std::holds_alternative<Darray>(view_->filetype);
-}
-
-bool OpenFile::agree_to_hold() {
-  // MPI allows shared file pointers if all views are equal, and Plait does not hold such views.
-  const bool has_array =
-      common_view_.is_array() && (gain_ != 0 || is_always_) && (array_ || gather_array()) && !array_->has_replicas();
-  return has_array || common_view_.has_held_lists(agreement_.ranks(), is_always_);
 }
 
 bool OpenFile::gather_array() {
