@@ -100,7 +100,8 @@ class SharedFile {
   std::int64_t size();
   /// Sets the size; new bytes read as zero.  Waits for this rank's requests.  Collective.
   /// errors  The same on every rank.  kArgument: negative, past `limit`, a file open only for reading on some rank.
-  ///         kSystem: a component that cannot be resized, or whose space cannot be reserved; the size is then between the old and the new one.
+  ///         kSystem: a component that cannot be resized, or whose space cannot be reserved; the size is then between
+  ///         the old and the new one.
   void resize(std::int64_t bytes);
   /// Makes the collective call that the other ranks make next fail with an error of this rank.
   /// errors  Always, as File::fail_open; the same on every rank.

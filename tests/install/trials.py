@@ -19,7 +19,7 @@ LIBRARIES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}
 
 @dataclass
 class Trial:
-    """A virtual environment with a wheel, and an empty home folder."""
+    """A virtual environment with a wheel, and an empty folder for HOME."""
 
     folder: Path
     wheel: Path

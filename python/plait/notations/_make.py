@@ -27,7 +27,7 @@ def make_error(notation: str, layout: Layout, reason: str) -> ArgumentError:
     return ArgumentError(f"{notation} cannot say {layout_text(layout)}: {reason}")
 
 
-def to_integers(values: Any, what: str, minimum: int = 0) -> tuple[int, ...]:
+def check_integers(values: Any, what: str, minimum: int = 0) -> tuple[int, ...]:
     """Return a sequence as a tuple of Python's integers.  errors  ArgumentError: one is less than `minimum`"""
     try:
         result = tuple(value.__index__() for value in values)

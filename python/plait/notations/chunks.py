@@ -12,7 +12,7 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import check_length, make_error, make_layout, to_integers
+from ._make import check_integers, check_length, make_error, make_layout
 from ._table import make_table
 
 _NAME = "a regular chunk grid"
@@ -45,11 +45,11 @@ def from_chunks(
         if chunks is None:
             raise ArgumentError("the data set is stored contiguously, without chunks; any layout can write it")
         array = array.shape
-    shape = to_integers(array, "the shape")
+    shape = check_integers(array, "the shape")
     if chunks is None:
         raise ArgumentError("chunks is missing; give the chunk shape, or an array that has one")
-    sizes = to_integers(chunks, "chunks", minimum=1)
-    extents = to_integers(grid, "grid", minimum=1)
+    sizes = check_integers(chunks, "chunks", minimum=1)
+    extents = check_integers(grid, "grid", minimum=1)
     check_length("chunks", sizes, len(shape))
     check_length("grid", extents, len(shape))
     if distribution not in ("cyclic", "block"):

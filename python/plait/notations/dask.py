@@ -12,7 +12,7 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import check_length, make_error, make_layout, spell_gen_block, to_integers
+from ._make import check_integers, check_length, make_error, make_layout, spell_gen_block
 from ._table import check_features, check_round_trip, make_table
 
 _NAME = "Dask"
@@ -32,7 +32,7 @@ def from_chunks(chunks: Any, shape: Sequence[int] | None = None, *, order: str =
         chunks = chunks.chunks
     if isinstance(chunks, (str, bytes)) or not hasattr(chunks, "__len__"):
         raise ArgumentError(f"chunks is {chunks!r}; expected the sizes of the chunks of each dimension")
-    array_shape = None if shape is None else to_integers(shape, "the shape")
+    array_shape = None if shape is None else check_integers(shape, "the shape")
     if array_shape is not None:
         check_length("chunks", chunks, len(array_shape))
     sizes = [
@@ -75,7 +75,7 @@ def _find_sizes(chunks: Any, d: int, size: int | None) -> tuple[int, ...]:
     if hasattr(chunks, "__len__") and not isinstance(chunks, str):
         if any(value != value for value in chunks):
             raise ArgumentError(f"{what} have unknown sizes (NaN); compute them first, as by compute_chunk_sizes()")
-        sizes = to_integers(chunks, what)
+        sizes = check_integers(chunks, what)
         if not sizes or (size is not None and sum(sizes) != size):
             raise ArgumentError(f"{what} are {sizes}, but should sum to {size if size is not None else 'its size'}")
         return sizes
@@ -83,6 +83,6 @@ def _find_sizes(chunks: Any, d: int, size: int | None) -> tuple[int, ...]:
         raise ArgumentError(f"{what} are {chunks!r}; give the size of each chunk, or the shape of the array too")
     if chunks is None or chunks == -1:
         return (size,)
-    (chunk,) = to_integers((chunks,), what, minimum=1)
+    (chunk,) = check_integers((chunks,), what, minimum=1)
     full_count, remainder = divmod(size, chunk)
     return (chunk,) * full_count + ((remainder,) if remainder or not full_count else ())

@@ -13,7 +13,7 @@ from plait._calls.guard import entry
 from .._arguments.words import shape_text
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import check_length, drop_zeros, make_error, make_layout, spell_gen_block, to_integers
+from ._make import check_integers, check_length, drop_zeros, make_error, make_layout, spell_gen_block
 from ._table import Dimension, Table, check_features, make_table
 from ._tiles import Indices, spell
 
@@ -253,7 +253,9 @@ _DIMENSIONS = {"b": _read_block, "c": _read_cyclic, "u": _read_unstructured}
 
 def _read_padding(dictionaries: Sequence[Dict], wraps: bool, d: int) -> tuple[int, int]:
     """Return the widths of communication padding; padding at edges that do not wrap is boundary padding instead."""
-    pairs = [to_integers(dictionary.get("padding", (0, 0)), f"padding of dimension {d}") for dictionary in dictionaries]
+    pairs = [
+        check_integers(dictionary.get("padding", (0, 0)), f"padding of dimension {d}") for dictionary in dictionaries
+    ]
     lows = {pair[0] for c, pair in enumerate(pairs) if c or wraps}
     highs = {pair[1] for c, pair in enumerate(pairs) if c + 1 < len(pairs) or wraps}
     if len(lows) > 1 or len(highs) > 1:

@@ -15,7 +15,7 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import Ranks, check_length, make_error, make_layout_on_axes, rank_table, spell_indirect, to_integers
+from ._make import Ranks, check_integers, check_length, make_error, make_layout_on_axes, rank_table, spell_indirect
 from ._mesh import find_mesh_axes, list_meshes
 from ._table import Table, check_features, make_table
 
@@ -67,11 +67,11 @@ def from_placements(
 
     Cost of a _StridedShard that does not divide evenly: linear in the indices of its tensor dimension.
     """
-    sizes = to_integers(shape, "the shape")
+    sizes = check_integers(shape, "the shape")
     if hasattr(mesh, "mesh"):
         ranks = np.array(mesh.mesh.tolist(), dtype=np.int64) if ranks is None else ranks
         mesh = tuple(mesh.mesh.shape)
-    extents = to_integers(mesh, "the mesh", minimum=1)
+    extents = check_integers(mesh, "the mesh", minimum=1)
     table = rank_table(ranks, extents, "ranks")
     check_length("placements", placements, len(extents), "mesh dimensions")
     by_mesh_axis = [_parse_placement(placement, axis, len(sizes)) for axis, placement in enumerate(placements)]

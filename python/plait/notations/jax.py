@@ -12,7 +12,7 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import Ranks, make_error, make_layout_on_axes, rank_table, to_integers
+from ._make import Ranks, check_integers, make_error, make_layout_on_axes, rank_table
 from ._mesh import complete_spec, find_mesh_axes, list_meshes
 from ._table import Table, check_features, make_table
 
@@ -51,7 +51,7 @@ def from_spec(spec: Sequence[Any], shape: Sequence[int], mesh: Any, devices: Any
     Raises ArgumentError for dimensions that do not divide evenly, as JAX does; for entries that are open
     (UNCONSTRAINED) and for unreduced axes.
     """
-    sizes = to_integers(shape, "the shape")
+    sizes = check_integers(shape, "the shape")
     names, extents, ids = _read_mesh(mesh)
     table = rank_table(ids if devices is None else devices, extents, "devices")
     if pending := getattr(spec, "unreduced", None):
@@ -148,7 +148,7 @@ def to_sharding(layout: Layout, mesh: Any = None) -> Any:
 def _read_mesh(mesh: Any) -> tuple[tuple[str, ...], tuple[int, ...], Any]:
     """Return names and sizes of the axes, and the device ids, or None if the mesh has no devices."""
     if isinstance(mesh, Mapping):
-        return tuple(mesh), to_integers(mesh.values(), "the mesh", minimum=1), None
+        return tuple(mesh), check_integers(mesh.values(), "the mesh", minimum=1), None
     if not hasattr(mesh, "axis_names"):
         raise ArgumentError(f"the mesh is {mesh!r}; expected a Mesh, or a mapping of axis names to sizes")
     names = tuple(mesh.axis_names)

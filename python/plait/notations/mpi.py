@@ -12,7 +12,7 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import check_length, make_error, make_layout, to_integers
+from ._make import check_integers, check_length, make_error, make_layout
 from ._table import check_features, check_round_trip, make_table
 from ._tiles import make_tiled_layout
 
@@ -71,8 +71,8 @@ def from_darray(
         return from_darray(*(arguments[name] for name in names))
     if gsizes is None or distribs is None or psizes is None:
         raise ArgumentError("a darray needs size, rank, gsizes, distribs, dargs, psizes and order, or one datatype")
-    shape = to_integers(gsizes, "gsizes")
-    extents = to_integers(psizes, "psizes", minimum=1)
+    shape = check_integers(gsizes, "gsizes")
+    extents = check_integers(psizes, "psizes", minimum=1)
     block_sizes = [None] * len(shape) if dargs is None else list(dargs)
     for what, values in (("distribs", distribs), ("dargs", block_sizes), ("psizes", extents)):
         check_length(what, values, len(shape))
@@ -241,7 +241,7 @@ def _to_subarray(part: Any, rank: int) -> Subarray:
         raise ArgumentError(
             f"the subarray of rank {rank} has {len(part)} parts; expected sizes, subsizes, starts, order"
         )
-    sizes, counts, starts = (to_integers(values, f"a part of the subarray of rank {rank}") for values in part[:3])
+    sizes, counts, starts = (check_integers(values, f"a part of the subarray of rank {rank}") for values in part[:3])
     check_length(f"the subarray of rank {rank}", counts, len(sizes))
     check_length(f"the subarray of rank {rank}", starts, len(sizes))
     for d, (size, count, start) in enumerate(zip(sizes, counts, starts, strict=True)):
@@ -286,7 +286,7 @@ def _parse_block_size(value: Any, d: int) -> int | None:
     """Return a block size; None for the default, MPI_DISTRIBUTE_DFLT_DARG, which is negative in every MPI library."""
     if value is None:
         return None
-    (result,) = to_integers((value,), f"dargs of dimension {d}", minimum=-(1 << 31))
+    (result,) = check_integers((value,), f"dargs of dimension {d}", minimum=-(1 << 31))
     if result >= 0:
         return result
     from mpi4py import MPI

@@ -12,7 +12,7 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import check_length, make_error, make_layout_on_axes, to_integers
+from ._make import check_integers, check_length, make_error, make_layout_on_axes
 from ._table import check_features, check_round_trip, make_table
 
 _NAME = "mpi4py-fft"
@@ -53,13 +53,13 @@ def from_pencil(
     """
     if hasattr(pencil, "subcomm"):
         pencil, axis, dims, axes = _read_pencil(pencil, comm)
-    shape = to_integers(pencil, "the shape", minimum=1)
+    shape = check_integers(pencil, "the shape", minimum=1)
     ndim = len(shape)
     if ndim < 2:
         raise ArgumentError(f"a pencil has 2 dimensions or more, not {ndim}")
     if dims is None:
         raise ArgumentError("dims is missing; give the ranks of each grid dimension")
-    extents = to_integers(dims, "dims", minimum=1)
+    extents = check_integers(dims, "dims", minimum=1)
     aligned = -1 if axis is None else axis
     if not -ndim <= aligned < ndim:
         raise ArgumentError(f"axis is {aligned}; expected one of the {ndim} dimensions")
@@ -68,7 +68,7 @@ def from_pencil(
         extents += (1,) * (ndim - 1 - len(extents))
         extents = (*extents[:aligned], 1, *extents[aligned:])
     check_length("dims", extents, ndim)
-    positions = tuple(range(ndim)) if axes is None else to_integers(axes, "axes")
+    positions = tuple(range(ndim)) if axes is None else check_integers(axes, "axes")
     if sorted(positions) != list(range(ndim)):
         raise ArgumentError(f"axes is {positions}; expected each grid dimension of {tuple(range(ndim))} once")
     dimensions = []

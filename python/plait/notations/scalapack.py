@@ -11,7 +11,7 @@ from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout
-from ._make import Ranks, check_length, drop_zeros, make_error, make_layout, rank_table, to_integers
+from ._make import Ranks, check_integers, check_length, drop_zeros, make_error, make_layout, rank_table
 from ._table import check_features, check_round_trip, make_table
 
 #: The names of the nine entries, in order.
@@ -44,12 +44,12 @@ def from_descriptor(
 
     Raises ArgumentError for a descriptor that is not of a dense matrix, or that DESCINIT would reject.
     """
-    entries = to_integers(desc, "the descriptor", minimum=-1)
+    entries = check_integers(desc, "the descriptor", minimum=-1)
     check_length("the descriptor", entries, len(ENTRIES), "entries of a dense matrix")
     kind, _, rows, columns, *_, leading = entries
     if kind != _DENSE:
         raise ArgumentError(f"DTYPE_ is {kind}; only dense matrices (DTYPE_ = {_DENSE}) are known")
-    extents = to_integers(grid, "the grid", minimum=1)
+    extents = check_integers(grid, "the grid", minimum=1)
     check_length("the grid", extents, 2)
     blocks, source = entries[4:6], entries[6:8]
     for name, value, minimum, end in (
@@ -64,9 +64,9 @@ def from_descriptor(
         if value < minimum or (end is not None and value >= end):
             upper = "" if end is None else f" and less than {end}"
             raise ArgumentError(f"{name} is {value}; expected {minimum} or more{upper}")
-    begin = to_integers(start, "start")
+    begin = check_integers(start, "start")
     check_length("start", begin, 2)
-    size = (rows - begin[0], columns - begin[1]) if shape is None else to_integers(shape, "shape")
+    size = (rows - begin[0], columns - begin[1]) if shape is None else check_integers(shape, "shape")
     check_length("shape", size, 2)
     for d, whole in enumerate((rows, columns)):
         if not 0 <= size[d] <= whole - begin[d]:

@@ -6,7 +6,7 @@ import pytest
 from launching import run
 
 from plait_bench.orders.cases import Copy, Read, grid_of_cases, make_shape, select_evenly
-from plait_bench.orders.driver import OrdersResult, predicted_seconds
+from plait_bench.orders.driver import OrdersResult, parse_predicted_seconds
 
 
 def test_each_case_is_predicted_measured_and_checked(tmp_path):
@@ -47,4 +47,4 @@ def test_errors_count_in_both_directions():
     result = OrdersResult(case, 0.5, {"chosen": [2.0, 1.0, 9.0], "direct": [1.0, 1.0, 1.0]}, True)
     assert (result.seconds, result.error, result.loss) == (2.0, 4.0, 2.0)
     assert OrdersResult(case, 6.0, {"chosen": [2.0]}, True).error == 3.0
-    assert predicted_seconds("strategy   two-phase, predicted 3.5 ms; direct would take 7.0 ms") == 0.0035
+    assert parse_predicted_seconds("strategy   two-phase, predicted 3.5 ms; direct would take 7.0 ms") == 0.0035

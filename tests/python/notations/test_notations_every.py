@@ -191,8 +191,8 @@ def check_table(layout):
         if dimension.sizes is not None:
             assert owners.tolist() == np.repeat(np.arange(dimension.coordinates), dimension.sizes).tolist()
         changes = (np.flatnonzero(np.diff(owners)) + 1).tolist()
-        assert all(at % dimension.step == 0 for at in changes)
-        assert dimension.step == (int(np.gcd.reduce(changes)) if changes else dimension.size)
+        assert all(at % dimension.change_divisor == 0 for at in changes)
+        assert dimension.change_divisor == (int(np.gcd.reduce(changes)) if changes else dimension.size)
 
 
 @given(layout=layouts(dimensions=(1, 3)))
