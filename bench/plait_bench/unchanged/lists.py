@@ -45,7 +45,7 @@ def find_pieces(case: UnchangedCase) -> list[Pieces]:
 
 
 def _in_random_turns(number: int, ranks: int, others: int, *, sizes: tuple[int, int]) -> list[Pieces]:
-    """Distribute `number` pieces of multiples of 8 bytes to each rank, and as many to each of `others` missing ranks."""
+    """Distribute `number` pieces of multiples of 8 bytes to each rank, and leave out as many for each of `others`."""
     rng = np.random.default_rng(number)
     owners = rng.permutation(np.repeat(np.arange(ranks + others), number))
     lengths = 8 * rng.integers(sizes[0] // 8, sizes[1] // 8 + 1, len(owners))
