@@ -279,14 +279,14 @@ def test_arrays_are_opened_by_consolidated_metadata(server, bucket, tmp_path, ve
     names = make(tmp_path / "a.zarr", version, True)
     url = f"{bucket}/a.zarr"
     put(tmp_path / "a.zarr", url)
-    server.log()
+    server.take_log()
     files = [plait.open(f"{url}?consolidated=true::{name}") for name in names]
-    assert len(server.log()) < 8
+    assert len(server.take_log()) < 8
     for i, (name, file) in enumerate(zip(names, files, strict=True)):
         assert (file.shape, file.attrs["number"]) == ((3, i + 1), i)
         np.testing.assert_array_equal(file.read(), np.full((3, i + 1), i), err_msg=name)
         file.close()
-    assert all("/c/" in entry["path"] or entry["path"].rpartition("/")[2][0].isdigit() for entry in server.log())
+    assert all("/c/" in entry["path"] or entry["path"].rpartition("/")[2][0].isdigit() for entry in server.take_log())
     with pytest.raises(plait.StoreError, match="have no array or group of this name"):
         plait.open(f"{url}?consolidated=true::v99")
     with pytest.raises(plait.ArgumentError, match="is a group, which holds 3 arrays"):
@@ -323,12 +323,12 @@ def test_changed_consolidated_metadata(server, bucket, tmp_path):
     document["consolidated_metadata"]["metadata"]["v02"]["attributes"]["number"] = 5
     objects = _core.open_objects(url)
     objects.put("zarr.json", json.dumps(document).encode())
-    server.log()
+    server.take_log()
     listed = list_arrays(f"{url}?consolidated=true")
     assert "v01" not in listed
     assert listed["v02"] == ((3, 3), 5)
     assert plait.open(f"{url}?consolidated=true::v02").attrs["number"] == 5
-    server.log()
+    server.take_log()
     list_arrays(f"{url}?consolidated=true")
-    reads = [entry for entry in server.log() if entry["method"] == "GET"]
+    reads = [entry for entry in server.take_log() if entry["method"] == "GET"]
     assert ["if-none-match" in entry["headers"] for entry in reads] == [True]
