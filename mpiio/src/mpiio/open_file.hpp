@@ -100,9 +100,9 @@ class OpenFile {
   bool make_communicator();
   /// Gathers the boxes of all ranks. Returns false if they form no array. Collective.
   bool gather_array();
-  /// Carries out an access of an array, unless it would save no time or attempts pause: those of arrays in one piece, and
-  /// of arrays that save little. Returns the reason of any rank why Plait does not; `code` is the result otherwise.
-  /// Collective.
+  /// Carries out an access of an array, unless it would save no time or attempts pause. Attempts pause for views of one
+  /// piece and for arrays that save little. Returns the reason of any rank why Plait does not carry out the access;
+  /// `code` is the result otherwise. Collective.
   Reason access_array(const plait_mpiio_access& access, int& code);
   /// Lets all ranks compare their proposals. Returns the reason of any rank why the access belongs to the MPI.
   Reason agree(const plait_mpiio_access& access, Proposal& proposal);
