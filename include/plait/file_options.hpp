@@ -58,7 +58,7 @@ struct FileOptions : ArrayProperties {
   std::vector<ArrayDescription> arrays{};
   /// True if a new file stays under a temporary name next to `path` when the File is not closed or the program is
   /// killed.  No other program may write the same name meanwhile.  This is supported for ordinary files, folders and
-  /// striped files.
+  /// striped files.  In S3 and Google Cloud Storage, the objects of an array stay without metadata.
   bool keeps_unfinished = false;
   /// True if a new file continues the unfinished file of an earlier program under the temporary name, if that has the
   /// same size and header.  Elements that were being written when that program ended have arbitrary values, and their

@@ -1,4 +1,4 @@
-"""Multipart uploads of s3_server.py: lists of unfinished uploads and of their parts, and their completion."""
+"""Lists of objects, of unfinished uploads and of their parts, and completed uploads, for the server of s3_server.py."""
 
 from __future__ import annotations
 
@@ -12,6 +12,28 @@ Upload = tuple[str, dict[int, tuple[bytes, str]], str]
 """The key of an upload, its parts and their MD5s by their numbers, and the time when it was begun."""
 Uploads = dict[str, Upload]
 """Uploads by their names."""
+
+
+def listed_objects(page: dict[str, tuple[bytes, str] | None], truncated: bool, *, plain: bool) -> str:
+    """Return a page of a list.
+
+    page   the content and the ETag of each object by its key; None for a common prefix
+    plain  True to leave the keys unquoted
+    """
+    quoted = escape if plain else lambda name: urllib.parse.quote(name, safe="/-_.~")
+    parts = ["<?xml version='1.0'?><ListBucketResult>", "" if plain else "<EncodingType>url</EncodingType>"]
+    parts.append(f"<IsTruncated>{str(truncated).lower()}</IsTruncated>")
+    if truncated:
+        parts.append(f"<NextContinuationToken>{escape(list(page)[-1])}</NextContinuationToken>")
+    for name, entry in page.items():
+        if entry is None:
+            parts.append(f"<CommonPrefixes><Prefix>{quoted(name)}</Prefix></CommonPrefixes>")
+            continue
+        content, tag = entry
+        described = f"<Key>{quoted(name)}</Key><Size>{len(content)}</Size><ETag>&quot;{tag}&quot;</ETag>"
+        parts.append(f"<Contents>{described}</Contents>")
+    parts.append("</ListBucketResult>")
+    return "".join(parts)
 
 
 def listed_uploads(key: str, query: str, uploads: Uploads, faults: dict[str, Any]) -> str | None:

@@ -29,6 +29,7 @@
 #include "container/zarr/new_array.hpp"
 #include "container/zarr/zarr_attributes.hpp"
 #include "plait/error.hpp"
+#include "store/objects/new_objects.hpp"
 #include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
 
@@ -83,7 +84,10 @@ Kind detect_kind(ObjectStore& objects, const std::string& prefix) {
   if (!objects.contains(object)) {
     const std::string location = node_location(objects, prefix);
     try {
-      if (list_children(objects, prefix).empty()) return Kind::kNothing;
+      const std::vector<std::string> children = list_children(objects, prefix);
+      // The objects of an unfinished array are replaced or continued (new_objects.cpp).
+      const bool is_unfinished = std::ranges::find(children, store::kUnfinishedMark) != children.end();
+      if (children.empty() || (is_unfinished && !objects.renames())) return Kind::kNothing;
     } catch (const Error& error) {
       if (error.system_code() != ENOTDIR) throw;
       base::throw_argument_error(location, " is no folder, but Zarr arrays are; remove it, or choose another name");

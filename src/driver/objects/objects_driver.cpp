@@ -193,7 +193,7 @@ ResolvedName locate(const std::string& name, const container::Format& holds) {
       if (!part.empty()) base::append_parts(found.location, '/', part);
   }
   found.id = store::object_id(found.location);
-  found.supports_unfinished = holds.folder() == nullptr && find_kind(name).unfinished != nullptr;
+  found.supports_unfinished = find_kind(name).unfinished != nullptr;
   return found;
 }
 

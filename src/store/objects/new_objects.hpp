@@ -12,6 +12,10 @@
 
 namespace plait::store {
 
+/// Name of an object that shows that an array in a store without renames is unfinished, and that a program which
+/// continues it may use its objects.
+inline constexpr const char* kUnfinishedMark = ".plait-unfinished";
+
 struct NewObjectsRequest {
   std::string target;  ///< location that appears: that of the array, or of the outermost new group around it
   std::string root;    ///< location of the whole hierarchy: `target`, or above it

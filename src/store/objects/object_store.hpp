@@ -121,6 +121,7 @@ class NewObject {
 struct ListedObject {
   std::string name;  ///< name without the prefix; `a/` stands for all objects whose names continue after it
   std::int64_t bytes = 0;
+  std::string tag{};  ///< its ETag, if the list has all objects and states it
 };
 
 /// Visibility of objects to other programs while they are written.
@@ -202,6 +203,8 @@ class ObjectStore {
   virtual void flush(std::span<NewObject* const> /*contents*/) {}
   /// Returns true if the location of all objects can be renamed, so that new ones appear at once (new_objects.hpp).
   virtual bool renames() const { return false; }
+  /// Returns true if a store opened as Sharing::kResumable does not send objects that it has with the same bytes.
+  virtual bool finds_equal_objects() const { return false; }
   /// Returns true if write() is supported. Otherwise a changed object is put as a whole.
   virtual bool writes_in_place() const { return false; }
   /// Writes parts of an existing object; readers may see some of them before others.  errors  kSystem.

@@ -150,6 +150,32 @@ Condition ChunkObjects::retain_others(OpenShard& shard, const std::string& objec
   return index->identity;
 }
 
+void ChunkObjects::sort_chunks(OpenShard& shard, const std::string& object) const {
+  const std::int64_t begin = metadata_.shards->index_at_end ? 0 : metadata_.shards->index_bytes;
+  std::int64_t end = begin;
+  bool is_sorted = true;
+  for (const ShardEntry& entry : shard.entries) {
+    if (!entry.there()) continue;
+    is_sorted = is_sorted && std::cmp_equal(entry.offset, end);
+    end += static_cast<std::int64_t>(entry.bytes);
+  }
+  if (is_sorted) return;
+  std::unique_ptr<NewObject> sorted = objects_->create(object);
+  std::vector<std::byte> chunk;
+  end = begin;
+  for (ShardEntry& entry : shard.entries) {
+    if (!entry.there()) continue;
+    chunk.resize(entry.bytes);
+    const std::int64_t bytes = std::ssize(chunk);
+    shard.content->read({{static_cast<std::int64_t>(entry.offset), chunk.data(), bytes}});
+    sorted->write({{end, chunk.data(), bytes}}, Part::kMore);
+    entry.offset = static_cast<std::uint64_t>(end);
+    end += bytes;
+  }
+  shard.content = std::move(sorted);
+  shard.end = end;
+}
+
 std::int64_t ChunkObjects::write_index(OpenShard& shard,
                                        base::FunctionRef<void(std::vector<WriteSegment>)> write) const {
   const std::vector<std::byte> index = encode_index(*metadata_.shards, shard.entries);
@@ -192,6 +218,8 @@ void ChunkObjects::flush_shards() {
     const std::string object = names_.object_name(number);
     shard->dirty = false;
     if (shard->content) {
+      // Threads put chunks in any order. A program that continues the array must make the same bytes.
+      if (fresh_ && objects_->finds_equal_objects()) sort_chunks(*shard, object);
       shard->put_end = shard->end;
       conditions.push_back(complete_shard(*shard, object));
       contents.push_back(shard->content.get());

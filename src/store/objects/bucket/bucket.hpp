@@ -43,6 +43,8 @@ class Bucket : public web::Server {
   virtual bool has_conditional_removal() const { return true; }
   /// Returns true if ranges may count from the end of an object.
   virtual bool has_suffix_ranges() const { return true; }
+  /// Returns true if the ETag of an object in a list shows that it has these bytes.
+  virtual bool has_bytes(std::string_view /*tag*/, std::span<const std::byte> /*bytes*/) const { return false; }
   /// Returns the URL of a page of a list.  next: the token of the page before; empty for the first page.
   virtual std::string list_url(const std::string& prefix, ListDepth depth, const std::string& next) const = 0;
   /// Parses a page.  errors  kSystem: it is no list. where: the prefix in errors.

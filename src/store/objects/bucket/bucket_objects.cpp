@@ -11,7 +11,8 @@
 // Programs that append to an array exclude each other by an object (kLock) that exists until the array is closed.
 //
 // Puts into a new array, which no other program sees, overlap (pending_puts.hpp). All others are complete when put()
-// returns.
+// returns. If the array continues one that a killed program has left, the objects are listed before the first put, and
+// those whose ETags show that they have the right bytes are not sent again (present_objects.hpp).
 
 #include "store/objects/bucket/bucket_objects.hpp"
 
@@ -23,6 +24,7 @@
 #include <cerrno>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -31,6 +33,7 @@
 #include "base/text.hpp"
 #include "store/objects/bucket/absolute_ranges.hpp"
 #include "store/objects/bucket/pending_puts.hpp"
+#include "store/objects/bucket/present_objects.hpp"
 #include "store/objects/web/web_url.hpp"
 
 namespace plait::store::bucket {
@@ -91,8 +94,12 @@ class LockObject : public ObjectLock {
 
 class BucketObjects : public ConditionalObjects {
  public:
-  BucketObjects(const std::string& location, std::shared_ptr<Bucket> bucket, std::string prefix, bool is_private)
-      : ConditionalObjects(location, bucket, std::move(prefix)), bucket_(std::move(bucket)), is_private_(is_private) {}
+  BucketObjects(const std::string& location, std::shared_ptr<Bucket> bucket, std::string prefix, Sharing sharing)
+      : ConditionalObjects(location, bucket, std::move(prefix)),
+        bucket_(std::move(bucket)),
+        is_private_(sharing != Sharing::kShared) {
+    if (sharing == Sharing::kResumable) present_.emplace(*this, *bucket_);
+  }
 
   void get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) override;
   void list(const std::string& prefix, ListDepth depth, base::FunctionRef<void(const ListedObject&)> visit) override;
@@ -104,6 +111,7 @@ class BucketObjects : public ConditionalObjects {
   void sync() override { finish_puts(); }
   std::unique_ptr<ObjectLock> lock() override;
   void probe() override;
+  bool finds_equal_objects() const override { return true; }
 
  private:
   void get_absolute(std::span<GetRequest> requests, GetMemory memory, GetCallback done, int conflicts);
@@ -117,6 +125,7 @@ class BucketObjects : public ConditionalObjects {
   std::shared_ptr<Bucket> bucket_;
   bool is_private_;
   PendingPuts pending_;
+  std::optional<PresentObjects> present_;
 };
 
 /// A new content in memory, which commit() puts.
@@ -209,13 +218,15 @@ void BucketObjects::list(const std::string& prefix, ListDepth depth,
     if (!call.error.empty() || !call.response.ok()) throw_failed("list", prefix, call);
     const ListPage page = bucket_->parse_page(call.response.text, object_location(prefix));
     for (const ListedObject& one : page.objects)
-      if (one.name.size() > begin.size()) visit({one.name.substr(begin.size()), one.bytes});
+      if (one.name.size() > begin.size()) visit({one.name.substr(begin.size()), one.bytes, one.tag});
     if (page.next.empty() || page.next == next) return;
     next = page.next;
   }
 }
 
 bool BucketObjects::put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) {
+  // No other program changes the objects, so that a condition on the present object is met.
+  if (present_ && condition != ObjectIdentity{} && present_->has(object, bytes)) return true;
   if (!condition && is_private_) {
     put_later(object, bytes);
     return true;
@@ -349,7 +360,7 @@ void BucketObjects::probe_with(const std::string& object) {
 std::shared_ptr<ConditionalObjects> open_objects(const std::string& url, std::shared_ptr<Bucket> bucket,
                                                  Sharing sharing) {
   std::string prefix = web::to_prefix(web::parse_web_url(url).key, url);
-  return std::make_shared<BucketObjects>(url, std::move(bucket), std::move(prefix), sharing == Sharing::kPrivate);
+  return std::make_shared<BucketObjects>(url, std::move(bucket), std::move(prefix), sharing);
 }
 
 std::shared_ptr<ConditionalObjects> open_for_upload(const std::string& location, std::shared_ptr<Bucket> bucket) {

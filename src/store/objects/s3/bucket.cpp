@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "store/objects/bucket/xml_text.hpp"
 #include "store/objects/s3/listing.hpp"
+#include "store/objects/s3/part_tags.hpp"
 
 namespace plait::store::s3 {
 
@@ -56,6 +57,8 @@ std::string Bucket::list_url(const std::string& prefix, ListDepth depth, const s
 bucket::ListPage Bucket::parse_page(std::string_view document, const std::string& where) const {
   return s3::parse_page(document, where);
 }
+
+bool Bucket::has_bytes(std::string_view tag, std::span<const std::byte> bytes) const { return is_md5_tag(tag, bytes); }
 
 void Bucket::add_content_headers(http::Request& request, const std::string& write) const {
   bucket::Bucket::add_content_headers(request, write);

@@ -29,6 +29,7 @@ class Bucket : public bucket::Bucket, private http::Adapter {
   std::string url(const std::string& key) const override;
   std::string list_url(const std::string& prefix, ListDepth depth, const std::string& next) const override;
   bucket::ListPage parse_page(std::string_view document, const std::string& where) const override;
+  bool has_bytes(std::string_view tag, std::span<const std::byte> bytes) const override;
   /// Returns the adapter, and renews keys that expire soon.
   /// errors  kSystem: the keys have expired, and there are no new ones.
   http::Adapter* adapter() override;

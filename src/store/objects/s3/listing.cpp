@@ -53,7 +53,8 @@ bucket::ListPage parse_page(std::string_view document, const std::string& where)
   };
   bucket::ListPage page;
   for_each_element(document, "Contents", [&](std::string_view element) {
-    page.objects.push_back({key(element, "Key"), http::parse_count(xml_text(element, "Size"))});
+    page.objects.push_back(
+        {key(element, "Key"), http::parse_count(xml_text(element, "Size")), xml_text(element, "ETag")});
   });
   for_each_element(document, "CommonPrefixes",
                    [&](std::string_view element) { page.objects.push_back({key(element, "Prefix"), 0}); });
