@@ -22,7 +22,7 @@ MARK = ".plait-unfinished"
 @pytest.fixture
 def bucket(request, server):
     yield f"s3://resumed-{abs(hash(request.node.name)) % 10**9}"
-    server.faults()
+    server.set_faults()
 
 
 @pytest.fixture
@@ -37,14 +37,14 @@ def names(url):
 
 def sent_chunks(server):
     """Return the paths of the chunks in the requests since the last call."""
-    return [entry["path"] for entry in server.log() if entry["method"] == "PUT" and "/c/" in entry["path"]]
+    return [entry["path"] for entry in server.take_log() if entry["method"] == "PUT" and "/c/" in entry["path"]]
 
 
 def kill_copy(server, source, target, storage, seconds=None, chunks=5):
     """Kill a copy after some seconds, or when it has sent a number of chunks; return whether it was killed."""
     options = [f"--{name}={','.join(map(str, value))}" for name, value in storage.items()]
-    server.faults(delay=0.02)
-    server.log()
+    server.set_faults(delay=0.02)
+    server.take_log()
     command = [sys.executable, "-m", "plait.cli", "copy", source, target, "--resume", *options]
     environment = {**os.environ, "PLAIT_HTTP_CONNECTIONS": "4"}  # the chunks take some time
     program = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
@@ -55,8 +55,8 @@ def kill_copy(server, source, target, storage, seconds=None, chunks=5):
     program.send_signal(signal.SIGKILL)
     status = program.wait()
     time.sleep(0.3)  # requests that have arrived are still answered
-    server.faults()
-    server.log()
+    server.set_faults()
+    server.take_log()
     return status != 0
 
 
@@ -111,7 +111,7 @@ def test_a_copy_without_resume(server, bucket, source):
 def test_a_complete_array(server, bucket, source):
     """Only its metadata are put again."""
     plait.copy(source, f"{bucket}/a.zarr", **CHUNKS)
-    server.log()
+    server.take_log()
     plait.copy(source, f"{bucket}/a.zarr", resume=True, **CHUNKS)
     assert sent_chunks(server) == []
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)

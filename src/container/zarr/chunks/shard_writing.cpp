@@ -155,7 +155,7 @@ void ChunkObjects::sort_chunks(OpenShard& shard, const std::string& object) cons
   std::int64_t end = begin;
   bool is_sorted = true;
   for (const ShardEntry& entry : shard.entries) {
-    if (!entry.there()) continue;
+    if (!entry.exists()) continue;
     is_sorted = is_sorted && std::cmp_equal(entry.offset, end);
     end += static_cast<std::int64_t>(entry.bytes);
   }
@@ -164,7 +164,7 @@ void ChunkObjects::sort_chunks(OpenShard& shard, const std::string& object) cons
   std::vector<std::byte> chunk;
   end = begin;
   for (ShardEntry& entry : shard.entries) {
-    if (!entry.there()) continue;
+    if (!entry.exists()) continue;
     chunk.resize(entry.bytes);
     const std::int64_t bytes = std::ssize(chunk);
     shard.content->read({{static_cast<std::int64_t>(entry.offset), chunk.data(), bytes}});
@@ -219,7 +219,7 @@ void ChunkObjects::flush_shards() {
     shard->dirty = false;
     if (shard->content) {
       // Threads put chunks in any order. A program that continues the array must make the same bytes.
-      if (fresh_ && objects_->finds_equal_objects()) sort_chunks(*shard, object);
+      if (is_new_ && objects_->finds_equal_objects()) sort_chunks(*shard, object);
       shard->put_end = shard->end;
       conditions.push_back(complete_shard(*shard, object));
       contents.push_back(shard->content.get());
