@@ -221,7 +221,7 @@ void run_answers(std::string_view bytes) {
 
 std::vector<std::string> valid_answers() {
   StatusAnswer status;
-  status.who = "a writer";
+  status.program = "a writer";
   status.type = described_step().variables[1].type;
   status.readers = {{"a reader", 1, 4}};
   status.newest = described_step();
