@@ -23,9 +23,9 @@ namespace {
 /// belong to g.
 ///
 /// An array that a later program may continue has marks (kUnfinishedMark) until it appears: one next to its metadata,
-/// whose text is the metadata, and an empty one in the outermost new group. If the metadata are equal, the later program
-/// leaves the objects of the array, and puts those that are missing or differ. An array that is complete is continued in
-/// the same way, after its metadata have been removed.
+/// whose text is the metadata, and an empty one in the outermost new group. If the metadata are equal, the later
+/// program leaves the objects of the array, and puts those that are missing or differ. An array that is complete is
+/// continued in the same way, after its metadata have been removed.
 class MetadataLast : public NewObjects {
  public:
   MetadataLast(std::shared_ptr<ObjectStore> objects, NewObjectsRequest request, const NewFileOptions& options)

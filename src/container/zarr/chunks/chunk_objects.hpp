@@ -167,8 +167,6 @@ class ChunkObjects {
   void refresh(OpenShard& shard, const std::string& object) const;
   void put_in_shard(const ChunkLocation& location, std::span<const std::byte> encoded,
                     const store::Condition& condition);
-  /// Orders the chunks of a new shard by their numbers.
-  void sort_chunks(OpenShard& shard, const std::string& object) const;
   /// Appends the chunks of the former shard that were not put. The caller holds the shard's lock. Returns the condition
   /// that the shard is still the former one; nothing if another program has replaced it meanwhile.
   store::Condition retain_others(OpenShard& shard, const std::string& object) const;

@@ -70,6 +70,34 @@ class OldShard {
   const store::ObjectIdentity& identity_;
 };
 
+/// Orders the chunks of a new shard by their numbers, from the offset `begin` on. If they are in another order, `create`
+/// makes the object that replaces the content.
+template <typename Shard, typename Create>
+void sort_chunks(Shard& shard, std::int64_t begin, Create&& create) {
+  std::int64_t end = begin;
+  bool is_sorted = true;
+  for (const ShardEntry& entry : shard.entries) {
+    if (!entry.exists()) continue;
+    is_sorted = is_sorted && std::cmp_equal(entry.offset, end);
+    end += static_cast<std::int64_t>(entry.bytes);
+  }
+  if (is_sorted) return;
+  std::unique_ptr<NewObject> sorted = create();
+  std::vector<std::byte> chunk;
+  end = begin;
+  for (ShardEntry& entry : shard.entries) {
+    if (!entry.exists()) continue;
+    chunk.resize(entry.bytes);
+    const std::int64_t bytes = std::ssize(chunk);
+    shard.content->read({{static_cast<std::int64_t>(entry.offset), chunk.data(), bytes}});
+    sorted->write({{end, chunk.data(), bytes}}, Part::kMore);
+    entry.offset = static_cast<std::uint64_t>(end);
+    end += bytes;
+  }
+  shard.content = std::move(sorted);
+  shard.end = end;
+}
+
 }  // namespace
 
 void ChunkObjects::put_in_shard(const ChunkLocation& location, std::span<const std::byte> encoded,
@@ -150,32 +178,6 @@ Condition ChunkObjects::retain_others(OpenShard& shard, const std::string& objec
   return index->identity;
 }
 
-void ChunkObjects::sort_chunks(OpenShard& shard, const std::string& object) const {
-  const std::int64_t begin = metadata_.shards->index_at_end ? 0 : metadata_.shards->index_bytes;
-  std::int64_t end = begin;
-  bool is_sorted = true;
-  for (const ShardEntry& entry : shard.entries) {
-    if (!entry.exists()) continue;
-    is_sorted = is_sorted && std::cmp_equal(entry.offset, end);
-    end += static_cast<std::int64_t>(entry.bytes);
-  }
-  if (is_sorted) return;
-  std::unique_ptr<NewObject> sorted = objects_->create(object);
-  std::vector<std::byte> chunk;
-  end = begin;
-  for (ShardEntry& entry : shard.entries) {
-    if (!entry.exists()) continue;
-    chunk.resize(entry.bytes);
-    const std::int64_t bytes = std::ssize(chunk);
-    shard.content->read({{static_cast<std::int64_t>(entry.offset), chunk.data(), bytes}});
-    sorted->write({{end, chunk.data(), bytes}}, Part::kMore);
-    entry.offset = static_cast<std::uint64_t>(end);
-    end += bytes;
-  }
-  shard.content = std::move(sorted);
-  shard.end = end;
-}
-
 std::int64_t ChunkObjects::write_index(OpenShard& shard,
                                        base::FunctionRef<void(std::vector<WriteSegment>)> write) const {
   const std::vector<std::byte> index = encode_index(*metadata_.shards, shard.entries);
@@ -219,7 +221,9 @@ void ChunkObjects::flush_shards() {
     shard->dirty = false;
     if (shard->content) {
       // Threads put chunks in any order. A program that continues the array must make the same bytes.
-      if (is_new_ && objects_->finds_equal_objects()) sort_chunks(*shard, object);
+      if (is_new_ && objects_->finds_equal_objects())
+        sort_chunks(*shard, metadata_.shards->index_at_end ? 0 : metadata_.shards->index_bytes,
+                    [&, &shard_object = object] { return objects_->create(shard_object); });
       shard->put_end = shard->end;
       conditions.push_back(complete_shard(*shard, object));
       contents.push_back(shard->content.get());
