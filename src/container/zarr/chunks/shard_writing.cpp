@@ -70,8 +70,8 @@ class OldShard {
   const store::ObjectIdentity& identity_;
 };
 
-/// Orders the chunks of a new shard by their numbers, from the offset `begin` on. If they are in another order, `create`
-/// makes the object that replaces the content.
+/// Orders the chunks of a new shard by their numbers, from the offset `begin` on. If the order differs, `create` makes
+/// the object that replaces the content.
 template <typename Shard, typename Create>
 void sort_chunks(Shard& shard, std::int64_t begin, Create&& create) {
   std::int64_t end = begin;
