@@ -269,7 +269,7 @@ def test_info_of_a_pipe():
     assert (document["kind"], document["shape"], document["dtype"]) == ("pipe", [40, 50], "<f8")
     status = document["pipe"]
     assert (status["writer"]["process"], status["writer"]["ranks"]) == (writer.process.pid, 1)
-    assert (status["steps"], status["held"], status["queue"], status["dropped"]) == (status["newest"] + 1,) * 2 + (
+    assert (status["steps"], status["queued"], status["queue"], status["dropped"]) == (status["newest"] + 1,) * 2 + (
         40,
         0,
     )
