@@ -62,6 +62,16 @@ void run(const Body& body) {
   }
 }
 
+void on_opening(plait_mpiio_ranks* ranks, int tag) {
+  if (ranks->has_comm == 0 || !AgreementBoard::begins_at(tag)) return;
+  run([&] {
+    auto board = std::make_unique<std::shared_ptr<AgreementBoard>>(make_board(ranks->comm, tag));
+    if (ranks->board != nullptr) ranks->free_board(ranks->board);
+    ranks->board = board.release();
+    ranks->free_board = [](void* former) { delete static_cast<std::shared_ptr<AgreementBoard>*>(former); };
+  });
+}
+
 void on_open(const plait_mpiio_opened* opened) {
   run([&] { FileTable::instance().add(opened->file, std::make_shared<OpenFile>(*opened)); });
 }
@@ -182,7 +192,8 @@ extern "C" __attribute__((visibility("default"))) const plait_mpiio_functions* p
   find_real(real_calls().set_view, find("PMPI_File_set_view"));
   find_real(real_calls().seek, find("PMPI_File_seek"));
   find_real(real_calls().get_position, find("PMPI_File_get_position"));
-  static const plait_mpiio_functions kFunctions = {.opened = on_open,
+  static const plait_mpiio_functions kFunctions = {.opening = on_opening,
+                                                   .opened = on_open,
                                                    .closing = on_close,
                                                    .viewing = on_view,
                                                    .viewed = on_viewed,

@@ -35,6 +35,8 @@ struct plait_mpiio_ranks {
   int has_comm;
   int all; /**< number of all ranks */
   int references;
+  void* board; /**< of the library of accesses, which `free_board` frees; NULL if there is none */
+  void (*free_board)(void*);
 };
 
 /** A file that the MPI has opened. */
@@ -77,6 +79,8 @@ enum plait_mpiio_use {
 
 /** None of these throws. */
 struct plait_mpiio_functions {
+  /** Precedes `opened`, also if the MPI has opened no file on this rank. Collective over the ranks. */
+  void (*opening)(struct plait_mpiio_ranks*, int tag);
   void (*opened)(const struct plait_mpiio_opened*);
   void (*closing)(MPI_File);
   /** Returns 1 if Plait holds the view for the MPI, on all ranks alike; if not, the MPI sets it, and `viewed` follows.

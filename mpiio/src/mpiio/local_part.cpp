@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "mpiio/datatype.hpp"
+#include "mpiio/decoded_type.hpp"
 
 namespace plait::mpiio {
 
@@ -12,9 +13,9 @@ namespace {
 /// Larger accesses are carried out in pieces, by lists.
 constexpr std::int64_t kMaxCopy = std::int64_t{64} << 20;
 
-bool find_strides(const plait_mpiio_access& access, const SharedArray& array, int rank, ConstPart& part) {
+bool find_strides(const plait_mpiio_access& access, const ArrayDatatype& type, const SharedArray& array, int rank,
+                  ConstPart& part) {
   part.data = static_cast<const std::byte*>(access.data);
-  const ArrayDatatype type = decode(access.type);
   if (std::holds_alternative<Dense>(type)) return true;
   // An array with ghost cells.
   const auto* local = std::get_if<Subarray>(&type);
@@ -44,11 +45,13 @@ bool find_strides(const plait_mpiio_access& access, const SharedArray& array, in
 
 }  // namespace
 
-bool LocalPart::find(const plait_mpiio_access& access, const SharedArray& array, int rank) {
-  if (find_strides(access, array, rank, part_)) return is_host_memory(part_.data);
-  bytes_ = data_bytes(access.type) * access.count;
+bool LocalPart::find(const plait_mpiio_access& access, const SharedArray& array, int rank, MPI_Comm comm) {
+  const std::shared_ptr<DecodedType> type = find_decoded(access.type, comm);
+  if (!type) return false;
+  if (find_strides(access, type->array(), array, rank, part_)) return is_host_memory(part_.data);
+  bytes_ = type->bytes() * access.count;
   if (bytes_ > kMaxCopy) return false;
-  memory_ = HostMemory::find(access);
+  memory_ = HostMemory::find(access, comm);
   if (!memory_) return false;
   copy_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes_));
   part_ = {};

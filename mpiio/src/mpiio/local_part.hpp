@@ -16,8 +16,9 @@ class LocalPart {
  public:
   /// Finds the local array of a rank. Returns false if the memory type is unknown, if the host cannot read the memory,
   /// or if a copy would be too large.
+  /// comm  returns errors
   /// errors  std::bad_alloc: a copy does not fit into memory.
-  bool find(const plait_mpiio_access& access, const SharedArray& array, int rank);
+  bool find(const plait_mpiio_access& access, const SharedArray& array, int rank, MPI_Comm comm);
 
   /// Copies the data of the program before a write, and to the program after a read, if there is a copy.
   void pack();

@@ -70,6 +70,12 @@ bool is_of_file(const Error& error, const std::string& path) {
   return error.system_code() == EOWNERDEAD || std::string_view(error.what()).find(path) != std::string_view::npos;
 }
 
+/// Returns the board of the latest files of a communicator; nullptr if there is none.
+std::shared_ptr<AgreementBoard> find_board(const plait_mpiio_ranks& ranks) {
+  const auto* board = static_cast<const std::shared_ptr<AgreementBoard>*>(ranks.board);
+  return board == nullptr ? nullptr : *board;
+}
+
 /// True if the file does not end before the array does.
 bool has_end(MPI_File file, const SharedArray& array) {
   MPI_Offset bytes = 0;
@@ -113,7 +119,7 @@ struct OpenFile::Proposal {
 OpenFile::OpenFile(const plait_mpiio_opened& opened)
     : file_(opened.file),
       ranks_(opened.ranks, opened.release),
-      agreement_(ranks_->comm, opened.tag),
+      agreement_(ranks_->comm, opened.tag, find_board(*ranks_)),
       tag_(opened.tag),
       mode_(opened.mode),
       is_always_((opened.mode & PLAIT_MPIIO_ALWAYS) != 0),
@@ -257,7 +263,7 @@ Reason OpenFile::check_array(const plait_mpiio_access& access, Proposal& proposa
   try {
     const SharedArray tiles = array_->tiles(proposal.first, proposal.count);
     if (access.writes == 0 && !has_end(access.file, tiles)) return Reason::kTooShort;
-    return proposal.part.find(access, tiles, agreement_.rank()) ? Reason::kNone : Reason::kMemory;
+    return proposal.part.find(access, tiles, agreement_.rank(), ranks_->comm) ? Reason::kNone : Reason::kMemory;
   } catch (const Error&) {
     return Reason::kFailed;
   } catch (const std::bad_alloc&) {

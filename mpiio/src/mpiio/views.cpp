@@ -19,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-#include "mpiio/type_contents.hpp"
+#include "mpiio/decoded_type.hpp"
 
 namespace plait::mpiio {
 
@@ -205,40 +205,35 @@ Hash hash_list(const FileView& view) {
 }
 
 /// Returns the runs of a filetype; nullptr if they are unknown, or do not ascend from one filetype to the next.
-Runs find_list(const plait_mpiio_view& view, const Contents& contents) {
-  Runs runs = decode_runs(view.filetype, contents);
-  const bool is_list = runs && runs->is_ascending && runs->bytes == data_bytes(view.filetype) &&
-                       (runs->bytes == 0 ||
-                        (runs->begin >= -view.displacement && runs->end - runs->begin <= extent(view.filetype).bytes));
+Runs find_list(const plait_mpiio_view& view, DecodedType& filetype) {
+  Runs runs = filetype.runs(view.filetype);
+  const bool is_list =
+      runs && runs->is_ascending && runs->bytes == filetype.bytes() &&
+      (runs->bytes == 0 || (runs->begin >= -view.displacement && runs->end - runs->begin <= filetype.extent_bytes()));
   return is_list ? runs : nullptr;
-}
-
-/// True if the MPI communicates with this type, which it does not with one that is not committed. Packing no element
-/// tests that.
-bool is_valid(MPI_Datatype type, MPI_Comm comm) {
-  std::byte memory{};
-  int position = 0;
-  return PMPI_Pack(&memory, 0, type, &memory, 1, &position, comm) == MPI_SUCCESS;
 }
 
 }  // namespace
 
 bool is_contiguous(const plait_mpiio_view& view, MPI_Comm comm) {
-  return !is_valid(view.filetype, comm) || data_bytes(view.filetype) == extent(view.filetype).bytes;
+  const std::shared_ptr<DecodedType> filetype = find_decoded(view.filetype, comm);
+  return !filetype || filetype->bytes() == filetype->extent_bytes();
 }
 
 std::optional<FileView> decode(const plait_mpiio_view& view, MPI_Comm comm) {
   if (view.representation == nullptr || std::string_view(view.representation) != "native") return std::nullopt;
-  if (view.displacement < 0 || !is_valid(view.etype, comm)) return std::nullopt;
-  if (view.filetype != view.etype && !is_valid(view.filetype, comm)) return std::nullopt;
+  if (view.displacement < 0) return std::nullopt;
+  const std::shared_ptr<DecodedType> etype = find_decoded(view.etype, comm);
+  if (!etype) return std::nullopt;
+  const std::shared_ptr<DecodedType> filetype = view.filetype == view.etype ? etype : find_decoded(view.filetype, comm);
+  if (!filetype) return std::nullopt;
   FileView found;
-  const Contents contents(view.filetype);
-  found.filetype = decode(view.filetype, contents);
-  if (std::holds_alternative<std::monostate>(found.filetype)) found.runs = find_list(view, contents);
+  found.filetype = filetype->array();
+  if (std::holds_alternative<std::monostate>(found.filetype)) found.runs = find_list(view, *filetype);
   found.displacement = view.displacement;
-  found.bytes = data_bytes(view.filetype);
-  found.etype_bytes = view.filetype == view.etype ? found.bytes : data_bytes(view.etype);
-  found.extent_bytes = extent(view.filetype).bytes;
+  found.bytes = filetype->bytes();
+  found.etype_bytes = etype->bytes();
+  found.extent_bytes = filetype->extent_bytes();
   if (found.etype_bytes <= 0 || found.bytes < 0) return std::nullopt;
   return found;
 }

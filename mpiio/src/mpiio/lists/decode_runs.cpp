@@ -253,10 +253,6 @@ Runs decode_runs(MPI_Datatype type) {
   return make_or_none([&] { return RunDecoder().decode(type, 0); });
 }
 
-Runs decode_runs(MPI_Datatype type, const Contents& contents) {
-  return make_or_none([&] { return RunDecoder().decode(type, contents, 0); });
-}
-
 Runs make_runs(const ArrayDatatype& type) {
   return make_or_none([&] { return make_array_runs(type); });
 }

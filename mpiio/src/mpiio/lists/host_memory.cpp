@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "mpiio/datatype.hpp"
+#include "mpiio/decoded_type.hpp"
 
 namespace plait::mpiio {
 
@@ -27,11 +27,12 @@ HostMemory::HostMemory(Runs runs, std::byte* data) : runs_(std::move(runs)), dat
     dense_ = reinterpret_cast<std::byte*>(reinterpret_cast<std::intptr_t>(data_) + runs_->begin);
 }
 
-std::optional<HostMemory> HostMemory::find(const plait_mpiio_access& access) {
-  const Runs runs = repeat_runs(decode_runs(access.type), access.count, extent(access.type).bytes);
+std::optional<HostMemory> HostMemory::find(const plait_mpiio_access& access, MPI_Comm comm) {
+  const std::shared_ptr<DecodedType> type = find_decoded(access.type, comm);
+  if (!type) return std::nullopt;
+  const Runs runs = repeat_runs(type->runs(access.type), access.count, type->extent_bytes());
   std::int64_t bytes = 0;
-  if (!runs || __builtin_mul_overflow(data_bytes(access.type), access.count, &bytes) || runs->bytes != bytes)
-    return std::nullopt;
+  if (!runs || __builtin_mul_overflow(type->bytes(), access.count, &bytes) || runs->bytes != bytes) return std::nullopt;
   HostMemory memory(runs, static_cast<std::byte*>(access.data));
   // With MPI_BOTTOM the offsets are addresses.
   const auto first = reinterpret_cast<std::intptr_t>(access.data) + runs->begin;

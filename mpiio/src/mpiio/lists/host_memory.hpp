@@ -18,7 +18,8 @@ bool is_host_memory(const std::byte* data);
 class HostMemory {
  public:
   /// Returns nothing if the memory type is unknown, or if the host cannot read the memory.
-  static std::optional<HostMemory> find(const plait_mpiio_access& access);
+  /// comm  returns errors
+  static std::optional<HostMemory> find(const plait_mpiio_access& access, MPI_Comm comm);
 
   /// The address of the first byte if all others follow it without holes; nullptr otherwise.
   std::byte* dense() const { return dense_; }

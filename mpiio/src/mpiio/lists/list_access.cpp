@@ -96,7 +96,11 @@ Reason OpenFile::propose_lists(const plait_mpiio_access& access, ListProposal& p
   if (!find_position(access, held().get(), position)) return Reason::kFailed;
   try {
     if (!runs_) runs_ = find_runs(*view_);
-    return runs_ ? complete_proposal(proposal, access, *view_, runs_, position) : Reason::kView;
+    if (!runs_) return Reason::kView;
+    const Reason reason = complete_proposal(proposal, access, *view_, runs_, position);
+    if (reason != Reason::kNone) return reason;
+    proposal.memory = HostMemory::find(access, ranks_->comm);
+    return proposal.memory ? Reason::kNone : Reason::kMemory;
   } catch (const std::bad_alloc&) {
     return Reason::kMemory;
   }

@@ -27,8 +27,8 @@ struct ListProposal {
   std::optional<HostMemory> memory;
 };
 
-/// Adds the range, the runs and the memory of an access to a proposal that has its bytes. Returns the reason why Plait
-/// cannot carry out the access.
+/// Adds the range and the runs of an access to a proposal that has its bytes. Returns the reason why Plait cannot carry
+/// out the access.
 /// filetype  the runs of the filetype of the view
 /// position  in etypes
 Reason complete_proposal(ListProposal& proposal, const plait_mpiio_access& access, const FileView& view,

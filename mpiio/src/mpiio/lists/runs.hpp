@@ -39,8 +39,6 @@ struct RunNode {
 /// Decodes the runs of a datatype by the calls that made it; nullptr if they are unknown.
 /// cost  Proportional to the arguments of these calls, not to the number of runs.
 Runs decode_runs(MPI_Datatype type);
-/// contents  of the type
-Runs decode_runs(MPI_Datatype type, const Contents& contents);
 
 /// Returns the runs of a datatype that is an array or a part of one; nullptr for std::monostate.
 Runs make_runs(const ArrayDatatype& type);

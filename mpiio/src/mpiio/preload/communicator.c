@@ -107,6 +107,7 @@ static int is_sharing_world(void) {
 void plait_mpiio_release(struct plait_mpiio_ranks* ranks) {
   if (__atomic_sub_fetch(&ranks->references, 1, __ATOMIC_ACQ_REL) != 0) return;
   FIND(free_comm, MPI_Comm_free);
+  if (ranks->board != NULL) ranks->free_board(ranks->board);
   if (ranks->has_comm && !__atomic_load_n(&is_finalizing, __ATOMIC_ACQUIRE)) free_comm(&ranks->comm);
   free(ranks);
 }

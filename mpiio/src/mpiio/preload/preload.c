@@ -43,6 +43,7 @@ static void report_opened(MPI_Comm comm, int is_open, struct plait_mpiio_opened*
   opened->release = plait_mpiio_release;
   opened->ranks = plait_mpiio_find_ranks(comm, functions != NULL ? opened->mode : -1, &opened->tag);
   if (opened->ranks == NULL) return;
+  if (functions != NULL) functions->opening(opened->ranks, opened->tag);
   if (functions != NULL && is_open)
     functions->opened(opened);
   else
