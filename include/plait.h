@@ -368,7 +368,7 @@ plait_status plait_dio_offer(const char* name, const char* path, const char* mod
 /** Finds the file that a rank offers under a name. */
 plait_status plait_dio_find(const char* name, const plait_comm* comm, plait_dio** handle);
 /** The rank that owns an offered or found file; -1 for files opened by plait_dio_open. */
-plait_status plait_dio_home(const plait_dio* handle, int* rank);
+plait_status plait_dio_owner(const plait_dio* handle, int* rank);
 /** Reads or writes `bytes` bytes at `offset` of the file of `rank`.  Reading past its end is an error and leaves the
  *  buffer undefined; writing there extends the file. */
 plait_status plait_dio_read(plait_dio* handle, int64_t offset, void* buffer, int64_t bytes, int rank,

@@ -98,8 +98,8 @@ plait_status plait_dio_find(const char* name, const plait_comm* comm, plait_dio*
   });
 }
 
-plait_status plait_dio_home(const plait_dio* handle, int* rank) {
-  return guarded(handle, [&] { output(rank, "rank") = to_file(handle).home(); });
+plait_status plait_dio_owner(const plait_dio* handle, int* rank) {
+  return guarded(handle, [&] { output(rank, "rank") = to_file(handle).owner(); });
 }
 
 plait_status plait_dio_read(plait_dio* handle, int64_t offset, void* buffer, int64_t bytes, int rank,

@@ -6,7 +6,7 @@ module plait_distant
   use plait_files
   implicit none
   private
-  public :: plait_dio, plait_dio_open, plait_dio_offer, plait_dio_find, plait_dio_home, plait_dio_close
+  public :: plait_dio, plait_dio_open, plait_dio_offer, plait_dio_find, plait_dio_owner, plait_dio_close
   public :: plait_dio_read, plait_dio_write, plait_dio_sync, plait_dio_size, plait_dio_resize
   public :: plait_dio_wait, plait_dio_waitall, plait_dio_test
 
@@ -59,7 +59,7 @@ module plait_distant
       type(c_ptr), value :: dio
       type(c_ptr) :: found
     end function
-    integer(c_int) function c_home(dio, rank) bind(c, name='plait_dio_home')
+    integer(c_int) function c_owner(dio, rank) bind(c, name='plait_dio_owner')
       import :: c_int, c_ptr
       type(c_ptr), value :: dio
       integer(c_int), intent(inout) :: rank
@@ -148,14 +148,14 @@ contains
   end subroutine
 
   !> Returns the rank of an offered or found file; -1 for files that were opened together, and after an error.
-  integer function plait_dio_home(dio, stat, errmsg)
+  integer function plait_dio_owner(dio, stat, errmsg)
     type(plait_dio), intent(in) :: dio
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int) :: rank
     rank = -1
-    call report(c_home(found_dio(dio%handle), rank), stat, errmsg)
-    plait_dio_home = rank
+    call report(c_owner(found_dio(dio%handle), rank), stat, errmsg)
+    plait_dio_owner = rank
   end function
 
   subroutine read_8(dio, offset, array, rank, request, stat, errmsg)

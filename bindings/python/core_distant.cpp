@@ -69,7 +69,7 @@ void bind_distant(nb::module_& module) {
           },
           "name"_a, "path"_a, "mode"_a, "temporary"_a, "comm"_a)
       .def_static("find", &DistantFile::find, "name"_a, "comm"_a, GilReleaseGuard())
-      .def_prop_ro("home", &DistantFile::home)
+      .def_prop_ro("owner", &DistantFile::owner)
       .def_prop_ro("is_open", &DistantFile::is_open)
       .def("direct", &DistantFile::direct, "rank"_a)
       .def(

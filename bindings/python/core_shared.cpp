@@ -28,13 +28,6 @@ SharedFileMode parse_mode(const std::string& mode) {
   base::throw_argument_error("mode \"" + mode + "\" is not known; use \"r\", \"r+\" or \"w\"");
 }
 
-SharedFilePlace parse_place(const std::string& place) {
-  if (place == "detect") return SharedFilePlace::kDetect;
-  if (place == "one") return SharedFilePlace::kOne;
-  if (place == "striped") return SharedFilePlace::kStriped;
-  base::throw_argument_error("place \"" + place + "\" is not known; use \"detect\", \"one\" or \"striped\"");
-}
-
 using GilReleaseGuard = nb::call_guard<GilRelease>;
 
 }  // namespace
@@ -44,7 +37,8 @@ void bind_shared(nb::module_& module) {
       .def_static(
           "open",
           [](const std::string& path, const std::string& mode, bool persistent, bool atomic, std::int64_t request,
-             std::int64_t unit, std::int64_t limit, std::int64_t expected, const std::string& place, const Comm& comm) {
+             std::int64_t unit, std::int64_t limit, std::int64_t expected, std::optional<bool> striped,
+             const Comm& comm) {
             const GilRelease release;
             SharedFileOptions options;
             options.path = path;
@@ -54,23 +48,23 @@ void bind_shared(nb::module_& module) {
             options.unit = unit;
             options.limit = limit;
             options.expected = expected;
+            options.striped = striped;
             try {
               options.mode = parse_mode(mode);
-              options.place = parse_place(place);
             } catch (const Error& error) {
               SharedFile::fail_open(error.what(), comm, error.system_code());
             }
             return SharedFile::open(options, comm);
           },
-          "path"_a, "mode"_a, "persistent"_a, "atomic"_a, "request"_a, "unit"_a, "limit"_a, "expected"_a, "place"_a,
+          "path"_a, "mode"_a, "persistent"_a, "atomic"_a, "request"_a, "unit"_a, "limit"_a, "expected"_a, "striped"_a,
           "comm"_a)
       .def_static("fail_open", &SharedFile::fail_open, nb::sig(kFailOpen), "message"_a, "comm"_a, "code"_a = 0,
                   GilReleaseGuard())
       .def_prop_ro("is_open", &SharedFile::is_open)
-      .def_prop_ro("one", &SharedFile::one)
+      .def_prop_ro("striped", &SharedFile::is_striped)
       .def_prop_ro("components", &SharedFile::components)
       .def_prop_ro("unit", &SharedFile::unit)
-      .def("home", &SharedFile::home, "component"_a)
+      .def("owner", &SharedFile::owner, "component"_a)
       .def(
           "read",
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {

@@ -138,7 +138,7 @@ def main(records: int, iterations: int, path: str) -> None:
     counters = Counters(1 + iterations, comm)
     directory = np.zeros((records, 4), np.int64)
     # The file is not persistent: its space on the disks is freed when the program ends.
-    with shared.open(path, "w", comm=comm, request=30_000, place="striped") as file:
+    with shared.open(path, "w", comm=comm, request=30_000, striped=True) as file:
         try:
             create(file, directory, counters, comm)
             offsets = directory[:, OFFSET].copy()

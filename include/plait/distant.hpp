@@ -85,7 +85,7 @@ class DistantFile {
   ~DistantFile();
 
   /// Returns the rank that owns an offered or found file; -1 for files opened collectively.
-  int home() const;
+  int owner() const;
   bool is_open() const;
   /// True if the file of a rank is accessed without messages.
   bool direct(int rank) const;

@@ -74,7 +74,7 @@ class File {
   ///   - an array in a file that holds several, `FILE::NAME`: `.npz`, `.safetensors`, `.nc`, `.h5`, `.hdf5`, `.zarr`
   ///     (docs/formats.md);
   ///   - a file striped over disks, `stripe:NAME?disks=d1,d2&unit=64K` (see plait/disks.hpp);
-  ///   - an array on the ranks' own disks, `distant:NAME?folder=/disk&unit=64K&place=striped`, which stores its shape
+  ///   - an array on the ranks' own disks, `distant:NAME?folder=/disk&unit=64K&striped=true`, which stores its shape
   ///     and type as a .npy file does;
   ///   - an array in memory, `memory:NAME`, which also stores its shape and type, and exists until the process ends
   ///     or replaces it.  All ranks that open it must be on one node;

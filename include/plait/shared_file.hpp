@@ -16,19 +16,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "plait/comm.hpp"
 #include "plait/distant.hpp"
 
 namespace plait {
-
-/// The files that store the bytes.
-enum class SharedFilePlace : std::uint8_t {
-  kDetect,  ///< one file if all ranks see the folder as the same one, otherwise component files
-  kOne,     ///< one file that all ranks see
-  kStriped  ///< a component file of each rank
-};
 
 enum class SharedFileMode : std::uint8_t {
   kRead,       ///< an existing file, for reading
@@ -51,7 +45,9 @@ struct SharedFileOptions {
   /// created with.
   std::int64_t limit = 0;
   std::int64_t expected = 0;  ///< expected size in bytes: rank 0 warns if the disks lack the space; 0: not known
-  SharedFilePlace place = SharedFilePlace::kDetect;
+  /// True: a component file of each rank stores a part of the bytes.  False: one file that all ranks see stores them.
+  /// Nothing: one file if all ranks see the folder as the same one, otherwise component files.
+  std::optional<bool> striped;
   bool reserve = false;  ///< resize() reserves the space of all bytes, if the file systems support that
 };
 
@@ -75,15 +71,15 @@ class SharedFile {
   ~SharedFile();
 
   bool is_open() const;
-  /// True if the bytes are in one file that all ranks see.
-  bool one() const;
+  /// True if the bytes are in component files; false if they are in one file that all ranks see.
+  bool is_striped() const;
   /// Returns the number of component files; 1 for one file.
   int components() const;
   /// Returns the bytes of a stripe; 0 for one file.
   std::int64_t unit() const;
   /// Returns the rank that has a component on its disk; for one file the calling rank.
   /// errors  kArgument: no such component.
-  int home(int component) const;
+  int owner(int component) const;
 
   /// Reads or writes `bytes` bytes at `offset`.  The start_... calls return at once.
   /// cost    One message for each 256 KiB of a component on another node, at least one; none on this node.  A read past

@@ -38,9 +38,9 @@ class DistantFile(ByteFile[_core.DistantFile]):
         self._comm = comm
 
     @property
-    def home(self) -> int | None:
+    def owner(self) -> int | None:
         """The rank that owns an offered or found file; None for files that were opened together."""
-        return None if self._core.home < 0 else self._core.home
+        return None if self._core.owner < 0 else self._core.owner
 
     @plait_errors
     def direct(self, rank: int) -> bool:
@@ -111,14 +111,14 @@ class DistantFile(ByteFile[_core.DistantFile]):
     def __repr__(self) -> str:
         """Return a description with the state of the handle and the location of the file."""
         state = "closed " if self.closed else ""
-        location = f"at home on rank {self.home}" if self.home is not None else f"of {self._comm.size} ranks"
+        location = f"owned by rank {self.owner}" if self.owner is not None else f"of {self._comm.size} ranks"
         return f"<{state}plait.distant.DistantFile {location}>"
 
     def _resolve_rank(self, rank: int | None) -> int:
         if rank is not None:
             return to_whole_number(rank, "rank")
-        if self.home is not None:
-            return self.home
+        if self.owner is not None:
+            return self.owner
         if self._comm.size == 1:
             return 0
         raise ArgumentError(f"rank is missing; give the one of the {self._comm.size} ranks that has the file")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,6 @@ from .distant import PathLike, path_to_text, wait_all
 
 __all__ = ["SharedFile", "open", "wait_all"]
 
-Place = Literal["detect", "one", "striped"]
-
 
 class SharedFile(ByteFile[_core.SharedFile]):
     """One file that all ranks read and write, on the disks of all of them or on one that they share.
@@ -36,9 +34,9 @@ class SharedFile(ByteFile[_core.SharedFile]):
         self._path = path
 
     @property
-    def one(self) -> bool:
-        """True for one file that all ranks see; False for a component file on each rank."""
-        return self._core.one
+    def striped(self) -> bool:
+        """True for component files on the disks of ranks; False for one file that all ranks see."""
+        return self._core.striped
 
     @property
     def components(self) -> int:
@@ -51,9 +49,9 @@ class SharedFile(ByteFile[_core.SharedFile]):
         return self._core.unit
 
     @plait_errors
-    def home(self, component: int) -> int:
+    def owner(self, component: int) -> int:
         """Return the rank that has a component on its disk."""
-        return call(fail_here, self._core.home, to_whole_number(component, "component"))
+        return call(fail_here, self._core.owner, to_whole_number(component, "component"))
 
     @overload
     def read(self, offset: int, out: int) -> npt.NDArray[np.uint8]: ...
@@ -122,7 +120,7 @@ class SharedFile(ByteFile[_core.SharedFile]):
         """Return a description with the path of the file and its location."""
         if self.closed:
             return f"<closed plait.shared.SharedFile {self._path!r}>"
-        location = "one file" if self.one else f"{self.components} components, stripes of {self.unit} bytes"
+        location = f"{self.components} components, stripes of {self.unit} bytes" if self.striped else "one file"
         return f"<plait.shared.SharedFile {self._path!r}, {location}>"
 
 
@@ -137,7 +135,7 @@ def open(
     unit: int | None = None,
     limit: int | None = None,
     expected: int | None = None,
-    place: Place = "detect",
+    striped: bool | None = None,
 ) -> SharedFile:
     """Open or create a shared file. Collective, with the same arguments on every rank.
 
@@ -151,8 +149,8 @@ def open(
     unit        bytes of a stripe, instead of ``request``; 32 KiB if neither is given
     limit       no byte may be written at or beyond this offset
     expected    expected size of the file in bytes; a warning is issued if the disks have less free space
-    place       "one": one file that all ranks see; "striped": a component file on each rank's disk; "detect": "one" if
-                all ranks see the same folder, otherwise "striped"
+    striped     True: a component file on each rank's disk; False: one file that all ranks see; None: one file if all
+                ranks see the same folder, otherwise component files
 
     Raises the same error on every rank.
     """
@@ -164,17 +162,18 @@ def open(
             what: 0 if value is None else to_whole_number(value, what)
             for what, value in (("request", request), ("unit", unit), ("limit", limit), ("expected", expected))
         }
-        texts = path_to_text(mode, "mode"), path_to_text(place, "place")
+        mode_text = path_to_text(mode, "mode")
         flags = check_flag(persistent, "persistent"), check_flag(atomic, "atomic")
+        checked_striped = None if striped is None else check_flag(striped, "striped")
     with naming_file(name):
         core = call(
             fail,
             _core.SharedFile.open,
             path=name,
-            mode=texts[0],
+            mode=mode_text,
             persistent=flags[0],
             atomic=flags[1],
-            place=texts[1],
+            striped=checked_striped,
             comm=core_comm,
             **numbers,
         )

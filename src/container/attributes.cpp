@@ -41,7 +41,7 @@ void check_attributes(const ArrayAttributes& attributes, const std::string& wher
     if (attribute.name.empty() || attribute.name.find('\0') != std::string::npos || !npy::is_utf8(attribute.name))
       base::throw_argument_error(
           where,
-          ": an attribute has an empty name, or one that is no UTF-8 or has a byte of zero; give it "
+          ": an attribute has an empty name, or one that is not UTF-8 or contains a zero byte; give it "
           "another one");
     if (!names.insert(attribute.name).second)
       base::throw_argument_error(where, ": two attributes have the name \"", attribute.name,
@@ -50,7 +50,7 @@ void check_attributes(const ArrayAttributes& attributes, const std::string& wher
       base::throw_argument_error(where, ": the attribute \"", attribute.name, "\" has no value: ", attribute.error);
     if (!std::ranges::all_of(attribute.texts, npy::is_utf8))
       base::throw_argument_error(where, ": the attribute \"", attribute.name,
-                                 "\" has a text that is no UTF-8; use that encoding");
+                                 "\" has a text that is not UTF-8; use that encoding");
     const std::int64_t count = value_count(attribute);
     const bool has_texts = attribute.is_texts() || attribute.is_json();
     const std::int64_t value_bytes = has_texts ? 1 : npy::dtype_bytes(attribute.dtype);

@@ -33,13 +33,13 @@ std::string list_names(const std::vector<Member>& members) {
 
 const Member& find_member(const std::vector<Member>& members, const std::string& path) {
   const auto [file, array, format] = array_name(path);
-  if (members.empty()) base::throw_argument_error(file, " holds no array; give another file");
+  if (members.empty()) base::throw_argument_error(file, " contains no array; give another file");
   if (!array && members.size() > 1)
     base::throw_argument_error(file, " holds ", members.size(), " arrays: ", list_names(members), "; name one, as in ",
                                file, "::", members.front().name);
   const auto found = array ? std::ranges::find(members, *array, &Member::name) : members.begin();
   if (found == members.end())
-    base::throw_argument_error(file, " holds no array \"", *array, "\"; it holds: ", list_names(members));
+    base::throw_argument_error(file, " contains no array \"", *array, "\"; it contains: ", list_names(members));
   if (found->rejection) found->rejection.raise(file, "::", found->name, ": ");
   return *found;
 }
@@ -48,7 +48,7 @@ std::string new_array_name(const std::string& path, const std::string& default_n
   const auto [file, array, format] = array_name(path);
   if (!array) return default_name;
   if (array->empty())
-    base::throw_argument_error(path, ": the name of the array is empty; give one behind the ::, or leave that out");
+    base::throw_argument_error(path, ": the name of the array is empty; write one after the ::, or leave out the ::");
   return std::string(*array);
 }
 
@@ -78,7 +78,7 @@ std::vector<Member> make_new_members(const std::string& path, const FileOptions&
     if (member.name.find('\0') != std::string::npos)
       base::throw_argument_error(path, ": the name of an array has a byte of zero; give it another one");
     if (!npy::is_utf8(member.name))
-      base::throw_argument_error(path, ": the name of an array is no UTF-8; give it another one");
+      base::throw_argument_error(path, ": the name of an array is not UTF-8; give it another one");
     if (member.type.dtype.empty())
       base::throw_argument_error(path, "::", member.name,
                                  ": the array needs a dtype, which the file is to state; give one");

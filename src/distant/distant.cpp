@@ -76,7 +76,7 @@ DistantFile DistantFile::find(const std::string& name, const Comm& comm) {
   return DistantFile(std::move(impl));
 }
 
-int DistantFile::home() const { return impl_->server(); }
+int DistantFile::owner() const { return impl_->server(); }
 bool DistantFile::is_open() const { return impl_->is_open(); }
 bool DistantFile::direct(int rank) const { return impl_->direct(rank) != nullptr; }
 

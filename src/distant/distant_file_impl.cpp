@@ -163,7 +163,7 @@ void DistantFile::Impl::check(int rank, std::int64_t offset, std::int64_t bytes,
   if (!open_) base::throw_argument_error("the distant file has been closed; open another one");
   if (server_ >= 0 ? rank != server_ : rank < 0 || rank >= ranks_) {
     if (server_ >= 0)
-      base::throw_argument_error("the file \"", name_, "\" is at home on rank ", server_, ", but rank ", rank,
+      base::throw_argument_error("the file \"", name_, "\" is owned by rank ", server_, ", but rank ", rank,
                                  " was named");
     base::throw_argument_error("rank ", rank, " was named, but the communicator has the ranks 0 to ", ranks_ - 1);
   }

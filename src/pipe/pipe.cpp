@@ -31,7 +31,7 @@ PipeProgram to_program(const std::string& program, std::int64_t processes) {
 /// Lists the existing pipes, for the error that a name is unknown.
 std::string other_pipes() {
   const std::vector<std::string> names = pipe::meeting_names();
-  if (names.empty()) return "nobody writes to any pipe there";
+  if (names.empty()) return "no program writes to a pipe there";
   std::string all;
   for (const std::string& name : names) all += base::text(all.empty() ? "" : ", ", name);
   return base::text("there are: ", all);
@@ -75,7 +75,7 @@ PipeStatus pipe_status(const std::string& url) {
   const std::string folder = pipe::meeting_folder();
   const auto absent = [&] {
     return Error(ErrorKind::kSystem,
-                 base::text(url, ": nobody writes to it; programs meet in ", folder, ", and ", other_pipes(),
+                 base::text(url, ": no program writes to it; programs meet in ", folder, ", and ", other_pipes(),
                             ". Start a program that opens ", url,
                             " with mode \"w\", or name the folder where it meets its readers by PLAIT_MEET"),
                  ENOENT);
@@ -87,7 +87,8 @@ PipeStatus pipe_status(const std::string& url) {
     status = parse_status(ask_writer(*invitation, url, until));
   } catch (const Error& error) {
     if (!pipe::find_invitation(options.name)) throw absent();  // the writer has ended meanwhile
-    base::rethrow(error, url, ": its writer, ", invitation->program, ", does not tell who is there: ", error.what());
+    base::rethrow(error, url, ": its writer, ", invitation->program,
+                  ", does not answer with its state: ", error.what());
   }
   status.name = options.name;
   status.folder = folder;

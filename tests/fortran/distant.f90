@@ -24,7 +24,7 @@ contains
     allocate (mine(count), found(count))
     bytes = 8*count
     call plait_dio_open(dio, disk(comm%rank), 'w', comm)
-    call expect(plait_dio_home(dio) == -1, 'the server of many')
+    call expect(plait_dio_owner(dio) == -1, 'the server of many')
     do server = 0, comm%size - 1
       mine = values(comm%rank, server)
       if (mod(server, 2) == 0) then
@@ -78,19 +78,19 @@ contains
     next = mod(comm%rank + 1, comm%size)
     call plait_dio_open(none, '', 'r+', comm)
     call plait_dio_offer(mine, make_name(comm%rank), disk(comm%rank), 'w', comm, temporary=.true.)
-    call expect(plait_dio_home(mine) == comm%rank, 'my own server')
+    call expect(plait_dio_owner(mine) == comm%rank, 'my own server')
     numbers = comm%rank
     call plait_dio_write(mine, 12, numbers, comm%rank)
     call together
     call plait_dio_find(theirs, make_name(next), comm)
-    call expect(plait_dio_home(theirs) == next, 'another server')
+    call expect(plait_dio_owner(theirs) == next, 'another server')
     call plait_dio_read(theirs, 12, seen, next)
     call expect(all(seen == next), 'what was found')
     call plait_dio_read(theirs, 0, seen(:, 1), next)
     call expect(all(seen(:, 1) == 0), 'zeros')
     if (comm%size > 1) then
       call plait_dio_read(theirs, 12, seen, comm%rank, stat=stat, errmsg=text)
-      call expect(stat == 1 .and. index(text, 'is at home on rank') > 0, 'at home elsewhere')
+      call expect(stat == 1 .and. index(text, 'is owned by rank') > 0, 'owned by another rank')
     end if
     call together
     call plait_dio_close(theirs)

@@ -117,7 +117,7 @@ def node_comm(request, comm):
     new_comm.Free()
 
 
-@pytest.fixture(params=("one", "striped"))
-def place(request):
-    """The option `place` of shared files: one file that all ranks share, or stripes on the disks of all hosts."""
+@pytest.fixture(params=(False, True), ids=("one", "striped"))
+def striped(request):
+    """The option `striped` of shared files: stripes on the disks of all hosts, or one file that all ranks share."""
     return request.param

@@ -52,7 +52,7 @@ class Storm:
         if kind == "distant":
             self.target: Any = DistantFiles(arguments.folder, comm)
         else:
-            self.target = SharedStripes(arguments.folder, comm, unit, arguments.place)
+            self.target = SharedStripes(arguments.folder, comm, unit, not arguments.one_file)
         self.shape = Shape(self.target.files, self.windows(unit, kind), arguments.operations)
         self.shape.is_uniform = arguments.full
         if arguments.full or self.random.random() < 0.3:
@@ -281,7 +281,7 @@ class Storm:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
     parser.add_argument("--kind", nargs="+", choices=("distant", "shared"), default=["distant", "shared"])
-    parser.add_argument("--place", choices=("one", "striped"), default="striped", help="of a shared file")
+    parser.add_argument("--one-file", action="store_true", help="a shared file that is not striped")
     parser.add_argument("--folder", default="/var/tmp", help="on each rank's disk")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--phases", type=int, default=6)

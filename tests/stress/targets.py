@@ -49,15 +49,15 @@ class DistantFiles:
 
 
 class SharedStripes:
-    """One shared file of all ranks, either in stripes on their disks or in one folder (place="one")."""
+    """One shared file of all ranks, either in stripes on their disks or in one folder (striped=False)."""
 
     files = 1
 
-    def __init__(self, folder: str, comm: MPI.Comm, unit: int, place: str) -> None:
+    def __init__(self, folder: str, comm: MPI.Comm, unit: int, striped: bool) -> None:
         self._ranks = comm.size
         self._unit = unit
-        self._is_one_file = place == "one"
-        self._file = shared.open(Path(folder) / "stress-shared", "w", comm=comm, unit=unit, place=place)
+        self._is_one_file = not striped
+        self._file = shared.open(Path(folder) / "stress-shared", "w", comm=comm, unit=unit, striped=striped)
 
     def iwrite(self, offset: int, data: Any, file: int) -> Any:
         return self._file.iwrite(offset, data)

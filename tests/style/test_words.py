@@ -29,10 +29,8 @@ STORED_STAYS = re.compile(r"(?:\.|->|pop_)front\(")
 STORING = re.compile(r"src/(?:container|codec|driver)/")
 
 HOME = re.compile(r"(?<![A-Za-z])homes?(?![a-z])|(?<![A-Za-z])Homes?(?![a-z:])|[a-z]Homes?(?![a-z])")
-#: Public names, their error texts and descriptions, and home directories.
-HOME_STAYS = re.compile(
-    r"\b(?:at|At) home\b|\bhome\(|[.:>/~]home\b|\b(?:plait_dio|c)_home\b|\bdef home\b|\"[Hh]ome\"|\(\?:home"
-)
+#: Keys of a browser, and home directories.
+HOME_STAYS = re.compile(r"[:/~]home\b|\"[Hh]ome\"|\(\?:home|\bPath\.home\(")
 
 ENGINE = re.compile(r"(?<![A-Za-z])[Ee]ngines?(?![a-z])|[a-z]Engines?(?![a-z])")
 ENGINE_STAYS = re.compile(r"[Ll]ayout_?[Ee]ngine|\bengine=")  # terms of Matplotlib and xarray
@@ -50,19 +48,14 @@ DEAL_STAYS = re.compile(r"great deal|deals? with|dealing with")
 PLACE = re.compile(
     r"(?<![A-Za-z])(?:places?(?![A-Za-z])|Places?(?![a-z]))|(?<=[a-z])Places?(?![a-z])|(?<![A-Za-z])PLACES?(?![A-Za-z])"
 )
-PLACE_STAYS = re.compile(r"(\b|_)(in|IN)_(place|PLACE)|InPlace|SharedFilePlace")
+PLACE_STAYS = re.compile(r"(\b|_)(in|IN)_(place|PLACE)|InPlace")
 #: Ordinary English in comments.
 PLACE_IN_PROSE = re.compile(
     r"\bin(?:to)? (?:\w+ )?places?\b|\bin_place\b|\btakes?\b[^.;]* places?\b|\bfirst place\b"
-    r"|\bplaces? (?:of|it|them)\b|--place|`?place[`=]"
+    r"|\bplaces? (?:of|it|them)\b|--place"
 )
-#: These files pass the option `place` of shared files, or `--place` of scripts/hosts.py; both are public.
-OPTION = re.compile(
-    r"src/distant/shared/|src/driver/(distant/|objects/spread_object\.cpp)|include/plait/shared_file\.hpp"
-    r"|bindings/python/core_shared\.cpp|python/plait/(shared\.py|_core\.pyi)|python/plait/draw/panel\.py"
-    r"|bench/plait_bench/(shared|columbus)/|scripts/(hosts\.py|test\.sh|several_hosts/)|examples/python/columbus\.py"
-    r"|tests/(mpi|stress|python/(distant|launch)|cpp/(distant|driver|core))/"
-)
+#: These files have or pass the option `--place` of scripts/hosts.py.
+OPTION = re.compile(r"scripts/(hosts\.py|test\.sh|several_hosts/)|tests/(stress|python/(distant|bench))/|tests/mpi/")
 #: Patterns of texts that are not identifiers: comments, strings, docstrings.
 PROSE = {
     ".py": r'"""[\s\S]*?"""|#.*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
@@ -199,9 +192,8 @@ def test_identifiers_with_place_are_found(text: str, found: bool) -> None:
         ("std::vector<int> homes_of(const Candidate& file);", True),
         ("// The home's buffer.", True),
         ("class DistantHome {", True),
-        ("int home() const;", False),
-        ("requests.append(file.home)", False),
-        ("the file is at home on rank 2", False),
+        ("int home() const;", True),
+        ("the file is at home on rank 2", True),
         ("{ Home: -Infinity }", False),
     ],
 )

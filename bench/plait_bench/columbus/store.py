@@ -52,7 +52,7 @@ class _SharedFile(Store):
 
     def __init__(self, prefix: str, memory: int, request: int, comm: MPI.Intracomm) -> None:
         super().__init__(prefix, memory)
-        self._file = shared.open(prefix, "w", comm=comm, request=request, place="striped")
+        self._file = shared.open(prefix, "w", comm=comm, request=request, striped=True)
         self.description = f"{self._file.components} component files, stripes of {self._file.unit >> 10} KiB"
 
     def read(self, offset: int, out: Any) -> None:

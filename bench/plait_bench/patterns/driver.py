@@ -152,7 +152,7 @@ def run_patterns(settings: PatternsSettings, progress: Progress = lambda text, s
     cells = settings.cells()
     if not cells:
         raise plait.ArgumentError(
-            "there is nothing to measure: none of the patterns can be had by any of the modes; choose mode 0 as well"
+            "there is nothing to measure: none of the modes makes any of the patterns; choose mode 0 as well"
         )
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(_temporary(settings.directory)))

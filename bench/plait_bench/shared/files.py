@@ -43,7 +43,7 @@ class _StripedFile:
 
     def __init__(self, prefix: str, request: int, comm: MPI.Intracomm) -> None:
         self.prefix = prefix
-        file = shared.open(prefix, "w", comm=comm, unit=request, place="striped")
+        file = shared.open(prefix, "w", comm=comm, unit=request, striped=True)
         self.iread, self.iwrite, self.sync, self.close = file.iread, file.iwrite, file.sync, file.close
 
 

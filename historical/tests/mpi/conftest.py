@@ -4,9 +4,9 @@ from mpi_fixtures import (  # noqa: F401
     comm,
     disk,
     node_comm,
-    place,
     pytest_collection_modifyitems,
     pytest_configure,
     session_folder,
     shared,
+    striped,
 )

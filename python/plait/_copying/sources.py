@@ -135,7 +135,7 @@ class NamedSource:
             else:
                 self._check_file()
             if not self._arrays:
-                raise ArgumentError(f"{self.name} holds no array; nothing was copied")
+                raise ArgumentError(f"{self.name} contains no array; nothing was copied")
 
     def __enter__(self) -> NamedSource:
         """Return itself; each array is opened when it is read."""

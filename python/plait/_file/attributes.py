@@ -146,7 +146,7 @@ def encode_attribute(name: Any, value: Any) -> ArrayAttribute:
         return _encode_value(name, value)
     except TypeError:  # raised by the conversion of a text
         raise ArgumentError(
-            f"the attribute {shown(name)} has a name or a text that is no UTF-8; give other ones"
+            f"the attribute {shown(name)} has a name or a text that is not UTF-8; give other ones"
         ) from None
 
 

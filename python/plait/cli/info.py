@@ -64,7 +64,7 @@ def info_command(names: tuple[str, ...], json_: bool, **options_given: Any) -> N
             print_dimensions(document)
             print_attributes(document)
     if number < 0 and not json_:
-        click.echo("nobody writes to a pipe")
+        click.echo("no program writes to a pipe")
 
 
 def _to_json_numbers(value: Any) -> Any:

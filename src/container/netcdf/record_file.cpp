@@ -63,7 +63,8 @@ std::shared_ptr<RecordFile> RecordFile::open(const std::shared_ptr<store::Store>
   if (!file) entry = file = std::make_shared<RecordFile>(store, name);
   const std::scoped_lock file_lock(file->mutex_);
   if (!file->extensions_.try_emplace(variable, Extension{file->record_count_, file->record_count_}).second)
-    base::throw_system_error(EBUSY, name, " is being extended under another name here; close it there first");
+    base::throw_system_error(EBUSY, name,
+                             " is being extended by this process under another name; close that file first");
   return file;
 }
 

@@ -80,7 +80,9 @@ std::vector<Member> list_members(const std::vector<Entry>& entries, const std::s
     const std::string_view name = std::string_view(entry.name).substr(0, entry.name.size() - kNpySuffix.size());
     member.name = npy::is_utf8(name) ? std::string(name) : npy::latin1_to_utf8(name);
     member.stored = entry.compressed_bytes;
-    member.storage = entry.method == kStored ? "stored" : entry.method == kDeflated ? "deflated" : "packed otherwise";
+    member.storage = entry.method == kStored     ? "stored"
+                     : entry.method == kDeflated ? "deflated"
+                                                 : "an unsupported codec";
     member.rejection = entry_rejection(entry);
     npy_entries.push_back(&entry);
   }

@@ -132,7 +132,7 @@ class Handler {
     key_ = name;
     if (depth_ == 1) {
       in_metadata_ = name == kMetadataKey;
-      if (!names_.insert(name).second) return fail("the name \"", name, "\" stands there twice");
+      if (!names_.insert(name).second) return fail("the name \"", name, "\" occurs twice");
       if (!in_metadata_) arrays_.push_back({name, {}, {}, {}, {}, position()});
       return true;
     }

@@ -78,7 +78,7 @@ OrderedJson make_names_json(const std::string& path, const FileOptions& options,
   OrderedJson names = OrderedJson::array();
   for (const std::string& dimension : options.dimension_names) {
     if (!npy::is_utf8(dimension))
-      base::throw_argument_error(path, ": the name of a dimension is no UTF-8; give it another one");
+      base::throw_argument_error(path, ": the name of a dimension is not UTF-8; give it another one");
     names.push_back(dimension.empty() ? OrderedJson(nullptr) : OrderedJson(marked_text(dimension)));
   }
   if (names.size() != dimensions)

@@ -111,7 +111,7 @@ std::vector<int> assign_servers(const Candidate& file, std::size_t ranks) {
 
 }  // namespace
 
-Choice choose(const std::string& path, SharedFilePlace place, const std::vector<NameView>& views) {
+Choice choose(const std::string& path, std::optional<bool> striped, const std::vector<NameView>& views) {
   // The first rank that does not see the same ordinary file as rank 0.
   const auto other = std::ranges::find_if(views, [&](const NameView& view) {
     const auto& first = views.front().plain;
@@ -120,7 +120,7 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
   const bool all_same = other == views.end();
   const bool some_rank_sees_it =
       std::ranges::any_of(views, [](const NameView& view) { return view.plain.has_value(); });
-  const bool can_use_plain = all_same && some_rank_sees_it && place != SharedFilePlace::kStriped;
+  const bool can_use_plain = all_same && some_rank_sees_it && striped != true;
   const auto throw_not_alike = [&] {
     throw_unopened(
         path,
@@ -129,14 +129,14 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
              "replace it"),
         ESTALE);
   };
-  std::map<Key, Candidate> striped;
-  if (place != SharedFilePlace::kOne) striped = find_candidates(views);
+  std::map<Key, Candidate> candidates;
+  if (striped != false) candidates = find_candidates(views);
 
   std::set<std::string> replaced;
-  for (const auto& [key, file] : striped)
+  for (const auto& [key, file] : candidates)
     if (file.is_complete()) replaced.insert(file.file.replaced.begin(), file.file.replaced.end());
   std::vector<const Candidate*> complete;
-  for (const auto& [key, file] : striped)
+  for (const auto& [key, file] : candidates)
     if (file.is_complete() && !replaced.contains(file.file.id)) complete.push_back(&file);
 
   if (complete.size() > 1)
@@ -147,7 +147,7 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
                    EEXIST);
   if (!complete.empty() && can_use_plain)
     throw_unopened(path,
-                   "an ordinary file and a striped one have this name; choose one by place=one or place=striped, or "
+                   "an ordinary file and a striped one have this name; choose one by striped=true or striped=false, or "
                    "remove one",
                    EEXIST);
   if (!complete.empty()) {
@@ -156,12 +156,11 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
             candidate.file.limit};
   }
   if (can_use_plain) return {/*one=*/true, {}, 0, {0}, 0};
-  if (!striped.empty()) throw_incomplete(path, striped.begin()->second);
-  if (some_rank_sees_it && place != SharedFilePlace::kStriped) throw_not_alike();
-  throw_unopened(path, place == SharedFilePlace::kOne ? "there is no such file"
-                       : place == SharedFilePlace::kStriped
-                           ? "no rank sees a component of it"
-                           : "there is no such file, and no rank sees a component of one");
+  if (!candidates.empty()) throw_incomplete(path, candidates.begin()->second);
+  if (some_rank_sees_it && striped != true) throw_not_alike();
+  throw_unopened(path, striped == false  ? "there is no such file"
+                       : striped == true ? "no rank sees a component of it"
+                                         : "there is no such file, and no rank sees a component of one");
 }
 
 }  // namespace plait::distant::shared

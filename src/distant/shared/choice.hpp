@@ -28,6 +28,6 @@ void fields(Codec& codec, base::Record<Codec, Choice>& choice) {
 /// Chooses the file from the views of all ranks, in the order of ranks.  A component is served by the rank that sees it
 /// and serves the fewest components so far; among equal ranks by the rank that wrote it, or else by the lowest rank.
 /// errors  kSystem: there is no such file, not all of it, or more than one.
-Choice choose(const std::string& path, SharedFilePlace place, const std::vector<NameView>& views);
+Choice choose(const std::string& path, std::optional<bool> striped, const std::vector<NameView>& views);
 
 }  // namespace plait::distant::shared

@@ -1,6 +1,6 @@
 /// Opens shared files: determines where the bytes are stored, and which rank serves them.
 ///
-/// New files, place "detect": rank 0 creates a temporary file, and all ranks test if they see it. If all see it, and
+/// New files, unless the caller chooses: rank 0 creates a temporary file, and all ranks test if they see it. If all see it, and
 /// the file system is coherent or all ranks are on one node, it becomes the shared file. Otherwise each rank creates a
 /// component file on its own disk, and the shared file is striped.
 ///
@@ -82,11 +82,10 @@ void check_options(const SharedFileOptions& options) {
 
 std::string SharedFile::Impl::call_text() const {
   static constexpr std::array<const char*, 3> kModes{"r", "r+", "w"};
-  static constexpr std::array<const char*, 3> kPlaces{"detected", "one", "striped"};
   return text("open the shared file \"", options_.path, "\" in mode \"",
               kModes.at(static_cast<std::size_t>(options_.mode)), "\" (",
               options_.persistent ? (options_.atomic ? "persistent, atomic" : "persistent") : "not persistent",
-              ", place ", kPlaces.at(static_cast<std::size_t>(options_.place)), ", request ", options_.request,
+              options_.striped ? (*options_.striped ? ", striped" : ", one file") : "", ", request ", options_.request,
               ", unit ", options_.unit, ", limit ", options_.limit, ", expected ", options_.expected,
               options_.reserve ? ", reserved)" : ")");
 }
@@ -101,7 +100,7 @@ void SharedFile::Impl::open() {
   collective::Collective call(*transport_, [this] { return call_text(); }, [this] { check_options(options_); });
   if (options_.mode != SharedFileMode::kWrite) {
     open_existing(call);
-  } else if (options_.place == SharedFilePlace::kStriped || !make_one(call)) {
+  } else if (options_.striped == true || !make_one(call)) {
     make_striped(call);
   }
   parts_.finish_opening();
@@ -144,16 +143,16 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
   // The lowest rank that does not see the file, or the number of ranks; and 1 if the file is usable on all ranks.
   std::array<std::int64_t, 2> agreed{seen ? transport_->size() : rank_, usable ? 1 : 0};
   transport_->reduce_min(agreed);
-  if (agreed[1] == 0 && options_.place == SharedFilePlace::kDetect) {
+  if (agreed[1] == 0 && !options_.striped) {
     new_one_.reset();
     return false;
   }
   if (agreed[0] < transport_->size()) {
     new_one_.reset();
     call.run_phase([&] {
-      base::throw_system_error(ENOENT, "cannot open the shared file ", options_.path,
-                               " as one file: what rank 0 makes there rank ", agreed[0],
-                               " does not see; name a folder that all see, or let it be striped");
+      base::throw_system_error(
+          ENOENT, "cannot open the shared file ", options_.path, " as one file: rank ", agreed[0],
+          " does not see what rank 0 creates there; name a folder that all ranks see, or let it be striped");
     });
   }
   one_ = true;
@@ -265,7 +264,7 @@ void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::N
     std::vector<shared::NameView> all;
     all.reserve(views.size());
     for (const std::string& each : views) all.push_back(base::decode<shared::NameView>(each, base::kAnotherRank));
-    choice = shared::choose(options_.path, options_.place, all);
+    choice = shared::choose(options_.path, options_.striped, all);
   });
   choice = base::decode<shared::Choice>(collective::agree_on_text(*transport_, [&] { return base::encode(choice); }),
                                         base::kAnotherRank);

@@ -38,10 +38,10 @@ void SharedFile::fail_open(const std::string& message, const Comm& comm, int sys
 }
 
 bool SharedFile::is_open() const { return impl_->is_open(); }
-bool SharedFile::one() const { return impl_->one(); }
+bool SharedFile::is_striped() const { return impl_->is_striped(); }
 int SharedFile::components() const { return impl_->parts().stripes().components(); }
 std::int64_t SharedFile::unit() const { return impl_->unit(); }
-int SharedFile::home(int component) const { return impl_->server(component); }
+int SharedFile::owner(int component) const { return impl_->server(component); }
 
 void SharedFile::read(std::int64_t offset, void* buffer, std::int64_t bytes) {
   impl_->here().access({offset, bytes, static_cast<std::byte*>(buffer), nullptr}, false);

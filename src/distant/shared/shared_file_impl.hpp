@@ -44,7 +44,7 @@ class SharedFile::Impl {
     owner_.check(options_.path);
     return *this;
   }
-  bool one() const { return one_; }
+  bool is_striped() const { return !one_; }
   const Comm& comm() const { return comm_; }
   const distant::shared::Parts& parts() const { return parts_; }
   std::int64_t unit() const { return unit_; }

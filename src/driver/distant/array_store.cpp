@@ -92,7 +92,7 @@ class PendingRequests : public store::Pending {
 }  // namespace
 
 std::string ArrayStore::description() const {
-  if (file_.one()) return "one file that all ranks see";
+  if (!file_.is_striped()) return "one file that all ranks see";
   return base::text("stripes of ", base::bytes_text(file_.unit()), " in ", file_.components(),
                     file_.components() == 1 ? " component file" : " component files", " on the ranks' disks");
 }

@@ -21,7 +21,7 @@ class ArrayStore : public store::Store {
   const std::string& name() const override { return shown_; }
   std::string description() const override;
   store::Striping striping() const override {
-    return file_.one() ? store::Striping{} : store::Striping{file_.unit(), file_.components()};
+    return !file_.is_striped() ? store::Striping{} : store::Striping{file_.unit(), file_.components()};
   }
   std::int64_t size() override { return file_.size(); }
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;

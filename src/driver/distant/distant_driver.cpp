@@ -105,7 +105,7 @@ std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& openin
   SharedFileOptions file_options;
   file_options.path = path;
   file_options.mode = to_shared_mode(opening.mode());
-  file_options.place = name.place;
+  file_options.striped = name.striped;
   if (is_new) {
     file_options.persistent = true;
     file_options.atomic = true;
@@ -116,7 +116,7 @@ std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& openin
   SharedFile file = SharedFile::open(file_options, opening.comm());
   if (is_new) {
     file.resize(bytes);
-  } else if (name.unit != 0 && !file.one() && file.unit() != name.unit) {
+  } else if (name.unit != 0 && file.is_striped() && file.unit() != name.unit) {
     base::throw_argument_error("distant:", path, " has stripes of ", file.unit(), " bytes, but unit=", name.unit,
                                " was given; leave it out or correct it");
   }

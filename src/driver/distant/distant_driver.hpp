@@ -1,4 +1,4 @@
-/// Arrays on the ranks' own disks: `distant:NAME?folder=/disk&unit=64K&place=striped`.
+/// Arrays on the ranks' own disks: `distant:NAME?folder=/disk&unit=64K&striped=true`.
 #pragma once
 
 #include "driver/collective_driver.hpp"

@@ -12,11 +12,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-SharedFilePlace parse_place(const std::string& value, const std::string& url) {
-  if (value == "detect") return SharedFilePlace::kDetect;
-  if (value == "one") return SharedFilePlace::kOne;
-  if (value == "striped") return SharedFilePlace::kStriped;
-  base::throw_argument_error(url, ": place=", value, " is not known; use place=striped, place=one or place=detect");
+bool parse_striped(const std::string& value, const std::string& url) {
+  if (value == "true") return true;
+  if (value == "false") return false;
+  base::throw_argument_error(url, ": striped=", value,
+                             " was given; use striped=true or striped=false, or leave it out");
 }
 
 }  // namespace
@@ -32,10 +32,10 @@ Name parse_name(const std::string& url) {
       if (name.folder.empty()) fail("folder= is empty; give the folder that exists on each rank's own disk");
     } else if (option.key == "unit") {
       name.unit = store::parse_bytes_option(option, url);
-    } else if (option.key == "place") {
-      name.place = parse_place(option.value, url);
+    } else if (option.key == "striped") {
+      name.striped = parse_striped(option.value, url);
     } else {
-      fail("the option \"", option.key, "\" is not known; use folder=, unit= and place=, separated by &");
+      fail("the option \"", option.key, "\" is not known; use folder=, unit= and striped=, separated by &");
     }
   }
   if (!name.folder.empty() && fs::path(name.path).is_absolute())

@@ -1,4 +1,4 @@
-/// The names of arrays on the ranks' own disks: `distant:NAME?folder=/disk&unit=64K&place=striped`.
+/// The names of arrays on the ranks' own disks: `distant:NAME?folder=/disk&unit=64K&striped=true`.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct Name {
   std::string path;       ///< the path NAME
   std::string folder;     ///< empty if not stated
   std::int64_t unit = 0;  ///< 0 if not stated
-  SharedFilePlace place = SharedFilePlace::kDetect;
+  std::optional<bool> striped = std::nullopt;
 };
 
 /// Parses a name. `%XX` in NAME and in the folder is the character with that hexadecimal code.
 /// errors  kArgument: there is no NAME, an option is unknown or occurs twice, the unit is not a positive number, the
-///         value of `place=` is unknown, or a folder is given with a NAME that is an absolute path.
+///         value of `striped=` is neither true nor false, or a folder is given with a NAME that is an absolute path.
 Name parse_name(const std::string& url);
 
 /// Returns the absolute path of a name in this process: relative to its folder, otherwise to that of

@@ -114,7 +114,7 @@ std::int64_t stripe_bytes(std::int64_t bytes, int ranks) {
 SharedFile open_content(const NewObject& made, const std::string& url, const Opening& opening) {
   SharedFileOptions options;
   options.path = base::text(made.folder, "/plait-object");
-  options.place = SharedFilePlace::kStriped;
+  options.striped = true;
   options.unit = stripe_bytes(made.bytes, opening.call().transport().size());
   options.reserve = true;                // a full disk is an error before the elements are written
   const core::SilentScope by_the_array;  // the File of the array itself reports that it was not closed

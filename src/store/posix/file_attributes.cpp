@@ -27,7 +27,7 @@ bool is_copied(std::string_view name) {
 
 struct stat read_status(int file, const std::string& display_name) {
   struct stat found{};
-  if (::fstat(file, &found) != 0) throw system_error("look at " + display_name, errno);
+  if (::fstat(file, &found) != 0) throw system_error("inspect " + display_name, errno);
   return found;
 }
 

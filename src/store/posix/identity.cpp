@@ -30,7 +30,7 @@ bool has_unstable_inode_numbers(int file) {
 /// Returns the status of a file on systems that do not permit statx(), such as old containers. It has no creation time.
 FileStatus read_plain_status(int file, const std::string& display_name) {
   struct stat found{};
-  if (::fstat(file, &found) != 0) throw system_error("look at " + display_name, errno);
+  if (::fstat(file, &found) != 0) throw system_error("inspect " + display_name, errno);
   return {{has_unstable_inode_numbers(file) ? 0 : found.st_ino, /*born=*/0, found.st_size, nanoseconds(found.st_mtim)},
           found.st_mode};
 }

@@ -295,7 +295,7 @@ PosixStore::PosixStore(std::string path, Access access, std::int64_t min_read_ah
 
 std::int64_t PosixStore::size() {
   const off_t end = ::lseek(file_.number(), 0, SEEK_END);
-  if (end < 0) throw system_error(base::text("look at ", path_), errno);
+  if (end < 0) throw system_error(base::text("inspect ", path_), errno);
   return end;
 }
 

@@ -135,7 +135,7 @@ class Rendezvous::FileLock {
   [[noreturn]] static void fail_stuck(const Rendezvous& rendezvous) {
     const int process = base::host::find_locking_process(rendezvous.file_.number(), kChangeLock);
     base::throw_system_error(ETIMEDOUT, "rank ", rendezvous.job_.rank, " of the job ", rendezvous.job_.name,
-                             " could not look at ", rendezvous.path_, " within ", rendezvous.timeout_.count(),
+                             " could not read ", rendezvous.path_, " within ", rendezvous.timeout_.count(),
                              " s: ", process != 0 ? text("process ", process) : std::string("some rank of the job"),
                              " holds its lock, and may be stopped; let it go on, or end it");
   }

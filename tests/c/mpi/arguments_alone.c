@@ -347,7 +347,7 @@ void mpi_wrong_handles(void) {
   CHECK_FAILS(plait_request_elements(NULL, &bytes), PLAIT_ERROR_ARGUMENT, "NULL");
   CHECK_FAILS(plait_redistribution_explain(NULL, &words), PLAIT_ERROR_ARGUMENT, "NULL");
   CHECK_FAILS(plait_shared_memory(NULL, &memory, &bytes), PLAIT_ERROR_ARGUMENT, "NULL");
-  CHECK_FAILS(plait_dio_home(NULL, &flag), PLAIT_ERROR_ARGUMENT, "NULL");
+  CHECK_FAILS(plait_dio_owner(NULL, &flag), PLAIT_ERROR_ARGUMENT, "NULL");
   CHECK_FAILS(plait_dio_test(NULL, &flag), PLAIT_ERROR_ARGUMENT, "NULL");
   CHECK_OK(plait_comm_free(&comm));
   CHECK_OK(plait_text_free(NULL));

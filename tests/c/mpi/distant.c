@@ -28,7 +28,7 @@ void mpi_distant_everywhere(void) {
   int done = 0;
   int server = 0;
   CHECK_OK(plait_dio_open(disk(rank), "w", everyone, NULL, &dio));
-  CHECK_OK(plait_dio_home(dio, &server));
+  CHECK_OK(plait_dio_owner(dio, &server));
   CHECK_EQUAL(server, -1);
   for (int at = 0; at < ranks; ++at) {
     for (int64_t i = 0; i < COUNT; ++i) mine[i] = value(rank, at, i);
@@ -85,7 +85,7 @@ void mpi_distant_names(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   snprintf(name, sizeof name, "file %d", other);
   CHECK_OK(plait_dio_find(name, everyone, &theirs));
-  CHECK_OK(plait_dio_home(theirs, &server));
+  CHECK_OK(plait_dio_owner(theirs, &server));
   CHECK_EQUAL(server, other);
   CHECK_OK(plait_dio_read(theirs, 0, text, sizeof text, other, NULL));
   CHECK(strcmp(text, name) == 0);

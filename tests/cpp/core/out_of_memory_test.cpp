@@ -277,18 +277,18 @@ TEST_F(OutOfMemory, ClosingDistantFiles) {
 }
 
 TEST_F(OutOfMemory, OpeningSharedFiles) {
-  for (const SharedFilePlace place : {SharedFilePlace::kOne, SharedFilePlace::kStriped})
+  for (const bool is_striped : {false, true})
     for (const SharedFileMode mode : {SharedFileMode::kWrite, SharedFileMode::kReadWrite}) {
       const Prepare prepare = [&](const Comm& comm) -> Call {
         const auto call_options = std::make_shared<SharedFileOptions>();
-        call_options->path = path(place == SharedFilePlace::kOne ? "one" : "striped");
-        call_options->place = place;
+        call_options->path = path(is_striped ? "striped" : "one");
+        call_options->striped = is_striped;
         call_options->persistent = true;
         // Makes the objects that all shared files of a communicator share, and the file that mode r+ opens.
         SharedFile::open(*call_options, comm).close();
         call_options->mode = mode;
-        call_options->place = SharedFilePlace::kDetect;
-        if (mode == SharedFileMode::kWrite) call_options->place = place;
+        call_options->striped = std::nullopt;
+        if (mode == SharedFileMode::kWrite) call_options->striped = is_striped;
         return [call_options, comm] { const SharedFile file = SharedFile::open(*call_options, comm); };
       };
       try_all("open a shared file", prepare, 11 * kInterval);
@@ -297,13 +297,11 @@ TEST_F(OutOfMemory, OpeningSharedFiles) {
 
 /// The files are persistent and atomic and have the name of an existing file, which close() replaces.
 TEST_F(OutOfMemory, ClosingAndResizingSharedFiles) {
-  for (const SharedFilePlace place : {SharedFilePlace::kOne, SharedFilePlace::kStriped})
+  for (const bool is_striped : {false, true})
     for (const bool resize : {false, true}) {
       const Prepare prepare = [&](const Comm& comm) -> Call {
-        const SharedFileOptions call_options{.path = path(place == SharedFilePlace::kOne ? "one" : "striped"),
-                                             .persistent = true,
-                                             .atomic = true,
-                                             .place = place};
+        const SharedFileOptions call_options{
+            .path = path(is_striped ? "striped" : "one"), .persistent = true, .atomic = true, .striped = is_striped};
         SharedFile::open(call_options, comm).close();
         auto file = std::make_shared<SharedFile>(SharedFile::open(call_options, comm));
         return [file, resize] { resize ? file->resize(100000) : file->close(); };

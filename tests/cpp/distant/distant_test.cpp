@@ -214,7 +214,7 @@ TEST_P(DistantFileTest, FilesAreFoundByName) {
     DistantFile none = DistantFile::open({}, comm);
     const std::string name = "of " + std::to_string(comm.rank());
     DistantFile offered = DistantFile::offer(name, own(comm.rank()), comm);
-    EXPECT_EQ(offered.home(), comm.rank());
+    EXPECT_EQ(offered.owner(), comm.rank());
     offered.write(0, name.data(), static_cast<std::int64_t>(name.size()), comm.rank());
     expect_error([&] { DistantFile::offer(name, own(comm.rank()), comm); }, "already");
     expect_error([&] { DistantFile::find("nobody's", comm); }, "no rank has offered");
@@ -224,12 +224,12 @@ TEST_P(DistantFileTest, FilesAreFoundByName) {
     const int other = (comm.rank() + 1) % comm.size();
     const std::string other_name = "of " + std::to_string(other);
     DistantFile found_file = DistantFile::find(other_name, comm);
-    EXPECT_EQ(found_file.home(), other);
+    EXPECT_EQ(found_file.owner(), other);
     EXPECT_EQ(found_file.direct(other), plait::core::get_transport(comm).rank_on_node(other) >= 0);
     std::string text(other_name.size(), ' ');
     found_file.read(0, text.data(), static_cast<std::int64_t>(text.size()), other);
     EXPECT_EQ(text, other_name);
-    if (comm.size() > 1) expect_error([&] { found_file.read(0, text.data(), 1, comm.rank()); }, "is at home on rank");
+    if (comm.size() > 1) expect_error([&] { found_file.read(0, text.data(), 1, comm.rank()); }, "is owned by rank");
     barrier(comm);
     offered.close();
     barrier(comm);

@@ -30,7 +30,6 @@ using plait::Error;
 using plait::ErrorKind;
 using plait::SharedFile;
 using plait::SharedFileOptions;
-using plait::SharedFilePlace;
 using plait::distant::OutstandingRequests;
 using plait::transport::CallFailure;
 using plait_test::Bytes;
@@ -179,7 +178,7 @@ class RequestsWithoutMemory : public plait_test::DistantTest {
     SharedFileOptions options;
     options.path = path("data");
     options.unit = unit;
-    options.place = SharedFilePlace::kStriped;
+    options.striped = true;
     return options;
   }
 };

@@ -164,8 +164,8 @@ TEST_F(ReplacedFileTest, StripedFilesAreReadWhole) {
 }
 
 TEST_F(ReplacedFileTest, ArraysInSharedFilesAreReadWhole) {
-  for (const std::string place : {"one", "striped"}) {
-    const std::string url = "distant:" + path(place) + "?place=" + place;
+  for (const std::string is_striped : {"false", "true"}) {
+    const std::string url = "distant:" + path("striped-" + is_striped) + "?striped=" + is_striped;
     at_each_call(url, url, {12, 1}, {90, 2});
     at_each_call(url, url, {12, 1}, {12, 2});
   }
@@ -173,7 +173,7 @@ TEST_F(ReplacedFileTest, ArraysInSharedFilesAreReadWhole) {
 
 TEST_F(ReplacedFileTest, EndlessReplacementsAreAnError) {
   replace_repeatedly(path("a.npy"), path("a.npy"));
-  if (oracle::is_thorough()) replace_repeatedly("distant:" + path("b") + "?place=one", path("b"));
+  if (oracle::is_thorough()) replace_repeatedly("distant:" + path("b") + "?striped=false", path("b"));
 }
 
 }  // namespace

@@ -171,7 +171,7 @@ TEST_F(ResolvedStores, DistantArraysHaveTheVisibleComponents) {
   for (const char* other : {"d.c3of3-0123456789abcdef", "d.c0of3-012", "e.c0of3-0123456789abcdef", "d.c0"})
     put(other, "");
   for (const std::string& name :
-       {distant("d"), distant("%64") + "&place=striped", "distant:" + path("d"), "distant:" + relative("d")}) {
+       {distant("d"), distant("%64") + "&striped=true", "distant:" + path("d"), "distant:" + relative("d")}) {
     const ResolvedName actual = locate(name);
     EXPECT_EQ(actual.kind, kDistant);
     EXPECT_EQ(actual.path, path("d"));
@@ -189,13 +189,13 @@ TEST_F(ResolvedStores, DistantArraysAreFoundAsTheyAreWritten) {
   plait::FileOptions options;
   options.shape = {70};
   options.dtype = "<f8";
-  for (const std::string place : {"one", "striped"}) {
-    const std::string url = distant("d-" + place) + "&place=" + place;
+  for (const bool is_striped : {false, true}) {
+    const std::string url = is_striped ? distant("d-striped") + "&striped=true" : distant("d-one") + "&striped=false";
     plait::File::open(url, plait::Mode::kWrite, options).close();
     const ResolvedName actual = locate(url);
-    EXPECT_EQ(actual.kind, place == "one" ? kDistantOne : kDistant);
-    EXPECT_EQ(actual.components.size(), place == "one" ? 0U : 1U);
-    EXPECT_EQ(fs::exists(actual.path), place == "one");
+    EXPECT_EQ(actual.kind, is_striped ? kDistant : kDistantOne);
+    EXPECT_EQ(actual.components.size(), is_striped ? 1U : 0U);
+    EXPECT_EQ(fs::exists(actual.path), !is_striped);
   }
 }
 

@@ -118,7 +118,7 @@ def test_files_are_found_by_name(node_comm, shared):
     with distant.open(None, comm=node_comm):
         name = f"of rank {node_comm.rank}"
         offered = distant.offer(name, disk_file(shared, node_comm.rank), "w", comm=node_comm)
-        assert offered.home == node_comm.rank
+        assert offered.owner == node_comm.rank
         offered.write(0, name.encode())
         with pytest.raises(plait.ArgumentError, match="already"):
             distant.offer(name, disk_file(shared, node_comm.rank), "w", comm=node_comm)
@@ -126,7 +126,7 @@ def test_files_are_found_by_name(node_comm, shared):
         node_comm.Barrier()
         other = (node_comm.rank + 1) % node_comm.size
         with distant.find(f"of rank {other}", comm=node_comm) as file:
-            assert file.home == other
+            assert file.owner == other
             assert file.read(0, len(f"of rank {other}")).tobytes() == f"of rank {other}".encode()
             node_comm.Barrier()
             offered.close()

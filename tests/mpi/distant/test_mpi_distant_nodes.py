@@ -65,8 +65,8 @@ def error_codes(file):
 def test_found_files_of_the_node_need_no_messages(node_comm, shared, temporary):
     """A new temporary file has no name, so that it can only be opened through its owner."""
     with found_neighbour(node_comm, shared, temporary=temporary) as (_, found, near):
-        assert found.direct(found.home) == near
-        np.testing.assert_array_equal(found.read(0, 5000), np.full(5000, found.home))
+        assert found.direct(found.owner) == near
+        np.testing.assert_array_equal(found.read(0, 5000), np.full(5000, found.owner))
         found.write(5000, b"more")
         found.sync()
         assert found.size() == 5004
@@ -82,7 +82,7 @@ def test_a_closed_file_cannot_be_accessed(node_comm, shared):
             fresh.write(0, b"fresh bytes")
             node_comm.Barrier()
             assert set(error_codes(found).values()) == {errno.EBADF}
-            assert not found.direct(found.home)
+            assert not found.direct(found.owner)
             found.read(0, 0)
             found.write(0, b"")
             found.iread(0, 0).wait()
@@ -112,7 +112,7 @@ def test_the_owner_resizes_while_others_read(node_comm, shared):
     with found_neighbour(node_comm, shared) as (offered, found, _):
         offered.resize(100)
         node_comm.Barrier()
-        with pytest.raises(plait.StoreError, match=f"rank {found.home} .*: the file ends at 100") as caught:
+        with pytest.raises(plait.StoreError, match=f"rank {found.owner} .*: the file ends at 100") as caught:
             found.read(95, 10)
         assert caught.value.errno == errno.ENODATA
         assert found.size() == 100
@@ -120,7 +120,7 @@ def test_the_owner_resizes_while_others_read(node_comm, shared):
         for size in (1_000_000, 10, 200_000):
             offered.resize(size)
             with contextlib.suppress(plait.StoreError):  # the file may end before
-                assert set(np.unique(found.read(0, 100_000))) <= {0, found.home}
+                assert set(np.unique(found.read(0, 100_000))) <= {0, found.owner}
         node_comm.Barrier()
         assert not found.read(100_000, 100_000).any()
         node_comm.Barrier()
@@ -130,7 +130,7 @@ def test_a_file_offered_for_reading_is_not_changed(node_comm, shared):
     node_comm.Barrier()  # the folder exists
     disk_file(shared, node_comm.rank).write_bytes(b"book")
     with found_neighbour(node_comm, shared, "r") as (_, found, near):
-        assert found.direct(found.home) == near
+        assert found.direct(found.owner) == near
         assert found.read(0, 4).tobytes() == b"book"
         for call in (
             lambda: found.write(0, b"x"),
@@ -152,19 +152,19 @@ def test_without_descriptors_messages_are_used(node_comm, shared):
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (number, limits[1]))
         try:
-            with distant.find(f"file {found.home}", comm=node_comm) as again:
-                is_direct = again.direct(found.home)
+            with distant.find(f"file {found.owner}", comm=node_comm) as again:
+                is_direct = again.direct(found.owner)
                 values = again.read(0, 5000)
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, limits)
         assert not is_direct or (near and node_comm.size == 1)
-        np.testing.assert_array_equal(values, np.full(5000, found.home))
+        np.testing.assert_array_equal(values, np.full(5000, found.owner))
         node_comm.Barrier()
 
 
 def test_programs_do_not_inherit_descriptors(node_comm, shared):
     with found_neighbour(node_comm, shared) as (_, found, near):
-        path = str(disk_file(shared, found.home))
+        path = str(disk_file(shared, found.owner))
         numbers = [n for n in os.listdir("/proc/self/fd") if link_target(n) == path]
         assert bool(numbers) == near
         assert all(fcntl.fcntl(int(number), fcntl.F_GETFD) & fcntl.FD_CLOEXEC for number in numbers)
@@ -174,7 +174,7 @@ def test_programs_do_not_inherit_descriptors(node_comm, shared):
 def test_the_descriptor_of_a_closed_file_is_dropped(node_comm, shared):
     """Otherwise it would keep the disk space of a removed file."""
     with found_neighbour(node_comm, shared, temporary=True) as (offered, found, near):
-        path = f"{disk_file(shared, found.home)} (deleted)"
+        path = f"{disk_file(shared, found.owner)} (deleted)"
         node_comm.Barrier()
         assert (path in map(link_target, os.listdir("/proc/self/fd"))) == near
         offered.close()

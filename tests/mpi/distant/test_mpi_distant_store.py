@@ -15,8 +15,12 @@ import plait
 SHAPE = (12, 10)
 
 
-def url(folder, place="striped", unit=None, name="a"):
-    return f"distant:{name}?folder={folder}&place={place}" + ("" if unit is None else f"&unit={unit}")
+def url(folder, striped=True, unit=None, name="a"):
+    return (
+        f"distant:{name}?folder={folder}"
+        + ("" if striped is None else f"&striped={str(striped).lower()}")
+        + ("" if unit is None else f"&unit={unit}")
+    )
 
 
 def names(folder):
@@ -52,17 +56,17 @@ def test_every_distribution(node_comm, disk, strategy, unit, order):
             file.write(model.local(whole, node_comm.rank), model.layout())
 
 
-@pytest.mark.parametrize("place", ["striped", "one", "detect"])
-def test_random_accesses(comm, disk, shared, place):
+@pytest.mark.parametrize("striped", [True, False, None])
+def test_random_accesses(comm, disk, shared, striped):
     random = np.random.default_rng(11)
-    folder = shared if place == "one" else disk
+    folder = shared if striped is False else disk
     for _ in range(12):
         whole, region, new, expected = random_rewrite(random, "f8", "u1", ">c16", "i2", "S3", "V1000")
         shape = whole.shape
         first, reader = random_model(random, shape, comm.size), random_model(random, shape, comm.size)
         writer = random_model(random, new.shape, comm.size)
         options = {"comm": comm, **random_options(random, comm.size, whole.itemsize)}
-        name = url(folder, place, int(random.choice([1, 5, 64, 1000, 4096])))
+        name = url(folder, striped, int(random.choice([1, 5, 64, 1000, 4096])))
         new_one = {"shape": shape, "dtype": whole.dtype, "order": str(random.choice(["C", "F"]))}
         with plait.open(name, "w", **options, **new_one) as file:
             file.write(first.local(whole, comm.rank), first.layout())
@@ -199,7 +203,7 @@ def test_errors_are_the_same_everywhere(comm, disk):
     says(url(disk / "none"), "w", plait.StoreError, "No such file")
     says(url(disk), "r", plait.StoreError, str(disk / "a"))
     says(f"{url(disk)}&wide=1", "w", plait.ArgumentError, 'the option "wide" is not known')
-    says(url(disk, "there"), "w", plait.ArgumentError, "place=there is not known")
+    says(url(disk, "there"), "w", plait.ArgumentError, "striped=there was given")
     says(url(disk, unit=0), "w", plait.ArgumentError, "unit=0 is not above 0")
     says(f"distant:{disk}/a?folder=/tmp", "w", plait.ArgumentError, "is an absolute path; leave out folder=")
     says("distant:", "w", plait.ArgumentError, "no name after distant:")
@@ -263,7 +267,7 @@ def test_folders_by_the_setting(comm, disk, monkeypatch):
     """Rank 0's value of the environment variable applies to all ranks."""
     monkeypatch.setenv("PLAIT_DISTANT_FOLDER", str(disk) if comm.rank == 0 else "elsewhere")
     layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
-    with plait.open("distant:b?place=striped", "w", comm=comm, shape=SHAPE, dtype="f8") as file:
+    with plait.open("distant:b?striped=true", "w", comm=comm, shape=SHAPE, dtype="f8") as file:
         file.write(np.ones(layout.local_shape(comm.rank)), layout)
     assert any(name.startswith("b.c") for name in names(disk))
     with plait.open("distant:b", comm=comm) as file:
@@ -273,8 +277,8 @@ def test_folders_by_the_setting(comm, disk, monkeypatch):
 def test_in_a_shared_folder_the_array_is_one_npy_file(comm, shared):
     whole = make_distinct_array(SHAPE)
     layout = LayoutModel(SHAPE, ("*", "cyclic"), (comm.size,))
-    for place in ("one", "detect"):
-        with plait.open(url(shared, place), "w", comm=comm, shape=SHAPE, dtype="f8") as file:
+    for striped in (False, None):
+        with plait.open(url(shared, striped), "w", comm=comm, shape=SHAPE, dtype="f8") as file:
             file.write(layout.local(whole, comm.rank), layout.layout())
         if comm.rank == 0:
             assert names(shared) == ["a"]
@@ -282,15 +286,15 @@ def test_in_a_shared_folder_the_array_is_one_npy_file(comm, shared):
         comm.Barrier()
 
 
-@pytest.mark.parametrize("place", ["striped", "detect"])
-def test_copies(comm, disk, shared, place):
+@pytest.mark.parametrize("striped", [True, None])
+def test_copies(comm, disk, shared, striped):
     """All ranks copy from an ordinary file to their disks and back."""
     whole = make_distinct_array((101, 37), ">f4")
     if comm.rank == 0:
         np.save(shared / "a.npy", whole)
     comm.Barrier()
     for memory in (1 << 20, 5000):
-        done = plait.copy(shared / "a.npy", url(disk, place, 1000), comm=comm, memory=memory)
+        done = plait.copy(shared / "a.npy", url(disk, striped, 1000), comm=comm, memory=memory)
         assert (done.shape, done.dtype, done.bytes, done.ranks) == ((101, 37), np.dtype(">f4"), whole.nbytes, comm.size)
         assert (done.windows > 1) == (memory == 5000)
         plait.copy(
@@ -303,7 +307,7 @@ def test_copies(comm, disk, shared, place):
         if comm.rank == 0:
             assert (shared / "b.npy").read_bytes() == (shared / "a.npy").read_bytes()
         comm.Barrier()
-    plait.copy(f"distant:a?folder={disk}", url(disk, place, 3000, "c"), comm=comm, memory=5000)
+    plait.copy(f"distant:a?folder={disk}", url(disk, striped, 3000, "c"), comm=comm, memory=5000)
     with plait.open(f"distant:c?folder={disk}", comm=comm) as file:
         layout = LayoutModel(whole.shape, ("block", "*"), (comm.size,))
         check(file.read(layout.layout()), layout.local(whole, comm.rank))

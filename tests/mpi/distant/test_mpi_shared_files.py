@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 from nodes import SEVERAL_HOSTS
 from same import expect_same_error
-from shared_place import PLACES, UNITS, content, select_folder
+from shared_striping import STRIPED, UNITS, content, select_folder
 
 import plait
 from plait import shared as shared_files
 from plait.shared import wait_all
 
 
-@pytest.mark.parametrize(("place", "unit"), UNITS)
-def test_every_rank_reads_what_others_wrote(node_comm, shared, disk, place, unit):
+@pytest.mark.parametrize(("striped", "unit"), UNITS)
+def test_every_rank_reads_what_others_wrote(node_comm, shared, disk, striped, unit):
     node_comm.Barrier()
     sizes = (1, 99, 5000, 300_001, 2_000_003)
-    path = select_folder(place, disk, shared) / "data"
-    with shared_files.open(path, "w", comm=node_comm, place=place, unit=unit) as file:
-        assert file.one == (place == "one")
-        assert file.components == (1 if file.one else node_comm.size)
-        assert file.unit == (0 if file.one else unit)
+    path = select_folder(striped, disk, shared) / "data"
+    with shared_files.open(path, "w", comm=node_comm, striped=striped, unit=unit) as file:
+        assert file.striped == striped
+        assert file.components == (node_comm.size if striped else 1)
+        assert file.unit == (unit if striped else 0)
         base = 0
         for size in sizes:
             file.write(base + size * node_comm.rank, content([size, node_comm.rank], size))
@@ -33,8 +33,8 @@ def test_every_rank_reads_what_others_wrote(node_comm, shared, disk, place, unit
             node_comm.Barrier()
 
 
-@pytest.mark.parametrize(("place", "unit"), UNITS[:3])
-def test_random_accesses_agree_with_a_model(node_comm, shared, disk, place, unit):
+@pytest.mark.parametrize(("striped", "unit"), UNITS[:3])
+def test_random_accesses_agree_with_a_model(node_comm, shared, disk, striped, unit):
     """Between barriers the ranks write disjoint ranges and read ranges that no rank writes."""
     node_comm.Barrier()
     size = 200_000
@@ -42,7 +42,7 @@ def test_random_accesses_agree_with_a_model(node_comm, shared, disk, place, unit
     model = np.zeros(size, "u1")
     end = 0
     with shared_files.open(
-        select_folder(place, disk, shared) / "data", "w", comm=node_comm, place=place, unit=unit
+        select_folder(striped, disk, shared) / "data", "w", comm=node_comm, striped=striped, unit=unit
     ) as file:
         for phase in range(12):
             # All ranks draw the same cuts. Rank r accesses the pieces i with i % node_comm.size == r, and writes some.
@@ -80,12 +80,12 @@ def test_random_accesses_agree_with_a_model(node_comm, shared, disk, place, unit
         np.testing.assert_array_equal(file.read(0, end), model[:end])
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_overlapping_writes_leave_bytes_of_the_writers(node_comm, shared, disk, place):
+@pytest.mark.parametrize("striped", STRIPED)
+def test_overlapping_writes_leave_bytes_of_the_writers(node_comm, shared, disk, striped):
     node_comm.Barrier()
     size = 150_000
     with shared_files.open(
-        select_folder(place, disk, shared) / "data", "w", comm=node_comm, place=place, unit=1000
+        select_folder(striped, disk, shared) / "data", "w", comm=node_comm, striped=striped, unit=1000
     ) as file:
         file.resize(size)
         mark = np.full(size, node_comm.rank + 1, "u1")
@@ -103,11 +103,11 @@ def test_overlapping_writes_leave_bytes_of_the_writers(node_comm, shared, disk, 
         assert allowed[actual, np.arange(size)].all()
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_bytes_that_no_rank_wrote_are_zero(node_comm, shared, disk, place):
+@pytest.mark.parametrize("striped", STRIPED)
+def test_bytes_that_no_rank_wrote_are_zero(node_comm, shared, disk, striped):
     node_comm.Barrier()
     with shared_files.open(
-        select_folder(place, disk, shared) / "data", "w", comm=node_comm, place=place, unit=50
+        select_folder(striped, disk, shared) / "data", "w", comm=node_comm, striped=striped, unit=50
     ) as file:
         if node_comm.rank == node_comm.size - 1:
             file.write(3_000, b"far out")
@@ -123,10 +123,10 @@ def test_bytes_that_no_rank_wrote_are_zero(node_comm, shared, disk, place):
         assert file.read(3_007, 0).size == 0
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_offsets_beyond_two_gigabytes(node_comm, shared, disk, place):
+@pytest.mark.parametrize("striped", STRIPED)
+def test_offsets_beyond_two_gigabytes(node_comm, shared, disk, striped):
     node_comm.Barrier()
-    with shared_files.open(select_folder(place, disk, shared) / "data", "w", comm=node_comm, place=place) as file:
+    with shared_files.open(select_folder(striped, disk, shared) / "data", "w", comm=node_comm, striped=striped) as file:
         for offset in (2**31 - 3, 2**32 - 3, 2**40):
             if node_comm.rank == 0:
                 file.write(offset, b"over the edge")
@@ -142,7 +142,7 @@ def test_ranks_detect_whether_they_share_a_folder(node_comm, shared, disk):
     node_comm.Barrier()
     for folder in (shared, disk):
         with shared_files.open(folder / "data", "w", comm=node_comm) as file:
-            assert file.one == (folder is shared or not SEVERAL_HOSTS)
+            assert file.striped == (folder is disk and SEVERAL_HOSTS)
             file.write(node_comm.rank * 10, b"0123456789")
             node_comm.Barrier()
             assert file.read(0, 10 * node_comm.size).tobytes() == b"0123456789" * node_comm.size
@@ -150,19 +150,20 @@ def test_ranks_detect_whether_they_share_a_folder(node_comm, shared, disk):
         node_comm.Barrier()
         assert not any(folder.iterdir())
     if SEVERAL_HOSTS:
-        expect_same_error(node_comm, lambda: shared_files.open(disk / "data", "w", comm=node_comm, place="one"),
+        expect_same_error(node_comm, lambda: shared_files.open(disk / "data", "w", comm=node_comm, striped=False),
                          plait.StoreError, "does not see")  # fmt: skip
     missing = shared / "none" / "data"
-    for way in ("detect", "one", "striped"):
-        expect_same_error(node_comm, lambda way=way: shared_files.open(missing, "w", comm=node_comm, place=way),
+    for striped in (None, False, True):
+        options = {"comm": node_comm, "striped": striped}
+        expect_same_error(node_comm, lambda options=options: shared_files.open(missing, "w", **options),
                          plait.StoreError, str(missing))  # fmt: skip
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_writes_beyond_the_limit_fail(comm, shared, disk, place):
+@pytest.mark.parametrize("striped", STRIPED)
+def test_writes_beyond_the_limit_fail(comm, shared, disk, striped):
     comm.Barrier()
-    path = select_folder(place, disk, shared) / "data"
-    with shared_files.open(path, "w", comm=comm, place=place, limit=1000, unit=100) as file:
+    path = select_folder(striped, disk, shared) / "data"
+    with shared_files.open(path, "w", comm=comm, striped=striped, limit=1000, unit=100) as file:
         file.write(999, b"x")
         with pytest.raises(plait.ArgumentError, match="limited to 1000 bytes, but should get 1001"):
             file.write(999, b"xy")
@@ -187,7 +188,7 @@ def test_mistakes_are_errors_on_all_ranks(comm, shared, disk):
     last = comm.rank == comm.size - 1
     for call, what in (
         (opening(unit=-1), "unit=-1"),
-        (opening(place="here" if last else "one"), 'place "here" is not known'),
+        (opening(striped="here" if last else False), "striped='here' is not a truth value"),
         (opening(unit=1.5 if last else 1), "unit=1.5 is not a whole number"),
         (opening(atomic=True), "atomic was asked for"),
         (lambda: shared_files.open("", "w", comm=comm), "names no file"),
@@ -198,31 +199,31 @@ def test_mistakes_are_errors_on_all_ranks(comm, shared, disk):
         expect_same_error(
             comm, opening(limit=7 if last else 8), plait.ArgumentError, "the ranks of a collective call differ"
         )
-    with shared_files.open(path, "w", comm=comm, place="striped") as file:
+    with shared_files.open(path, "w", comm=comm, striped=True) as file:
         for wrong, what in (
             (lambda: file.read(-1, 1), "offset -1"),
             (lambda: file.read(0, -1), "-1 bytes"),
             (lambda: file.write(0.5, b"x"), "not a whole number"),
-            (lambda: file.home(comm.size), "component"),
-            (lambda: file.home(2**40), "component=1099511627776 is out of range"),
+            (lambda: file.owner(comm.size), "component"),
+            (lambda: file.owner(2**40), "component=1099511627776 is out of range"),
         ):
             with pytest.raises(plait.ArgumentError, match=what):
                 wrong()
-        assert [file.home(i) for i in range(comm.size)] == list(range(comm.size))
+        assert [file.owner(i) for i in range(comm.size)] == list(range(comm.size))
     with pytest.raises(plait.ArgumentError, match="has been closed"):
         file.read(0, 1)
     with pytest.raises(plait.ArgumentError, match="has been closed"):
         file.close()
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("striped", STRIPED)
 @pytest.mark.parametrize("waiting_in", ["close", "resize"])
-def test_an_exception_in_the_with_block_reaches_all_ranks(comm, shared, disk, place, waiting_in):
+def test_an_exception_in_the_with_block_reaches_all_ranks(comm, shared, disk, striped, waiting_in):
     comm.Barrier()
     last = comm.size - 1
 
     def use():
-        with shared_files.open(select_folder(place, disk, shared) / "data", "w", comm=comm, place=place) as file:
+        with shared_files.open(select_folder(striped, disk, shared) / "data", "w", comm=comm, striped=striped) as file:
             if comm.rank == last:
                 raise ValueError("mine")
             if waiting_in == "resize":
@@ -237,22 +238,22 @@ def test_an_exception_in_the_with_block_reaches_all_ranks(comm, shared, disk, pl
     comm.Barrier()
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_too_little_disk_space_is_a_warning(comm, shared, disk, place, capfd):
+@pytest.mark.parametrize("striped", STRIPED)
+def test_too_little_disk_space_is_a_warning(comm, shared, disk, striped, capfd):
     comm.Barrier()
-    path = select_folder(place, disk, shared) / "data"
-    with shared_files.open(path, "w", comm=comm, place=place, expected=2**60):
+    path = select_folder(striped, disk, shared) / "data"
+    with shared_files.open(path, "w", comm=comm, striped=striped, expected=2**60):
         pass
-    with shared_files.open(path, "w", comm=comm, place=place, expected=1):
+    with shared_files.open(path, "w", comm=comm, striped=striped, expected=1):
         pass
     printed = capfd.readouterr().err
     assert printed.count("is expected to get 1152921504606846976 bytes") == (comm.rank == 0)
 
 
-def test_both_places_in_one_program(comm, shared, disk):
+def test_striped_and_other_files_in_one_program(comm, shared, disk):
     comm.Barrier()
-    single = shared_files.open(shared / "data", "w", comm=comm, place="one")
-    striped = shared_files.open(disk / "data", "w", comm=comm, place="striped", request=30_000)
+    single = shared_files.open(shared / "data", "w", comm=comm, striped=False)
+    striped = shared_files.open(disk / "data", "w", comm=comm, striped=True, request=30_000)
     assert striped.unit == 32_768
     wait_all([file.iwrite(comm.rank * 50_000, content(comm.rank, 50_000)) for file in (single, striped)])
     comm.Barrier()

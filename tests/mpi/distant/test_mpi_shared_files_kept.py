@@ -8,7 +8,7 @@ import pytest
 from mpi4py import MPI
 from nodes import SEVERAL_HOSTS
 from same import expect_same_error
-from shared_place import PLACES, UNITS, content, select_folder
+from shared_striping import STRIPED, UNITS, content, select_folder
 
 import plait
 from plait import shared as shared_files
@@ -23,37 +23,35 @@ def first_ranks(comm, size):
         part.Free()
 
 
-@pytest.mark.parametrize(("place", "unit"), UNITS[:2])
-def test_a_file_is_reopened_by_other_numbers_of_ranks(comm, shared, disk, place, unit):
+@pytest.mark.parametrize(("striped", "unit"), UNITS[:2])
+def test_a_file_is_reopened_by_other_numbers_of_ranks(comm, shared, disk, striped, unit):
     comm.Barrier()
     count = 50_000
     size = comm.size
     # On several hosts, fewer ranks may not see all disks.
-    pairs = (
-        [(size, size)] if SEVERAL_HOSTS and place == "striped" else [(size, 1), (size, 2), (3, size), (1, size), (2, 3)]
-    )
+    pairs = [(size, size)] if SEVERAL_HOSTS and striped else [(size, 1), (size, 2), (3, size), (1, size), (2, 3)]
     whole = content(unit, count)
     for writers, readers in pairs:
         if max(writers, readers) > size:
             continue
-        path = select_folder(place, disk, shared) / f"data-{writers}-{readers}"
+        path = select_folder(striped, disk, shared) / f"data-{writers}-{readers}"
         with first_ranks(comm, writers) as part:
             if part:
-                with shared_files.open(path, "w", comm=part, place=place, unit=unit, persistent=True) as file:
+                with shared_files.open(path, "w", comm=part, striped=striped, unit=unit, persistent=True) as file:
                     for begin in range(part.rank * 1000, count, part.size * 1000):
                         file.write(begin, whole[begin : begin + 1000])
         comm.Barrier()
         with first_ranks(comm, readers) as part:
             if part:
                 with shared_files.open(path, "r+", comm=part) as file:
-                    assert file.components == (1 if place == "one" else writers)
-                    assert {file.home(i) for i in range(file.components)} <= set(range(readers))
+                    assert file.components == (writers if striped else 1)
+                    assert {file.owner(i) for i in range(file.components)} <= set(range(readers))
                     assert file.size() == count
                     np.testing.assert_array_equal(file.read(0, count), whole)
                     part.Barrier()
                     file.write(part.rank, whole[part.rank : part.rank + 1])
         comm.Barrier()
-    with shared_files.open(select_folder(place, disk, shared) / f"data-{size}-{pairs[0][1]}", "r", comm=comm) as file:
+    with shared_files.open(select_folder(striped, disk, shared) / f"data-{size}-{pairs[0][1]}", "r", comm=comm) as file:
         np.testing.assert_array_equal(file.read(0, count), whole)
         with pytest.raises(plait.ArgumentError, match="is open only to read"):
             file.write(0, b"x")
@@ -63,7 +61,7 @@ def test_missing_components_are_errors(comm, shared, disk):
     comm.Barrier()
     path = disk / "data"
     expect_same_error(comm, lambda: shared_files.open(path, "r", comm=comm), plait.StoreError, "there is no such file")
-    with shared_files.open(path, "w", comm=comm, place="striped", persistent=True) as file:
+    with shared_files.open(path, "w", comm=comm, striped=True, persistent=True) as file:
         file.write(0, b"x")
     last = comm.size - 1
     if comm.rank == last:
@@ -78,30 +76,30 @@ def test_missing_components_are_errors(comm, shared, disk):
 def test_a_new_file_replaces_the_old_one(comm, shared, disk):
     comm.Barrier()
     path = disk / "data"
-    kinds = ("striped",) if SEVERAL_HOSTS else ("striped", "one", "striped", "striped", "one", "one")
-    for number, kind in enumerate(kinds):
-        with shared_files.open(path, "w", comm=comm, place=kind, persistent=True) as file:
+    kinds = (True,) if SEVERAL_HOSTS else (True, False, True, True, False, False)
+    for number, striped in enumerate(kinds):
+        with shared_files.open(path, "w", comm=comm, striped=striped, persistent=True) as file:
             file.write(comm.rank, bytes([number]))
         with shared_files.open(path, "r", comm=comm) as file:
-            assert file.one == (kind == "one")
+            assert file.striped == striped
             assert file.read(0, comm.size).tolist() == [number] * comm.size
         here = 1 if SEVERAL_HOSTS else comm.size
         names = sorted(entry.name for entry in disk.iterdir())
-        if kind == "one":
+        if not striped:
             assert names == ["data"]
         elif not SEVERAL_HOSTS:
             assert len(names) == 2 * here
         comm.Barrier()
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("striped", STRIPED)
 @pytest.mark.parametrize("ends", ["well", "abandoned"])
-def test_an_atomic_file_appears_whole_or_not_at_all(comm, shared, disk, place, ends):
+def test_an_atomic_file_appears_whole_or_not_at_all(comm, shared, disk, striped, ends):
     comm.Barrier()
-    path = select_folder(place, disk, shared) / "data"
-    with shared_files.open(path, "w", comm=comm, place=place, persistent=True) as file:
+    path = select_folder(striped, disk, shared) / "data"
+    with shared_files.open(path, "w", comm=comm, striped=striped, persistent=True) as file:
         file.write(comm.rank, b"o")
-    file = shared_files.open(path, "w", comm=comm, place=place, persistent=True, atomic=True)
+    file = shared_files.open(path, "w", comm=comm, striped=striped, persistent=True, atomic=True)
     file.write(comm.rank, b"n")
     with shared_files.open(path, "r", comm=comm) as old:
         assert old.read(0, comm.size).tobytes() == b"o" * comm.size
@@ -117,17 +115,17 @@ def test_an_atomic_file_appears_whole_or_not_at_all(comm, shared, disk, place, e
         assert actual.read(0, comm.size).tobytes() == (b"n" if ends == "well" else b"o") * comm.size
     comm.Barrier()
     if not SEVERAL_HOSTS:
-        assert len(list(path.parent.iterdir())) == (1 if place == "one" else 2 * comm.size)
+        assert len(list(path.parent.iterdir())) == (2 * comm.size if striped else 1)
     comm.Barrier()
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_file_that_is_not_persistent_leaves_nothing(node_comm, shared, disk, place):
+@pytest.mark.parametrize("striped", STRIPED)
+def test_a_file_that_is_not_persistent_leaves_nothing(node_comm, shared, disk, striped):
     node_comm.Barrier()
-    folder = select_folder(place, disk, shared)
-    with shared_files.open(folder / "data", "w", comm=node_comm, place=place) as file:
+    folder = select_folder(striped, disk, shared)
+    with shared_files.open(folder / "data", "w", comm=node_comm, striped=striped) as file:
         node_comm.Barrier()
-        if place == "striped":
+        if striped:
             assert not any(folder.iterdir())  # so nothing stays even if the ranks are killed
         file.write(node_comm.rank * 10_000, bytes(10_000))
         file.sync()

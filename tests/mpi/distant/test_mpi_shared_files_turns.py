@@ -6,19 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from same import expect_same_error
-from shared_place import select_folder
+from shared_striping import select_folder
 
 import plait
 from plait import shared as shared_files
 
 
-def test_an_abandoned_file_is_closed_on_all_ranks(comm, shared, disk, place):
+def test_an_abandoned_file_is_closed_on_all_ranks(comm, shared, disk, striped):
     """The other ranks get the error from another collective call; none waits for that rank, and the file is removed."""
     comm.Barrier()
     last = comm.size - 1
-    path = select_folder(place, disk, shared) / "data"
-    file = shared_files.open(path, "w", comm=comm, place=place, persistent=True, atomic=True)
-    other = shared_files.open(f"{path}2", "w", comm=comm, place=place)
+    path = select_folder(striped, disk, shared) / "data"
+    file = shared_files.open(path, "w", comm=comm, striped=striped, persistent=True, atomic=True)
+    other = shared_files.open(f"{path}2", "w", comm=comm, striped=striped)
     if comm.rank == last:
         file.abandon()
     else:
@@ -37,7 +37,7 @@ def test_an_abandoned_file_is_closed_on_all_ranks(comm, shared, disk, place):
     comm.Barrier()
 
 
-def test_collective_calls_and_pending_accesses_do_not_interfere(comm, shared, disk, place):
+def test_collective_calls_and_pending_accesses_do_not_interfere(comm, shared, disk, striped):
     """Pending accesses to another file use the same messages between ranks."""
     comm.Barrier()
     shape = (40, 3000)
@@ -45,13 +45,13 @@ def test_collective_calls_and_pending_accesses_do_not_interfere(comm, shared, di
     columns = plait.Layout(shape, "(*, cyclic)", grid=(comm.size,))
     whole = np.arange(120_000.0).reshape(shape)
     local = np.ascontiguousarray(whole[comm.rank :: comm.size])
-    path = select_folder(place, disk, shared) / "data"
+    path = select_folder(striped, disk, shared) / "data"
     options = {"comm": comm, "shape": shape, "dtype": "f8", "strategy": "two-phase", "memory": 4096}
     with plait.open(shared / "field.npy", "w", **options) as field:
         for turn in range(6):
             write = field.iwrite(local + turn, rows)
             read = field.iread(columns)
-            with shared_files.open(path, "w", comm=comm, place=place) as file:
+            with shared_files.open(path, "w", comm=comm, striped=striped) as file:
                 file.write(comm.rank, bytes([turn]))
                 file.resize(2 * comm.size)
                 assert file.read(comm.rank, 1).tolist() == [turn]
@@ -69,7 +69,7 @@ def test_an_open_that_fails_leaves_the_old_file(comm, shared):
     """One rank has no file descriptor left for the new file."""
     comm.Barrier()
     path = shared / "data"
-    with shared_files.open(path, "w", comm=comm, place="one", persistent=True) as file:
+    with shared_files.open(path, "w", comm=comm, striped=False, persistent=True) as file:
         file.write(0, b"old")
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     if comm.rank == comm.size - 1:
@@ -79,7 +79,7 @@ def test_an_open_that_fails_leaves_the_old_file(comm, shared):
     try:
         error = expect_same_error(
             comm,
-            lambda: shared_files.open(path, "w", comm=comm, place="one", persistent=True),
+            lambda: shared_files.open(path, "w", comm=comm, striped=False, persistent=True),
             plait.StoreError,
             "Too many open files",
         )

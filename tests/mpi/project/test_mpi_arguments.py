@@ -217,11 +217,11 @@ def test_distant_and_shared_files(comm, disk):
         plait.shared.open(comm=comm, **kwargs).close()
 
     good = {"path": disk / "s", "mode": "w", "persistent": False, "atomic": False, "unit": None, "limit": None,
-            "expected": None, "request": None, "place": "one"}  # fmt: skip
+            "expected": None, "request": None, "striped": False}  # fmt: skip
     bad = {"path": TEXTS[:9], "mode": TEXTS, "persistent": FLAGS, "atomic": FLAGS, "unit": NUMBERS[:6],
-           "limit": NUMBERS[:6], "expected": NUMBERS[:6], "request": NUMBERS[:6], "place": TEXTS}  # fmt: skip
+           "limit": NUMBERS[:6], "expected": NUMBERS[:6], "request": NUMBERS[:6], "striped": FLAGS}  # fmt: skip
     assert count_errors(comm, shared_file, good, bad, 1, 3) > 12
-    with plait.shared.open(disk / "s", "w", comm=comm) as file:  # "striped" if the hosts share no folder
+    with plait.shared.open(disk / "s", "w", comm=comm) as file:  # striped if the hosts share no folder
         assert count_errors(comm, file.resize, {"size": 8}, {"size": NUMBERS}, 2, 8) > 6
 
 
@@ -255,7 +255,7 @@ def test_accesses_of_distant_and_shared_files(comm, disk):
             check_arguments(call, good, bad, 6)
         for call in (file.iread, file.iwrite):
             check_arguments(lambda *args, call=call: call(*args).wait(), good, bad, 7)
-        check_arguments(file.home, {"component": 0}, {"component": NUMBERS}, 8)
+        check_arguments(file.owner, {"component": 0}, {"component": NUMBERS}, 8)
 
 
 NAMES = ["", "\udc80\udcff", "a\0b", b"\xff", 7, None, [], object(), HostileArgument(), np.array([1, 2])]

@@ -74,7 +74,7 @@ def test_a_group_name_that_leaves_the_hierarchy(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", [".h5", ".nc", ".zarr"])
 def test_texts_in_another_encoding(tmp_path, suffix):
-    with pytest.raises(plait.ArgumentError, match='attribute "a" has a text that is no UTF-8'):
+    with pytest.raises(plait.ArgumentError, match='attribute "a" has a text that is not UTF-8'):
         write(tmp_path / f"a{suffix}", attributes={"a": np.array([b"\xff"])})
     assert list(tmp_path.iterdir()) == []
 

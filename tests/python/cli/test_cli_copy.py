@@ -36,7 +36,7 @@ def names(folder: Path):
 @pytest.mark.parametrize("ranks", [None, pytest.param(3, marks=needs_mpi), pytest.param(4, marks=needs_mpi)])
 def test_round_trips_preserve_all_bytes(tmp_path, source, ranks):
     more = [] if ranks is None else ["--ranks", str(ranks)]
-    intermediate = f"distant:d?folder={tmp_path}&place=striped&unit=1000"
+    intermediate = f"distant:d?folder={tmp_path}&striped=true&unit=1000"
     result = run("copy", str(source), intermediate, "--memory", "20K", *more)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith(f"{source} -> {intermediate}: 90.5 KiB in ")
@@ -201,7 +201,7 @@ def test_hanging_ranks_are_killed_by_a_second_signal(tmp_path, monkeypatch):
 
 
 def test_replaced_files_are_removed(tmp_path, source):
-    for target in ("b.npy", f"distant:b.npy?folder={tmp_path}&place=striped", f"distant:b.npy?folder={tmp_path}"):
+    for target in ("b.npy", f"distant:b.npy?folder={tmp_path}&striped=true", f"distant:b.npy?folder={tmp_path}"):
         existing = str(tmp_path / target) if target == "b.npy" else target
         assert run("copy", str(source), existing).exit_code == 0
         with plait.open(existing) as file:

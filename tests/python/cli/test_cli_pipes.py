@@ -284,10 +284,10 @@ def test_info_of_a_pipe():
         "data: <f8 40x50 (*, *)",
     ):
         assert line in shown
-    assert run("info").stdout == "nobody writes to a pipe\n"
+    assert run("info").stdout == "no program writes to a pipe\n"
     result = run("info", "pipe:flow")
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
-    assert "pipe:flow: nobody writes to it; programs meet in " in result.stderr
+    assert "pipe:flow: no program writes to it; programs meet in " in result.stderr
 
 
 def test_info_prints_nan_and_infinity_as_texts():
@@ -313,7 +313,7 @@ def test_info_of_files():
     Path("d1").mkdir()
     Path("d2").mkdir()
     plait.copy("a.npy", "stripe:s.bin?disks=d1,d2&unit=16")
-    plait.copy("a.npy", "distant:d?place=striped")
+    plait.copy("a.npy", "distant:d?striped=true")
     result = run("info", "a.npy", "a.bin")
     assert result.stdout.split("\n\n")[0].splitlines() == [
         "a.npy",

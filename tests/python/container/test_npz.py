@@ -129,10 +129,10 @@ def test_missing_array_names_are_errors(tmp_path):
     text = open_error_text(plait.ArgumentError, path)
     assert text.startswith(f"{path} holds 20 arrays: a0, a1, ")
     assert text.endswith(f"a11 and 8 more; name one, as in {path}::a0")
-    assert f'{path} holds no array "b"; it holds: a0, a1' in open_error_text(plait.ArgumentError, f"{path}::b")
+    assert f'{path} contains no array "b"; it contains: a0, a1' in open_error_text(plait.ArgumentError, f"{path}::b")
     assert "holds an array 3, but the shape 4 was given" in open_error_text(plait.ArgumentError, f"{path}::a3", shape=4)
     np.savez(path)
-    assert "holds no array" in open_error_text(plait.ArgumentError, path)
+    assert "contains no array" in open_error_text(plait.ArgumentError, path)
     with pytest.raises(FileNotFoundError):
         plait.open(f"{tmp_path}/missing.npz::a")
 

@@ -140,7 +140,7 @@ ENTRY = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
         ({"a": {**ENTRY, "dtype": 3}}, '"dtype" of the array "a" has the number 3'),
         ({"a": {**ENTRY, "more": "x"}}, 'has the key "more", which the format does not define'),
         (b'{"a": {"dtype": "U8", "dtype": "U8"}}', 'has the key "dtype" twice'),
-        (b'{"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}, "a": {}}', 'the name "a" stands there twice'),
+        (b'{"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}, "a": {}}', 'the name "a" occurs twice'),
         ({"a": {**ENTRY, "shape": [2], "data_offsets": [2, 4]}}, "what is in front of it ends at byte 0"),
         ({"a": ENTRY, "b": {**ENTRY, "shape": [3], "data_offsets": [1, 4]}}, "what is in front of it ends at byte 4"),
         ({"a": {**ENTRY, "shape": [3], "data_offsets": [0, 3]}}, "its arrays end at byte"),

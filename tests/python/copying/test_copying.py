@@ -66,7 +66,7 @@ def test_windows_are_as_long_as_the_memory_allows():
         choose_cut(Content((1000, 500), "C", 32), 1, 31, window_layout)
 
 
-URLS = ["{0}/b.npy", "{0}/b.bin", "stripe:{0}/b.s?disks={0}/x,{0}/y&unit=100", "distant:b.d?folder={0}&place=striped"]
+URLS = ["{0}/b.npy", "{0}/b.bin", "stripe:{0}/b.s?disks={0}/x,{0}/y&unit=100", "distant:b.d?folder={0}&striped=true"]
 
 
 def describes_itself(url):
@@ -195,7 +195,7 @@ print(peak() - before, done.windows)
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("target", ["b.npy", "distant:b?place=striped&folder={0}"])
+@pytest.mark.parametrize("target", ["b.npy", "distant:b?striped=true&folder={0}"])
 def test_memory_is_bounded(tmp_path, target):
     """Copy 96 MiB with a limit of 8 MiB; up to twice the limit passes, because allocators cache freed memory."""
     np.save(tmp_path / "small.npy", numbers((100, 100)))

@@ -77,7 +77,7 @@ from plait import shared
 folder, how, heard = sys.argv[1:]
 comm = MPI.COMM_WORLD
 last = comm.size - 1
-file = shared.open(f"{folder}/data", "w", comm=comm, place="striped", unit=1000)
+file = shared.open(f"{folder}/data", "w", comm=comm, striped=True, unit=1000)
 if comm.rank == 0:
     file.write(0, bytes(3_000_000))
 comm.Barrier()
@@ -145,7 +145,7 @@ comm = MPI.COMM_WORLD
 assert MPI.Query_thread() < MPI.THREAD_MULTIPLE
 layout = plait.Layout((6, 4), "(cyclic, *)", grid=(comm.size,))
 mine = np.full(layout.local_shape(comm.rank), comm.rank, "f8")
-for url in (f"distant:a?folder={sys.argv[1]}&place=striped", f"distant:b?folder={sys.argv[1]}"):
+for url in (f"distant:a?folder={sys.argv[1]}&striped=true", f"distant:b?folder={sys.argv[1]}"):
     with plait.open(url, "w", comm=comm, shape=(6, 4), dtype="f8") as file:
         file.write(mine, layout)
     with plait.open(url, comm=comm) as file:

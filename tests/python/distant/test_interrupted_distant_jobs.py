@@ -32,7 +32,7 @@ if kind == "distant":
     if comm.rank == 1:
         file.write(0, old, 1)
 else:
-    file = shared.open(f"{folder}/shared", "w", comm=comm, place="striped")
+    file = shared.open(f"{folder}/shared", "w", comm=comm, striped=True)
     where = ()
     if comm.rank == 1:
         file.write(0, old)

@@ -14,7 +14,7 @@ from plait import shared
 
 def test_one_process_has_an_ordinary_file(tmp_path: Path) -> None:
     with shared.open(tmp_path / "data", "w", persistent=True) as file:
-        assert (file.one, file.components, file.unit, file.closed) == (True, 1, 0, False)
+        assert (file.striped, file.components, file.unit, file.closed) == (False, 1, 0, False)
         assert "one file" in repr(file)
         file.write(3, b"bytes")
         file.iwrite(100, np.arange(4, dtype="<i4")).wait()
@@ -32,7 +32,7 @@ def test_one_process_has_an_ordinary_file(tmp_path: Path) -> None:
 
 
 def test_a_limit_stays_with_a_striped_file(tmp_path: Path) -> None:
-    with shared.open(tmp_path / "data", "w", place="striped", unit=10, persistent=True, limit=25) as file:
+    with shared.open(tmp_path / "data", "w", striped=True, unit=10, persistent=True, limit=25) as file:
         file.write(0, bytes(25))
     with shared.open(tmp_path / "data", "r+") as file:
         with pytest.raises(plait.ArgumentError, match="limited to 25 bytes, but should get 26"):
@@ -46,8 +46,8 @@ def test_a_limit_stays_with_a_striped_file(tmp_path: Path) -> None:
 
 
 def test_one_process_has_stripes_on_request(tmp_path: Path) -> None:
-    with shared.open(tmp_path / "data", "w", place="striped", unit=10, persistent=True) as file:
-        assert (file.one, file.components, file.unit) == (False, 1, 10)
+    with shared.open(tmp_path / "data", "w", striped=True, unit=10, persistent=True) as file:
+        assert (file.striped, file.components, file.unit) == (True, 1, 10)
         assert "stripes of 10 bytes" in repr(file)
         file.write(0, b"0123456789ab")
     (component,) = (path for path in tmp_path.iterdir() if path.suffix != ".meta")
@@ -71,14 +71,14 @@ def test_temporary_files_do_not_affect_others(tmp_path: Path) -> None:
     assert (tmp_path / "data").read_bytes() == b"mine"
 
 
-@pytest.mark.parametrize("place", ["one", "striped"])
-def test_a_failing_block_leaves_the_old_file(tmp_path: Path, place: shared.Place) -> None:
-    with shared.open(tmp_path / "data", "w", place=place, persistent=True) as file:
+@pytest.mark.parametrize("striped", [False, True])
+def test_a_failing_block_leaves_the_old_file(tmp_path: Path, striped: bool) -> None:
+    with shared.open(tmp_path / "data", "w", striped=striped, persistent=True) as file:
         file.write(0, b"old")
     before = sorted(tmp_path.iterdir())
 
     def fail() -> None:
-        with shared.open(tmp_path / "data", "w", place=place, persistent=True, atomic=True) as file:
+        with shared.open(tmp_path / "data", "w", striped=striped, persistent=True, atomic=True) as file:
             file.write(0, b"new")
             raise RuntimeError("no more")
 
@@ -90,7 +90,7 @@ def test_a_failing_block_leaves_the_old_file(tmp_path: Path, place: shared.Place
 
 
 def test_threads_use_one_file(tmp_path: Path) -> None:
-    with shared.open(tmp_path / "data", "w", place="striped", unit=64) as file:
+    with shared.open(tmp_path / "data", "w", striped=True, unit=64) as file:
 
         def use(number: int) -> None:
             local = np.full(1000, number, "u1")
@@ -116,7 +116,7 @@ def test_threads_open_separate_files(tmp_path: Path) -> None:
         try:
             for turn in range(30):
                 path = tmp_path / f"{number}-{turn}"
-                with shared.open(path, "w", place="striped") as file:
+                with shared.open(path, "w", striped=True) as file:
                     file.write(turn, bytes([number]))
                     file.resize(turn + 2)
                     assert file.read(turn, 2).tolist() == [number, 0]
@@ -135,7 +135,7 @@ def test_threads_open_separate_files(tmp_path: Path) -> None:
 
 
 def test_descriptions_that_contradict_each_other_are_not_mixed(tmp_path: Path) -> None:
-    with shared.open(tmp_path / "data", "w", place="striped", persistent=True) as file:
+    with shared.open(tmp_path / "data", "w", striped=True, persistent=True) as file:
         file.write(0, b"bytes")
     (text,) = tmp_path.glob("*.meta")
     words = text.read_text().replace("components 1", "components 70000").replace("host 0 0", "host 0 69999")
@@ -163,7 +163,7 @@ def test_the_next_file_removes_leftovers_of_a_killed_process(tmp_path: Path) -> 
     others = {".data.meta.plait-host-1-0", ".other.c0of1-0123456789abcdef.meta.plait-host-1-0"}
     for name in others:
         (tmp_path / name).write_bytes(b"mine")
-    with shared.open(tmp_path / "data", "w", place="one", persistent=True):
+    with shared.open(tmp_path / "data", "w", striped=False, persistent=True):
         pass
     assert {path.name for path in tmp_path.iterdir()} == {"data", *others}
 
@@ -179,7 +179,7 @@ def test_wrong_arguments_are_reported(tmp_path: Path) -> None:
         (lambda: shared.open(f"{tmp_path}/\udcff", "w"), "surrogates not allowed"),
         (lambda: shared.open(f"{tmp_path}/a\0b", "w"), "contains a null character"),
         (lambda: shared.open(tmp_path / "data", "a"), 'mode "a" is not known'),
-        (lambda: shared.open(tmp_path / "data", "w", place="two"), 'place "two"'),  # type: ignore[arg-type]
+        (lambda: shared.open(tmp_path / "data", "w", striped="two"), "striped='two' is not a truth value"),  # type: ignore[arg-type]
         (lambda: shared.open(tmp_path / "data", "w", limit=2**63), "limit=9223372036854775808 is out of range"),
     ):
         with pytest.raises(plait.Error, match=says):

@@ -62,8 +62,8 @@ def expected_output(name):
         ("field.bin", {"shape": SHAPE, "dtype": "f8", "order": "F"}),
         ("raw:field", {"shape": SHAPE, "dtype": "f8", "order": "F"}),
         ("stripe:field?disks=d1,d2,d3&unit=4K", {"shape": SHAPE, "dtype": "f8", "order": "F"}),
-        ("distant:field?folder=d1&place=striped", {}),
-        ("distant:field?folder=d1&place=one", {}),
+        ("distant:field?folder=d1&striped=true", {}),
+        ("distant:field?folder=d1&striped=false", {}),
     ],
 )
 def test_files_hold_the_last_step(simulation, folder, name, how):
@@ -72,7 +72,10 @@ def test_files_hold_the_last_step(simulation, folder, name, how):
     done = launch_simulation(simulation, folder, name)
     assert (done.returncode, done.stdout, done.stderr) == (0, expected_output(name), "")
     content = (
-        name.replace("disks=d1,d2,d3&unit=4K", "").replace("&place=striped", "").replace("&place=one", "").rstrip("?")
+        name.replace("disks=d1,d2,d3&unit=4K", "")
+        .replace("&striped=true", "")
+        .replace("&striped=false", "")
+        .rstrip("?")
     )
     with plait.open(content, **how) as file:
         assert (file.shape, file.dtype, file.order) == (SHAPE, np.dtype("f8"), "F")

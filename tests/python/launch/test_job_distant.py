@@ -26,11 +26,11 @@ def test_one_sided_files(tmp_path, nothing_left):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("place", ["one", "striped"])
-def test_shared_files(place, tmp_path):
+@pytest.mark.parametrize("striped", [False, True])
+def test_shared_files(striped, tmp_path):
     source = f"""
     from plait import shared
-    with shared.open("{tmp_path}/all", "w", comm=comm, place="{place}") as file:
+    with shared.open("{tmp_path}/all", "w", comm=comm, striped={striped}) as file:
         file.write(rank * 5000, np.full(5000, rank, "u1"))
         comm.barrier()
         found = file.read(0, np.empty(5000 * size, "u1"))

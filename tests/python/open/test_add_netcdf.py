@@ -167,9 +167,9 @@ def test_files_with_records_cannot_get_variables(tmp_path, kind):
         ("g/new", {}, "is no name of a variable of classic netCDF"),
         ("new", {"attributes": {"large": 1 << 40}}, "has an integer of more than 32 bits"),
         ("new", {"attributes": {"texts": ["a", "b"]}}, "is a list of texts"),
-        ("new", {"shape": None}, 'holds no array "new"'),
-        ("/a", {}, 'holds no array "/a"; it holds: a, b'),
-        ("", {}, 'holds no array ""; it holds: a, b'),
+        ("new", {"shape": None}, 'contains no array "new"'),
+        ("/a", {}, 'contains no array "/a"; it contains: a, b'),
+        ("", {}, 'contains no array ""; it contains: a, b'),
     ],
 )
 def test_errors_change_nothing(tmp_path, name, options, message):

@@ -187,7 +187,7 @@ def test_copies_onto_a_part_of_their_source(tmp_path):
         return [entry for entry in tmp_path.iterdir() if entry.name.startswith(f"{name}.") and entry.suffix != ".meta"]
 
     write(f"stripe:{tmp_path}/a?disks={tmp_path},{tmp_path}&unit=4")
-    write(f"distant:{tmp_path}/b?place=striped")
+    write(f"distant:{tmp_path}/b?striped=true")
     known = {"shape": (6,), "dtype": "i4"}
     for source, name, options in [(f"stripe:{tmp_path}/a", "a", known), (f"distant:{tmp_path}/b", "b", {})]:
         assert components(name)

@@ -98,7 +98,7 @@ std::vector<std::byte> read_up_to(int file, std::size_t bytes, std::int64_t offs
 
 std::int64_t file_size(int file, const std::string& display_name) {
   struct stat info{};
-  if (::fstat(file, &info) != 0) throw system_error(text("look at ", display_name), errno);
+  if (::fstat(file, &info) != 0) throw system_error(text("inspect ", display_name), errno);
   return info.st_size;
 }
 

@@ -113,7 +113,7 @@ class Lzf : public codec::Codec {
   std::string describe() const override { return "lzf"; }
   std::size_t max_encoded(std::size_t bytes) const override { return bytes + bytes / 16 + 64; }
   std::size_t encode(Bytes /*plain*/, Output /*output*/) const override {
-    base::throw_argument_error("lzf is only unpacked; choose another filter");
+    base::throw_argument_error("Plait reads lzf but does not write it; choose another filter");
   }
   /// Decodes a sequence of literals and repetitions. A control byte c below 32 is followed by c + 1 literal bytes. Any
   /// other control byte begins a repetition: its top 3 bits are the length minus 2 (if they are 7, the next byte is

@@ -49,7 +49,7 @@ class Lz4 : public codec::Codec {
   base::Rejection missing_library() const override { return base::Rejection(load_lz4() == nullptr ? kLz4Missing : ""); }
   std::size_t max_encoded(std::size_t bytes) const override { return bytes + bytes / 128 + 64; }
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*output*/) const override {
-    base::throw_argument_error("lz4 is only unpacked; choose another filter");
+    base::throw_argument_error("Plait reads lz4 but does not write it; choose another filter");
   }
   /// Decodes big-endian numbers and blocks: the total size (8 bytes), the size of a block (4), then for each block its
   /// compressed size (4) and that many bytes. A block whose two sizes are equal is not compressed.

@@ -61,7 +61,7 @@ class Szip : public codec::Codec {
   }
   std::size_t max_encoded(std::size_t bytes) const override { return bytes + bytes / 8 + 64; }
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*output*/) const override {
-    base::throw_argument_error("szip is only unpacked; choose another filter");
+    base::throw_argument_error("Plait reads szip but does not write it; choose another filter");
   }
   std::size_t decode(std::span<const std::byte> encoded, std::span<std::byte> output,
                      const std::string& what) const override {

@@ -35,7 +35,7 @@ void for_each_page(std::int64_t offset, std::size_t bytes, const Take& take) {
 
 Overlay::Overlay(int file, std::int64_t free_offset) : file_(file), size_(0), free_offset_(free_offset) {
   struct stat info{};
-  if (::fstat(file, &info) != 0) throw store::posix::system_error("look at an HDF5 file", errno);
+  if (::fstat(file, &info) != 0) throw store::posix::system_error("inspect an HDF5 file", errno);
   size_ = info.st_size;
 }
 

@@ -130,7 +130,7 @@ void check_dimension_names(const Content& content, const std::string& display_na
   const std::vector<std::string>& names = content.dimension_names;
   for (const std::string& name : names)
     if (!npy::is_utf8(name))
-      base::throw_argument_error(display_name, ": the name of a dimension is no UTF-8; give it another one");
+      base::throw_argument_error(display_name, ": the name of a dimension is not UTF-8; give it another one");
   if (!names.empty() && names.size() != content.type.shape.size())
     base::throw_argument_error(display_name, ": ", names.size(), " names were given for ", content.type.shape.size(),
                                " dimensions; give one for each, or none at all");

@@ -218,7 +218,7 @@ NewFile make_file(const NewFileSpec& spec) {
       base::throw_argument_error(display_name, ": HDF5 keeps arrays in order C, but order=F was given; leave it out");
     if (groups.contains(member.name))
       base::throw_argument_error(
-          display_name, " is to be a dataset, but another one is to lie in a group of that name; rename one of them");
+          display_name, " would be a dataset, but another one would be in a group of that name; rename one of them");
   }
   const Library hdf5;
   MemoryFile memory;

@@ -118,7 +118,7 @@ base::Rejection record_rejection(const std::string& dtype, bool is_netcdf) {
   if (fields.empty()) return base::Rejection("its records have no fields");
   for (const npy::RecordField& field : fields) {
     if (field.name.empty() || field.name.find('\0') != std::string::npos || !npy::is_utf8(field.name))
-      return base::Rejection("a field of its records has no name, or one that is no UTF-8 or contains a zero byte");
+      return base::Rejection("a field of its records has no name, or one that is not UTF-8 or contains a zero byte");
     if (field.bytes < 1) return base::Rejection::because("the field \"", field.name, "\" of its records has no bytes");
     if (is_netcdf && field.name.find('/') != std::string::npos)
       return base::Rejection::because("netCDF has no names with a slash, such as that of the field \"", field.name,

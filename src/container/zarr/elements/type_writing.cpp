@@ -84,7 +84,7 @@ class TypeWriter {
       // A field with a title has a pair of title and name.
       const Literal& named = field.items[0];
       const std::string& name = named.items.size() == 2 ? named.items[1].string : named.string;
-      if (!npy::is_utf8(name)) base::throw_argument_error(path_, ": the name of a field is no UTF-8; rename it");
+      if (!npy::is_utf8(name)) base::throw_argument_error(path_, ": the name of a field is not UTF-8; rename it");
       const Literal& inner = field.items[1];
       OrderedJson field_json = OrderedJson::array({marked_text(name), inner.kind == Literal::Kind::kSequence
                                                                           ? write_record(inner)

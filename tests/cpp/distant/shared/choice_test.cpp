@@ -15,7 +15,6 @@
 
 namespace {
 
-using plait::SharedFilePlace;
 using plait::distant::shared::Choice;
 using plait::distant::shared::choose;
 using plait::distant::shared::component_suffix;
@@ -34,9 +33,9 @@ Description file(const std::string& id, std::vector<std::string> replaced = {}) 
   return {id, 4, 1000, 0, {{0, 1, "here"}, {2, 3, "over there"}}, std::move(replaced), 0};
 }
 
-std::string catch_error(const std::vector<NameView>& views, SharedFilePlace place = SharedFilePlace::kDetect) {
+std::string catch_error(const std::vector<NameView>& views, std::optional<bool> striped = std::nullopt) {
   try {
-    choose("/disk/x", place, views);
+    choose("/disk/x", striped, views);
   } catch (const plait::Error& error) {
     return error.what();
   }
@@ -51,15 +50,13 @@ TEST(SharedChoice, RanksServeComponentsThatTheySee) {
   const StripedFile first_host{file(kOld), {0, 1}};
   const StripedFile second_host{file(kOld), {2, 3}};
   const std::vector<NameView> views{{{}, {first_host}}, {{}, {first_host}}, {{}, {second_host}}, {{}, {second_host}}};
-  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, views), (Choice{false, kOld, 1000, {0, 1, 2, 3}}));
+  EXPECT_EQ(choose("x", std::nullopt, views), (Choice{false, kOld, 1000, {0, 1, 2, 3}}));
   // With fewer ranks, one rank serves several components.
-  EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {views[3], views[0]}).servers, (std::vector<int>{1, 1, 0, 0}));
-  EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {{{}, {{file(kOld), {0, 1, 2, 3}}}}}).servers,
-            (std::vector<int>{0, 0, 0, 0}));
+  EXPECT_EQ(choose("x", true, {views[3], views[0]}).servers, (std::vector<int>{1, 1, 0, 0}));
+  EXPECT_EQ(choose("x", true, {{{}, {{file(kOld), {0, 1, 2, 3}}}}}).servers, (std::vector<int>{0, 0, 0, 0}));
   // With more ranks that see them, the components are distributed evenly.
   const StripedFile all{file(kOld), {0, 1, 2, 3}};
-  std::vector<int> servers =
-      choose("x", SharedFilePlace::kDetect, {{{}, {first_host}}, {{}, {all}}, {}, {{}, {all}}}).servers;
+  std::vector<int> servers = choose("x", std::nullopt, {{{}, {first_host}}, {{}, {all}}, {}, {{}, {all}}}).servers;
   EXPECT_EQ(std::ranges::count(servers, 2), 0);
   for (const int rank : {0, 1, 3}) EXPECT_LE(std::ranges::count(servers, rank), 2);
 }
@@ -68,8 +65,8 @@ TEST(SharedChoice, MissingComponentsAreListedWithTheirHosts) {
   const std::vector<NameView> views{{{}, {{file(kOld), {1}}}}, {}};
   expect_part(catch_error(views), "no rank sees 0, written on host here; 2 to 3, written on host over there");
   expect_part(catch_error({{}, {}}), "there is no such file, and no rank sees a component");
-  expect_part(catch_error({{}, {}}, SharedFilePlace::kStriped), "no rank sees a component of it");
-  expect_part(catch_error(views, SharedFilePlace::kOne), "there is no such file");
+  expect_part(catch_error({{}, {}}, true), "no rank sees a component of it");
+  expect_part(catch_error(views, false), "there is no such file");
 }
 
 TEST(SharedChoice, ANewFileHidesTheFilesThatItReplaces) {
@@ -78,11 +75,11 @@ TEST(SharedChoice, ANewFileHidesTheFilesThatItReplaces) {
   const StripedFile unrelated{file(kNew), {0, 1, 2, 3}};
   const StripedFile begun{file(kNew, {kOld}), {1, 2}};
   const StripedFile done{file(kNew, {kOld}), {0, 1, 2, 3}};
-  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {old, begun}}}).id, kOld);
-  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {old, done}}}).id, kNew);
-  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {rest, done}}}).id, kNew);
+  EXPECT_EQ(choose("x", std::nullopt, {{{}, {old, begun}}}).id, kOld);
+  EXPECT_EQ(choose("x", std::nullopt, {{{}, {old, done}}}).id, kNew);
+  EXPECT_EQ(choose("x", std::nullopt, {{{}, {rest, done}}}).id, kNew);
   // Files with the same name from several jobs, on different hosts.
-  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {rest}}, {{}, {unrelated}}}).id, kNew);
+  EXPECT_EQ(choose("x", std::nullopt, {{{}, {rest}}, {{}, {unrelated}}}).id, kNew);
   expect_part(catch_error({{{}, {old}}, {{}, {unrelated}}}),
               "several striped files have this name: those with the ids " + kNew);
 }
@@ -90,16 +87,16 @@ TEST(SharedChoice, ANewFileHidesTheFilesThatItReplaces) {
 TEST(SharedChoice, AnOrdinaryFileMustBeTheSameForAllRanks) {
   const Identity plain{12, 0, 100, 5};
   const Identity other{12, 0, 101, 5};
-  EXPECT_TRUE(choose("x", SharedFilePlace::kDetect, {{plain, {}}, {plain, {}}}).one);
+  EXPECT_TRUE(choose("x", std::nullopt, {{plain, {}}, {plain, {}}}).one);
   expect_part(catch_error({{plain, {}}, {plain, {}}, {other, {}}}), "ranks 0 and 2 do not see the same ordinary file");
-  expect_part(catch_error({{{}, {}}, {plain, {}}}, SharedFilePlace::kOne), "ranks 0 and 1 do not see the same");
+  expect_part(catch_error({{{}, {}}, {plain, {}}}, false), "ranks 0 and 1 do not see the same");
   const StripedFile striped{file(kOld), {0, 1, 2, 3}};
   const std::vector<NameView> both{{plain, {striped}}};
   expect_part(catch_error(both), "an ordinary file and a striped one");
-  EXPECT_TRUE(choose("x", SharedFilePlace::kOne, both).one);
-  EXPECT_FALSE(choose("x", SharedFilePlace::kStriped, both).one);
+  EXPECT_TRUE(choose("x", false, both).one);
+  EXPECT_FALSE(choose("x", true, both).one);
   // An incomplete striped file does not prevent the choice of an ordinary file.
-  EXPECT_TRUE(choose("x", SharedFilePlace::kDetect, {{plain, {{file(kOld), {1}}}}}).one);
+  EXPECT_TRUE(choose("x", std::nullopt, {{plain, {{file(kOld), {1}}}}}).one);
 }
 
 TEST(SharedChoice, ViewsAndChoicesAreEncodedAndDecoded) {

@@ -26,7 +26,6 @@ using plait::DistantRequest;
 using plait::SharedFile;
 using plait::SharedFileMode;
 using plait::SharedFileOptions;
-using plait::SharedFilePlace;
 using plait_test::Bytes;
 using plait_test::make_bytes;
 
@@ -46,7 +45,7 @@ class SharedFileTest : public plait_test::DistantTest, public testing::WithParam
     options.path = path("data");
     options.mode = mode;
     options.unit = unit;
-    options.place = SharedFilePlace::kStriped;
+    options.striped = true;
     return options;
   }
 };
@@ -57,7 +56,7 @@ TEST_P(SharedFileTest, RequestsOfAllSizesAccessTheirStripes) {
   for (const std::int64_t unit : {7, 4096, 300000})
     everywhere([&](const Comm& comm) {
       SharedFile file = SharedFile::open(striped(unit), comm);
-      EXPECT_FALSE(file.one());
+      EXPECT_TRUE(file.is_striped());
       EXPECT_EQ(file.components(), comm.size());
       EXPECT_EQ(file.unit(), unit);
       const std::int64_t size = unit == 7 ? 20001 : 1300001;
@@ -141,7 +140,7 @@ TEST_P(SharedFileTest, FilesThatAreOpenToReadAreNotWritten) {
     expect_error([&] { file.write(0, in.data(), 1); }, "is open only to read");
     expect_error([&] { file.start_write(0, in.data(), 1); }, "is open only to read");
     expect_error([&] { file.resize(5); }, "is open only to read");
-    expect_error([&] { file.home(comm.size()); }, "0 to " + std::to_string(comm.size() - 1));
+    expect_error([&] { file.owner(comm.size()); }, "0 to " + std::to_string(comm.size() - 1));
     barrier(comm);
     file.close();
     expect_error([&] { file.size(); }, "has been closed");
@@ -189,13 +188,13 @@ TEST_P(SharedFileTest, FilesAreReopenedByAnyNumberOfRanks) {
     file.close();
   });
   options.mode = SharedFileMode::kReadWrite;
-  options.place = SharedFilePlace::kDetect;
+  options.striped = std::nullopt;
   for (const auto& [ranks, node] : {std::pair(1, 1), std::pair(2, 1), std::pair(5, 2)})
     on_ranks(ranks, node, [&](const Comm& comm) {
       SharedFile file = SharedFile::open(options, comm);
       EXPECT_EQ(file.components(), GetParam().first);
       EXPECT_EQ(file.unit(), 999);
-      for (int i = 0; i < file.components(); ++i) EXPECT_LT(file.home(i), comm.size());
+      for (int i = 0; i < file.components(); ++i) EXPECT_LT(file.owner(i), comm.size());
       Bytes in(whole.size());
       file.start_read(0, in.data(), 250001).wait();
       EXPECT_EQ(in, whole);
@@ -291,7 +290,7 @@ TEST_F(SharedAlone, OneProcessHasAnOrdinaryFile) {
   options.path = path("data");
   options.persistent = true;
   SharedFile file = SharedFile::open(options);
-  EXPECT_TRUE(file.one());
+  EXPECT_FALSE(file.is_striped());
   EXPECT_EQ(file.components(), 1);
   file.write(5, "bytes", 5);
   file.close();
@@ -302,7 +301,7 @@ TEST_F(SharedAlone, OneProcessHasAnOrdinaryFile) {
 TEST_F(SharedAlone, UnitsFollowFromRequests) {
   SharedFileOptions options;
   options.path = path("data");
-  options.place = SharedFilePlace::kStriped;
+  options.striped = true;
   for (const auto& [request, unit] : {std::pair<std::int64_t, std::int64_t>{0, 32 << 10},
                                       {1, 4 << 10},
                                       {4096, 4096},

@@ -27,18 +27,18 @@ using plait::driver::distant::resolve_path;
 using DistantArrays = plait_test::FolderTest;
 
 TEST(DistantNames, AreParsed) {
-  const Name all = parse_name("distant:x/a?place=striped&unit=3m&folder=/d%3F e");
+  const Name all = parse_name("distant:x/a?striped=true&unit=3m&folder=/d%3F e");
   EXPECT_EQ(all.path, "x/a");
   EXPECT_EQ(all.folder, "/d? e");
   EXPECT_EQ(all.unit, 3 << 20);
-  EXPECT_EQ(all.place, plait::SharedFilePlace::kStriped);
+  EXPECT_EQ(all.striped, true);
   EXPECT_EQ(resolve_path(all), "/d? e/x/a");
   const Name bare = parse_name("distant:%61");
   EXPECT_EQ(bare.path, "a");
   EXPECT_EQ(bare.unit, 0);
-  EXPECT_EQ(bare.place, plait::SharedFilePlace::kDetect);
+  EXPECT_EQ(bare.striped, std::nullopt);
   EXPECT_EQ(resolve_path(bare), (fs::current_path() / "a").string());
-  EXPECT_EQ(parse_name("distant:a?place=one").place, plait::SharedFilePlace::kOne);
+  EXPECT_EQ(parse_name("distant:a?striped=false").striped, false);
   EXPECT_EQ(resolve_path(parse_name("distant:/b/../a")), "/a");
 }
 
@@ -57,7 +57,7 @@ TEST(DistantNames, ErrorsStateWhatIsWrong) {
            {"distant:a?wide=1", "the option \"wide\" is not known"},
            {"distant:a?unit=0", "unit=0 is not above 0"},
            {"distant:a?unit=1&unit=2", "unit= is given twice"},
-           {"distant:a?place=here", "place=here is not known"},
+           {"distant:a?striped=here", "striped=here was given"},
            {"distant:a?folder=", "folder= is empty"},
            {"distant:/a?folder=/b", "is an absolute path; leave out folder="},
            {"distant:a%4", "write %25"},
@@ -81,7 +81,7 @@ TEST(DistantNames, LeadToTheirDriver) {
 
 /// Several raw arrays one after the other; the file becomes longer with each array that is written.
 TEST_F(DistantArrays, MayBeSeveral) {
-  const std::string url = "distant:a?place=striped&unit=1000&folder=" + path("");
+  const std::string url = "distant:a?striped=true&unit=1000&folder=" + path("");
   plait::FileOptions options;
   options.shape = {100};
   options.element_bytes = 8;
@@ -125,7 +125,7 @@ TEST_F(DistantArrays, NeedNoType) {
 /// A single process may open several of them at once, each in a different thread.
 TEST_F(DistantArrays, OfOneProcessAreOpenedByAnyThread) {
   const auto work = [&](int number) {
-    const std::string url = plait::base::text("distant:a", number, "?place=striped&unit=100&folder=", path(""));
+    const std::string url = plait::base::text("distant:a", number, "?striped=true&unit=100&folder=", path(""));
     const plait::Layout layout = plait::Layout::parse("70 (*)");
     plait::FileOptions options;
     options.shape = {70};

@@ -66,7 +66,7 @@ class MissRatioCurve(NamedTuple):
         missed: npt.NDArray[np.float64] | None = getattr(self, f"missed_{of}")
         if missed is None:
             raise ArgumentError(
-                "requests of several blocks cannot be told from samples of blocks; "
+                "samples of blocks say nothing about requests of several blocks; "
                 'ask with of="blocks" or of="bytes", or make the curve without rate= and samples='
             )
         return missed, float(getattr(self, of))

@@ -36,7 +36,7 @@ PROCESSORS = {
 CACHE = {
     "size": Key(BYTES, 0, "0: there is none"),
     "block": Key(BYTES, 4096, "what is read, written and kept as a whole"),
-    "policy": Key(TEXT, "lru", "which block makes room for another"),
+    "policy": Key(TEXT, "lru", "which block is evicted for another"),
     "process_limit": Key(BYTES, 0, "that one process may have in it; 0: all"),
     "read_ahead": Key(CHOICE, "none", "what is read before it is asked for", READ_AHEAD),
     "read_ahead_size": Key(BYTES, 131072, "of read-ahead `many`, and the most of `adaptive`"),
@@ -53,7 +53,7 @@ CACHE = {
 TIER = {
     "size": Key(BYTES, 0, "0: there is none"),
     "block": Key(BYTES, 65536, "what is kept as a whole"),
-    "policy": Key(TEXT, "lru", "which block makes room for another"),
+    "policy": Key(TEXT, "lru", "which block is evicted for another"),
     "kind": Key(TEXT, "server", "the device that it is on"),
 }
 DEVICE = {

@@ -57,7 +57,7 @@ def test_requests_of_several_blocks(tmp_path: Path) -> None:
     sampled = simulate.miss_ratio_curve(path, block=64, samples=1000)
     assert sampled.missed_requests is None
     assert sampled.miss_ratio("1KiB", of="blocks") == pytest.approx(curve.miss_ratio("1KiB", of="blocks"))
-    with pytest.raises(plait.ArgumentError, match="requests of several blocks cannot be told from samples"):
+    with pytest.raises(plait.ArgumentError, match="samples of blocks say nothing about requests of several blocks"):
         sampled.miss_ratio("1KiB")
 
 
