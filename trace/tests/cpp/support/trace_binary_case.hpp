@@ -1,4 +1,4 @@
-// Helpers of the tests of binary traces.
+// Helpers of the tests of traces in the binary format `plait`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,30 +41,30 @@ inline std::unique_ptr<plait::trace::Reader> make_reader(std::string_view format
       std::make_unique<plait::trace::Source>("memory", plait::trace::make_bytes(bytes)), {});
 }
 
-/// Returns events in the order of their starts. Every field has random values from its whole range, and sometimes the
-/// largest and smallest ones.
-inline std::vector<plait::trace::Event> wild_events(std::size_t count, unsigned seed, unsigned threads = 5) {
+/// Returns events in the order of their starts. Their other fields have ordinary values, random values of the whole
+/// range, and the largest and smallest values.
+inline std::vector<plait::trace::Event> random_events(std::size_t count, unsigned seed, unsigned threads = 5) {
   std::mt19937_64 random(seed);
-  const auto wild = [&](std::int64_t usual) {
+  const auto random_value = [&](std::int64_t ordinary) {
     switch (random() % 8) {
       case 0: return static_cast<std::int64_t>(random());
       case 1: return INT64_MAX;
       case 2: return INT64_MIN;
       case 3: return std::int64_t{-1};
       case 4: return std::int64_t{0};
-      default: return usual;
+      default: return ordinary;
     }
   };
   std::vector<plait::trace::Event> events(count);
-  std::int64_t now = -1000000;
+  std::int64_t start = -1000000;
   for (plait::trace::Event& e : events) {
-    now += static_cast<std::int64_t>(random() % 3 == 0 ? 0 : random() % 100000);
-    e.start = now;
-    e.duration = wild(static_cast<std::int64_t>(random() % 5000));
-    e.cpu = wild(now / 2);
-    e.offset = wild(static_cast<std::int64_t>(random() % 1000 * 4096));
-    e.length = wild(4096);
-    e.result = wild(e.length);
+    start += static_cast<std::int64_t>(random() % 3 == 0 ? 0 : random() % 100000);
+    e.start = start;
+    e.duration = random_value(static_cast<std::int64_t>(random() % 5000));
+    e.cpu = random_value(start / 2);
+    e.offset = random_value(static_cast<std::int64_t>(random() % 1000 * 4096));
+    e.length = random_value(4096);
+    e.result = random_value(e.length);
     e.operation = random() % 4 == 0 ? random() : random() % 10;
     e.process = static_cast<std::uint32_t>(random() % 3 + 1);
     e.thread = static_cast<std::uint32_t>(random() % threads);

@@ -1,4 +1,4 @@
-/// A trace that a test composes event by event.
+/// A trace in memory that a test composes event by event.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace plait_test {
 namespace trace = plait::trace;
 
 constexpr std::int64_t kMs = 1'000'000;  // in ns
-constexpr std::int64_t kBlock = 4096;
+constexpr std::int64_t kBlock = 4096;    // bytes of a cache block
 
 class TraceInMemory final : public trace::Reader {
  public:
@@ -24,9 +24,9 @@ class TraceInMemory final : public trace::Reader {
     while (count < buffer.size() && next_ < all.size()) buffer[count++] = all[next_++];
     return count;
   }
-  const trace::Description& description() const override { return about; }
+  const trace::Description& description() const override { return details; }
 
-  /// Adds a request; times are in ms.
+  /// Adds a request to file 1; times are in ms.
   trace::Event& add(std::uint32_t process, double start, double duration, trace::Kind kind, std::int64_t offset,
                     std::int64_t length) {
     trace::Event& event = all.emplace_back();
@@ -39,10 +39,11 @@ class TraceInMemory final : public trace::Reader {
     event.length = event.result = length;
     return event;
   }
-  void name(std::uint32_t process, std::string name) { about.files.push_back({process, 1, std::move(name)}); }
+  /// Names file 1 of a process.
+  void name(std::uint32_t process, std::string name) { details.files.push_back({process, 1, std::move(name)}); }
 
   std::vector<trace::Event> all;
-  trace::Description about;
+  trace::Description details;
 
  private:
   std::size_t next_ = 0;

@@ -1,4 +1,4 @@
-/// Generated traces.
+/// Generated traces: one of a sequential program, and random ones whose values test the limits of trace formats.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,18 @@
 namespace plait::trace {
 
 /// The events and the description of a trace.
-struct RandomTrace {
+struct TraceContent {
   std::vector<Event> events;
   Description description;
 };
 
-/// Returns the trace of a program that reads or writes a file sequentially.
-inline RandomTrace sequential_trace(std::size_t events, std::int64_t bytes) {
-  RandomTrace whole;
-  whole.description.processes.push_back({29758, 0, -1, "", "venus", kUnknown});
-  whole.description.files.push_back({29758, 3, "data"});
+/// Returns the trace of a program that reads a file sequentially, `bytes` at a time.
+inline TraceContent sequential_trace(std::size_t events, std::int64_t bytes) {
+  constexpr std::uint32_t kProcess = 0x743e;  // the process of figure 1 in the paper of 1992 on traces
+  constexpr std::uint32_t kFile = 3;
+  TraceContent content;
+  content.description.processes.push_back({kProcess, 0, -1, "", "venus", kUnknown});
+  content.description.files.push_back({kProcess, kFile, "data"});
   std::mt19937_64 random(1);
   std::int64_t start = 0;
   std::int64_t cpu = 0;
@@ -32,24 +34,24 @@ inline RandomTrace sequential_trace(std::size_t events, std::int64_t bytes) {
     event.cpu = cpu;
     event.offset = static_cast<std::int64_t>(i) * bytes;
     event.length = event.result = bytes;
-    event.process = 29758;
-    event.file = 3;
+    event.process = kProcess;
+    event.file = kFile;
     event.kind = Kind::kRead;
-    whole.events.push_back(event);
+    content.events.push_back(event);
     const auto gap = static_cast<std::int64_t>(1000 * (200 + random() % 1000));
     start += event.duration + gap;
     cpu += gap;
   }
-  return whole;
+  return content;
 }
 
 /// Returns a trace with random values in all fields of events and descriptions.
-inline RandomTrace random_trace(std::uint64_t seed, std::size_t events) {
+inline TraceContent random_trace(std::uint64_t seed, std::size_t events) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t bound) { return static_cast<std::int64_t>(random() % bound); };
   const auto one_in = [&](std::uint64_t bound) { return random() % bound == 0; };
-  RandomTrace whole;
-  Description& description = whole.description;
+  TraceContent content;
+  Description& description = content.description;
   for (std::uint32_t i = 1; i <= 3; ++i)
     description.processes.push_back({i * 100, i == 1 ? 0 : i * 100 - 100, i == 2 ? std::int64_t{0} : -1,
                                      i == 1 ? "a node" : "", "run 50% of\tall\n", i == 1 ? 123456789 : kUnknown});
@@ -82,13 +84,13 @@ inline RandomTrace random_trace(std::uint64_t seed, std::size_t events) {
     const std::int64_t unit = one_in(2) ? 512 : 1;
     event.length = one_in(3) ? 4096 : unit * below(100'000);
     if (!one_in(10)) event.offset = one_in(20) ? below(std::uint64_t{1} << 62) : unit * below(1'000'000);
-    if (!whole.events.empty() && one_in(2) && whole.events.back().offset >= 0)
-      event.offset = whole.events.back().offset + whole.events.back().length;
+    if (!content.events.empty() && one_in(2) && content.events.back().offset >= 0)
+      event.offset = content.events.back().offset + content.events.back().length;
     event.result = one_in(8) ? -below(100) : event.length;
     if (one_in(3)) event.operation = one_in(10) ? random() : static_cast<std::uint64_t>(below(50));
-    whole.events.push_back(event);
+    content.events.push_back(event);
   }
-  return whole;
+  return content;
 }
 
 }  // namespace plait::trace

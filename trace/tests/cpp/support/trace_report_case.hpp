@@ -1,4 +1,4 @@
-/// Traces in memory, including random ones, for the tests of reports.
+/// Traces in memory, composed by tests or random, for the tests of reports.
 #pragma once
 
 #include <algorithm>
@@ -13,33 +13,37 @@
 
 namespace plait::trace::report {
 
+/// Reads events from memory, at most 700 per call, so that reports are tested with several calls.
 class MemoryReader final : public Reader {
  public:
-  MemoryReader(std::vector<Event> events, Description known) : events_(std::move(events)), known_(std::move(known)) {}
+  MemoryReader(std::vector<Event> events, Description description)
+      : events_(std::move(events)), description_(std::move(description)) {}
   std::size_t read(std::span<Event> buffer) override {
-    const std::size_t count = std::min({buffer.size(), events_.size() - at_, std::size_t{700}});
-    std::copy_n(events_.begin() + static_cast<std::ptrdiff_t>(at_), count, buffer.begin());
-    at_ += count;
+    const std::size_t count = std::min({buffer.size(), events_.size() - next_, std::size_t{700}});
+    std::copy_n(events_.begin() + static_cast<std::ptrdiff_t>(next_), count, buffer.begin());
+    next_ += count;
     return count;
   }
-  const Description& description() const override { return known_; }
+  const Description& description() const override { return description_; }
 
  private:
   std::vector<Event> events_;
-  Description known_;
-  std::size_t at_ = 0;
+  Description description_;
+  std::size_t next_ = 0;
 };
 
-struct Case {
+/// A trace that a test composes, and its report.
+struct TraceInput {
   std::vector<Event> events;
-  Description known;
+  Description description;
 
-  void process(std::uint32_t number, std::int64_t rank = -1, std::int64_t cpu = kUnknown) {
-    known.processes.push_back({number, 0, rank, "node", "program", cpu});
+  void add_process(std::uint32_t number, std::int64_t rank = -1, std::int64_t cpu = kUnknown) {
+    description.processes.push_back({number, 0, rank, "node", "program", cpu});
   }
-  void file(std::uint32_t process, std::uint32_t number, std::string name) {
-    known.files.push_back({process, number, std::move(name)});
+  void add_file(std::uint32_t process, std::uint32_t number, std::string name) {
+    description.files.push_back({process, number, std::move(name)});
   }
+  /// Adds an event of 10 ns; times are in ns.
   Event& add(Kind kind, std::int64_t start, std::int64_t offset = 0, std::int64_t bytes = 0, std::uint32_t file = 1,
              std::uint32_t process = 1) {
     Event event;
@@ -54,27 +58,28 @@ struct Case {
     return events.emplace_back(event);
   }
   Report report(const Options& options = {}) const {
-    MemoryReader reader(events, known);
+    MemoryReader reader(events, description);
     return analyse(reader, options);
   }
 };
 
-/// Returns calls of all kinds and results, of both levels, by a few processes on a few files.
-inline Case random_case(unsigned seed, int count, bool physical) {
+/// Returns calls of all kinds and results by three processes, each on six files. If `physical` is true, a third of them
+/// are physical requests, which reach a store; the others are logical, made by the program.
+inline TraceInput random_input(unsigned seed, int count, bool physical) {
   std::mt19937 random(seed);
   const auto below = [&](std::int64_t limit) { return static_cast<std::int64_t>(random()) % limit; };
-  Case made;
+  TraceInput input;
   for (std::uint32_t process = 1; process <= 3; ++process) {
-    made.process(process * 10, process - 1);
+    input.add_process(process * 10, process - 1);
     for (std::uint32_t file = 1; file <= 6; ++file)  // each process opens each name twice
-      made.file(process * 10, file, file == 6 ? "" : "file" + std::to_string(file % 3));
+      input.add_file(process * 10, file, file == 6 ? "" : "file" + std::to_string(file % 3));
   }
-  std::int64_t now = 1000;
+  std::int64_t start = 1000;
   for (int i = 0; i < count; ++i) {
-    now += below(4) == 0 ? 0 : below(3'000'000);
+    start += below(4) == 0 ? 0 : below(3'000'000);
     const auto kind = static_cast<Kind>(below(3) == 0 ? below(11) : below(2));
     const auto process = static_cast<std::uint32_t>(10 + 10 * below(3));
-    Event& event = made.add(kind, now, below(40) * 1000, 0, static_cast<std::uint32_t>(1 + below(6)), process);
+    Event& event = input.add(kind, start, below(40) * 1000, 0, static_cast<std::uint32_t>(1 + below(6)), process);
     event.duration = below(5) == 0 ? kUnknown : below(8'000'000);
     event.length = below(3) == 0 ? below(5'000'000) : 4096;
     event.result = below(10) == 0 ? -5 : kind <= Kind::kWrite ? event.length - below(2) * below(event.length + 1) : 0;
@@ -83,7 +88,7 @@ inline Case random_case(unsigned seed, int count, bool physical) {
     if (physical && below(3) == 0) event.flags &= static_cast<std::uint16_t>(~flag::kLogical);
     event.operation = static_cast<std::uint64_t>(1 + i / 3);
   }
-  return made;
+  return input;
 }
 
 }  // namespace plait::trace::report

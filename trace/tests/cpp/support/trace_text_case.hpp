@@ -1,4 +1,4 @@
-/// Reading and writing of traces in memory.
+/// Functions that read and write traces in memory, for the tests of text formats.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,28 +20,28 @@ inline std::unique_ptr<Reader> make_reader(std::string_view format, std::string_
   return find_format(format).open(std::make_unique<Source>("the test", make_bytes(text)), options);
 }
 
-/// Reads a text, a few events at a time, so that calls end at various events.
-inline RandomTrace read_text(std::string_view format, std::string_view text, const ReadOptions& options = {}) {
+/// Reads a trace 7 events at a time, so that calls of the reader begin at various events.
+inline TraceContent read_text(std::string_view format, std::string_view text, const ReadOptions& options = {}) {
   const std::unique_ptr<Reader> reader = make_reader(format, text, options);
-  RandomTrace whole;
+  TraceContent content;
   std::vector<Event> buffer(7);
   while (const std::size_t count = reader->read(buffer)) {
-    whole.events.insert(whole.events.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(count));
-    if (whole.events.size() > 100'000'000) break;
+    content.events.insert(content.events.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(count));
+    if (content.events.size() > 100'000'000) break;  // a reader that never ends must not exhaust the memory
   }
-  whole.description = reader->description();
-  return whole;
+  content.description = reader->description();
+  return content;
 }
 
-/// Writes a whole trace; `lost` receives the notes about data that the format cannot store.
-inline std::string write_text(std::string_view format, const RandomTrace& whole, const WriteOptions& options = {},
+/// Returns a trace in a text format; `lost` receives the notes about data that the format cannot store.
+inline std::string write_text(std::string_view format, const TraceContent& content, const WriteOptions& options = {},
                               std::vector<std::string>* lost = nullptr) {
   std::string text;
   const std::unique_ptr<Writer> writer = find_format(format).create(sink_to(text), options);
-  for (const Process& process : whole.description.processes) writer->add(process);
-  for (const File& file : whole.description.files) writer->add(file);
-  writer->write(whole.events);
-  writer->finish(whole.description);
+  for (const Process& process : content.description.processes) writer->add(process);
+  for (const File& file : content.description.files) writer->add(file);
+  writer->write(content.events);
+  writer->finish(content.description);
   EXPECT_EQ(writer->bytes_written(), static_cast<std::int64_t>(text.size()));
   if (lost != nullptr) *lost = writer->lost();
   return text;

@@ -42,17 +42,17 @@ TEST(TraceNames, CountsAgreeWithTheirNouns) {
 }
 
 TEST_F(TraceInFolder, ErrorsUseTheGivenNameOfATrace) {
-  const std::string copied = path("copied");
-  std::ofstream(copied) << "nonsense";
+  const std::string nonsense_path = path("copied");
+  std::ofstream(nonsense_path) << "nonsense";
   ReadOptions options;
   options.shown = "log.gz";
-  for (const std::string& there : {copied, path("missing")}) {
+  for (const std::string& trace_path : {nonsense_path, path("missing")}) {
     try {
-      open_trace(there, options);
+      open_trace(trace_path, options);
       FAIL() << "no error";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("the trace log.gz"), std::string::npos) << error.what();
-      EXPECT_EQ(std::string(error.what()).find(there), std::string::npos) << error.what();
+      EXPECT_EQ(std::string(error.what()).find(trace_path), std::string::npos) << error.what();
     }
   }
 }

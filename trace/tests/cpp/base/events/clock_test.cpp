@@ -16,8 +16,8 @@ namespace {
 using plait_test::binary::TraceTest;
 
 extern "C" {
-static std::atomic<std::int64_t> handled;
-static void on_alarm(int) { handled += plait_events_now() > 0 ? 1 : 0; }
+static std::atomic<std::int64_t> handler_readings;
+static void on_alarm(int) { handler_readings += plait_events_now() > 0 ? 1 : 0; }
 }
 
 std::int64_t system_time() {
@@ -26,17 +26,17 @@ std::int64_t system_time() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-constexpr std::int64_t kNear = 20'000;  // ns; a few tens are usual
+constexpr std::int64_t kTolerance = 20'000;  // ns; the clocks usually differ by a few tens
 
-/// Reads the event clock for `during` ns, each time between two readings of the system clock.
-/// returns  how often its value was not between them, or before the previous one
-int count_wrong(std::int64_t during) {
+/// Reads the event clock for `duration` ns, each time between two readings of the system clock.
+/// returns  how often its value was not between the two readings, or was less than the previous value
+int count_wrong_readings(std::int64_t duration) {
   int count = 0;
   std::int64_t last = 0;
-  for (std::int64_t begin = system_time(), before = begin; before < begin + during;) {
+  for (std::int64_t begin = system_time(), before = begin; before < begin + duration;) {
     const std::int64_t time = plait_events_now();
     const std::int64_t after = system_time();
-    if (time < before - kNear || time > after + kNear || time < last) ++count;
+    if (time < before - kTolerance || time > after + kTolerance || time < last) ++count;
     last = time;
     before = after;
   }
@@ -45,21 +45,21 @@ int count_wrong(std::int64_t during) {
 
 class TraceClock : public TraceTest {};
 
-TEST_F(TraceClock, IsThatOfTheSystemInEveryThread) {
-  ASSERT_EQ(begin(), 0);  // which selects the clock of this machine
+TEST_F(TraceClock, EqualsTheSystemClockInEveryThread) {
+  ASSERT_EQ(begin(), 0);  // begins a trace, and selects the clock of this machine
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
-  for (int i = 0; i < 3; ++i) threads.emplace_back([&] { wrong += count_wrong(250'000'000); });
+  for (int i = 0; i < 3; ++i) threads.emplace_back([&] { wrong += count_wrong_readings(250'000'000); });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
   timespec pause{0, 50'000'000};
   nanosleep(&pause, nullptr);
-  EXPECT_EQ(count_wrong(1'000'000), 0);  // after a long time without a reading
+  EXPECT_EQ(count_wrong_readings(1'000'000), 0);  // after a long time without a reading
   plait_events_end();
 }
 
-TEST_F(TraceClock, IsRightAroundSignalHandlersThatAskToo) {
-  ASSERT_EQ(begin(), 0);  // which selects the clock of this machine
+TEST_F(TraceClock, IsRightIfSignalHandlersReadItToo) {
+  ASSERT_EQ(begin(), 0);  // begins a trace, and selects the clock of this machine
   struct sigaction action{};
   struct sigaction before{};
   action.sa_handler = on_alarm;
@@ -68,10 +68,10 @@ TEST_F(TraceClock, IsRightAroundSignalHandlersThatAskToo) {
   const itimerval often{{0, 500}, {0, 500}};
   const itimerval never{};
   ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
-  EXPECT_EQ(count_wrong(250'000'000), 0);
+  EXPECT_EQ(count_wrong_readings(250'000'000), 0);
   setitimer(ITIMER_REAL, &never, nullptr);
   sigaction(SIGALRM, &before, nullptr);
-  EXPECT_GT(handled, 0);
+  EXPECT_GT(handler_readings, 0);
   plait_events_end();
 }
 

@@ -1,4 +1,4 @@
-// Helpers of the tests of the C writer of events.
+// Helpers of the tests of the event writer, which is written in C.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,6 +19,7 @@
 
 namespace plait_test::binary {
 
+/// A test that records a trace in a new folder.
 class TraceTest : public plait_test::FolderTest {
  protected:
   std::string trace_ = path("t.plait");
@@ -29,7 +30,7 @@ class TraceTest : public plait_test::FolderTest {
 };
 
 /// Runs a function in a forked process; returns the wait status.
-inline int apart(const std::function<void()>& work) {
+inline int run_in_child(const std::function<void()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {
     work();
@@ -40,7 +41,8 @@ inline int apart(const std::function<void()>& work) {
   return status;
 }
 
-inline plait_event event_at(std::int64_t start, std::int64_t offset, std::uint32_t file = 1) {
+/// Returns a logical read of 100 bytes that took 10 ns.
+inline plait_event make_event(std::int64_t start, std::int64_t offset, std::uint32_t file = 1) {
   plait_event event{};
   event.start = start;
   event.duration = 10;
@@ -52,9 +54,10 @@ inline plait_event event_at(std::int64_t start, std::int64_t offset, std::uint32
   return event;
 }
 
-inline void put_some(int count, std::int64_t offset = 0, std::uint32_t file = 1) {
+/// Records events at the offsets `offset`, `offset` + 1, and so on, which identify them.
+inline void put_events(int count, std::int64_t offset = 0, std::uint32_t file = 1) {
   for (int i = 0; i < count; ++i) {
-    const plait_event event = event_at(plait_events_now(), offset + i, file);
+    const plait_event event = make_event(plait_events_now(), offset + i, file);
     plait_events_put(&event);
   }
 }
@@ -65,13 +68,14 @@ inline std::multiset<std::int64_t> event_offsets(const std::vector<plait::trace:
   return all;
 }
 
-inline std::multiset<std::int64_t> up_to(std::int64_t end) {
+/// Returns 0, 1, ..., end - 1.
+inline std::multiset<std::int64_t> offsets_below(std::int64_t end) {
   std::multiset<std::int64_t> all;
   for (std::int64_t i = 0; i < end; ++i) all.insert(i);
   return all;
 }
 
-inline bool in_order(const std::vector<plait::trace::Event>& events) {
+inline bool is_sorted_by_start(const std::vector<plait::trace::Event>& events) {
   return std::is_sorted(events.begin(), events.end(),
                         [](const plait::trace::Event& a, const plait::trace::Event& b) { return a.start < b.start; });
 }

@@ -1,4 +1,4 @@
-// Simulated accesses compared with real accesses: each request and each message must be equal.
+// Simulated accesses of files compared with real ones, executed by threads: each request and each message must be equal.
 #include "simulation/access/simulated_access.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ struct ObservedAccesses {
 /// A store that counts one request for each contiguous part of the file.
 class CountingStore : public store::Store {
  public:
-  CountingStore(store::Store& inner, ObservedAccesses& seen) : inner_(inner), seen_(seen) {}
+  CountingStore(store::Store& inner, ObservedAccesses& observed) : inner_(inner), observed_(observed) {}
   const std::string& name() const override { return inner_.name(); }
   std::int64_t size() override { return inner_.size(); }
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override {
@@ -55,59 +55,60 @@ class CountingStore : public store::Store {
  private:
   template <typename Segment>
   void count(const std::vector<Segment>& segments) {
-    const std::lock_guard lock(seen_.mutex);
+    const std::lock_guard lock(observed_.mutex);
     std::int64_t end = -1;
     for (const Segment& segment : segments) {
-      if (segment.offset != end) ++seen_.requests;
+      if (segment.offset != end) ++observed_.requests;
       end = segment.offset + segment.bytes;
-      seen_.bytes += segment.bytes;
+      observed_.bytes += segment.bytes;
     }
   }
 
   store::Store& inner_;
-  ObservedAccesses& seen_;
+  ObservedAccesses& observed_;
 };
 
 class CountingTransport : public wrapped::WrappedTransport {
  public:
-  CountingTransport(transport::Transport& inner, ObservedAccesses& seen) : WrappedTransport(inner), seen_(seen) {}
+  CountingTransport(transport::Transport& inner, ObservedAccesses& observed)
+      : WrappedTransport(inner), observed_(observed) {}
   std::unique_ptr<transport::Ticket> send(int to, std::span<const std::byte> bytes) override {
-    const std::lock_guard lock(seen_.mutex);
-    auto& [messages, sum] = seen_.messages[{rank(), to}];
+    const std::lock_guard lock(observed_.mutex);
+    auto& [messages, sum] = observed_.messages[{rank(), to}];
     ++messages;
     sum += static_cast<std::int64_t>(bytes.size());
     return inner_.send(to, bytes);
   }
 
  private:
-  ObservedAccesses& seen_;
+  ObservedAccesses& observed_;
 };
 
-/// Executes a read or a write by `workers` threads, of which at most `workers_per_node` share a node.
-void carry_out(const Case& access, const plan::AccessOptions& options, int workers, int workers_per_node, bool write,
-               ObservedAccesses& seen) {
+/// Executes a read or a write by `workers` threads, of which at most `workers_per_node` share a simulated node.
+void run_access(const Case& access, const plan::AccessOptions& options, int workers, int workers_per_node, bool write,
+                ObservedAccesses& observed) {
   store::memory::MemoryStore memory(access_case::store_bytes(access));
   memory.bytes() = access_case::pattern(memory.size());
   std::vector<Bytes> locals = access_case::make_locals(access, memory.bytes());
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
-  CountingStore store(memory, seen);
+  CountingStore store(memory, observed);
   transport::thread::run_team(workers, [&](transport::Transport& team) {
     wrapped::SeveralNodes nodes(team, workers_per_node);
-    CountingTransport counting(nodes, seen);
+    CountingTransport counting(nodes, observed);
     const plan::AccessPlan plan = plan::plan_access(
         plan::Section(access.file_shape, access.file_order, access.region), access.layout,
         {access.element_bytes, access.offset, workers, counting.nodes_apart(), write, counting.nodes()}, options);
     collective::Times times;
-    const auto mine = std::span(arrays).subspan(static_cast<std::size_t>(team.rank()), 1);
-    const access::Access parts{plan, store, access.offset, counting, mine, false, times};
+    const auto local_array = std::span(arrays).subspan(static_cast<std::size_t>(team.rank()), 1);
+    const access::Access parts{plan, store, access.offset, counting, local_array, false, times};
     collective::prepare(counting);
-    const auto move = write ? access::make_write(parts) : access::make_read(parts);
+    const auto execution = write ? access::make_write(parts) : access::make_read(parts);
     collective::agree(counting, "the same", nullptr);
-    collective::agree(counting, collective::caught([&] { move->run(); }));
+    collective::agree(counting, collective::caught([&] { execution->run(); }));
   });
 }
 
-AccessSettings machine(int workers_per_node) {
+AccessSettings make_machine(int workers_per_node) {
   AccessSettings settings;
   settings.nodes.ranks = workers_per_node;
   settings.nodes.cores = 2;
@@ -129,17 +130,17 @@ AccessRequest make_request(const Case& access, const plan::AccessOptions& option
 
 template <typename Value>
 std::int64_t sum(const AccessOutcome& outcome, Value RankOutcome::* value) {
-  std::int64_t found = 0;
-  for (const RankOutcome& rank : outcome.ranks) found += rank.*value;
-  return found;
+  std::int64_t total = 0;
+  for (const RankOutcome& rank : outcome.ranks) total += rank.*value;
+  return total;
 }
 
-void expect_same(const AccessOutcome& outcome, const ObservedAccesses& seen, int workers_per_node) {
-  ASSERT_EQ(sum(outcome, &RankOutcome::requests), seen.requests);
-  ASSERT_EQ(sum(outcome, &RankOutcome::bytes), seen.bytes);
+void expect_same(const AccessOutcome& outcome, const ObservedAccesses& observed, int workers_per_node) {
+  ASSERT_EQ(sum(outcome, &RankOutcome::requests), observed.requests);
+  ASSERT_EQ(sum(outcome, &RankOutcome::bytes), observed.bytes);
   std::vector<RankOutcome> ranks(outcome.ranks.size());
   Messages between_nodes;
-  for (const auto& [ends, sent] : seen.messages) {
+  for (const auto& [ends, sent] : observed.messages) {
     ranks[at(ends.first)].sent += sent.first;
     ranks[at(ends.first)].sent_bytes += sent.second;
     ranks[at(ends.second)].received += sent.first;
@@ -183,27 +184,27 @@ TEST(SimulatedAccess, MakesTheRequestsAndMessagesOfRealAccesses) {
     SCOPED_TRACE(access_case::print(access) + (write ? ", write" : ", read") + ", " + std::to_string(workers) +
                  " ranks, " + std::to_string(workers_per_node) + " on a node, readers " +
                  std::to_string(options.readers) + ", memory " + std::to_string(options.memory_bytes));
-    ObservedAccesses seen;
-    ASSERT_NO_FATAL_FAILURE(carry_out(access, options, workers, workers_per_node, write, seen));
-    AccessSettings settings = machine(workers_per_node);
+    ObservedAccesses observed;
+    ASSERT_NO_FATAL_FAILURE(run_access(access, options, workers, workers_per_node, write, observed));
+    AccessSettings settings = make_machine(workers_per_node);
     settings.files.cached = i % 3 == 0;
     settings.files.write_through = i % 5 == 0;
-    const AccessRequest wanted = make_request(access, options, workers, write);
-    const AccessOutcome outcome = simulate_access(wanted, settings);
-    ASSERT_NO_FATAL_FAILURE(expect_same(outcome, seen, workers_per_node));
+    const AccessRequest request = make_request(access, options, workers, write);
+    const AccessOutcome outcome = simulate_access(request, settings);
+    ASSERT_NO_FATAL_FAILURE(expect_same(outcome, observed, workers_per_node));
     ASSERT_NO_FATAL_FAILURE(expect_consistent_times(outcome));
-    const AccessOutcome again = simulate_access(wanted, settings);
+    const AccessOutcome again = simulate_access(request, settings);
     ASSERT_EQ(again.elapsed, outcome.elapsed);
-    // Exchanges that are simulated as a whole have the same messages.
+    // Exchanges that are simulated as wholes have the same messages.
     settings.max_messages = 0;
-    const AccessOutcome whole = simulate_access(wanted, settings);
-    ASSERT_NO_FATAL_FAILURE(expect_same(whole, seen, workers_per_node));
-    ASSERT_NO_FATAL_FAILURE(expect_consistent_times(whole));
+    const AccessOutcome as_wholes = simulate_access(request, settings);
+    ASSERT_NO_FATAL_FAILURE(expect_same(as_wholes, observed, workers_per_node));
+    ASSERT_NO_FATAL_FAILURE(expect_consistent_times(as_wholes));
   }
 }
 
-/// A machine on which nothing takes time, except costs that a test sets.
-AccessSettings idle_machine() {
+/// Returns a machine on which nothing takes time, except costs that a test sets.
+AccessSettings make_free_machine() {
   AccessSettings settings;
   settings.nodes.plan = settings.nodes.message = 0;
   settings.nodes.cores = 1000;
@@ -221,6 +222,8 @@ AccessSettings idle_machine() {
   return settings;
 }
 
+/// Returns an access to a file of 1024 x 1024 doubles (8 MiB) by ranks that each hold some rows. With 8 ranks, each
+/// reads or writes a window of 1 MiB and exchanges nothing.
 AccessRequest rows(std::int64_t ranks, bool write = false, plan::Strategy strategy = plan::Strategy::kTwoPhase) {
   const Extents shape{1024, 1024};
   return {plan::Section(shape, Order::kC, {}),
@@ -232,20 +235,21 @@ AccessRequest rows(std::int64_t ranks, bool write = false, plan::Strategy strate
           {strategy}};
 }
 
+/// Returns an access to the same file by ranks that each hold some columns, so that all ranks exchange messages.
 AccessRequest columns(std::int64_t ranks, bool write = false) {
-  AccessRequest asked = rows(ranks, write);
-  asked.layout = Layout::parse("1024x1024 (*, block) onto (" + std::to_string(ranks) + ")");
-  return asked;
+  AccessRequest request = rows(ranks, write);
+  request.layout = Layout::parse("1024x1024 (*, block) onto (" + std::to_string(ranks) + ")");
+  return request;
 }
 
 constexpr double kMs = 1e6;
 
 TEST(SimulatedAccess, TakesNoTimeWithoutCosts) {
-  EXPECT_LT(simulate_access(columns(8), idle_machine()).elapsed, kMs / 10);
+  EXPECT_LT(simulate_access(columns(8), make_free_machine()).elapsed, kMs / 10);
 }
 
 TEST(SimulatedAccess, WaitsForTheDevice) {
-  AccessSettings settings = idle_machine();
+  AccessSettings settings = make_free_machine();
   settings.files.device.values = {{"service", 1e-3}, {"rate", 1e15}};
   // A single server processes eight windows of 1 MiB, one after the other.
   for (const bool write : {false, true}) {
@@ -259,8 +263,8 @@ TEST(SimulatedAccess, WaitsForTheDevice) {
   EXPECT_LT(simulate_access(columns(8), settings).elapsed, kMs / 10);
 }
 
-TEST(SimulatedAccess, WritesBehindUpToALimit) {
-  AccessSettings settings = idle_machine();
+TEST(SimulatedAccess, WritesAreDelayedUpToALimitOfDirtyBytes) {
+  AccessSettings settings = make_free_machine();
   settings.files.device.values = {{"service", 1e-3}, {"rate", 1e15}};
   settings.files.write_through = false;
   settings.files.dirty_limit = 1 << 30;
@@ -278,7 +282,7 @@ TEST(SimulatedAccess, WritesBehindUpToALimit) {
 }
 
 TEST(SimulatedAccess, WritersOfANodeTakeTurns) {
-  AccessSettings settings = idle_machine();
+  AccessSettings settings = make_free_machine();
   settings.costs.write_request_seconds = 1e-3;
   settings.nodes.ranks = 4;
   settings.files.writers_take_turns = true;
@@ -289,7 +293,7 @@ TEST(SimulatedAccess, WritersOfANodeTakeTurns) {
 }
 
 TEST(SimulatedAccess, SharesLinksAndCores) {
-  AccessSettings settings = idle_machine();
+  AccessSettings settings = make_free_machine();
   settings.files.cached = true;
   settings.nodes.ranks = 4;
   settings.network.link_rate = 2e9;
@@ -304,22 +308,22 @@ TEST(SimulatedAccess, SharesLinksAndCores) {
 }
 
 TEST(SimulatedAccess, SimulatesOnlyTheFirstWindows) {
-  AccessSettings settings = idle_machine();
-  AccessRequest asked = columns(2);
-  asked.options.memory_bytes = 1 << 16;
-  const AccessOutcome all = simulate_access(asked, settings);
+  AccessSettings settings = make_free_machine();
+  AccessRequest request = columns(2);
+  request.options.memory_bytes = 1 << 16;
+  const AccessOutcome all = simulate_access(request, settings);
   settings.windows = 3;
-  const AccessOutcome some = simulate_access(asked, settings);
+  const AccessOutcome first_windows = simulate_access(request, settings);
   EXPECT_EQ(all.simulated, all.windows);
-  EXPECT_EQ(some.simulated, 3);
-  EXPECT_EQ(some.windows, all.windows);
-  EXPECT_EQ(sum(some, &RankOutcome::bytes), 2 * 3 * (1 << 15));
+  EXPECT_EQ(first_windows.simulated, 3);
+  EXPECT_EQ(first_windows.windows, all.windows);
+  EXPECT_EQ(sum(first_windows, &RankOutcome::bytes), 2 * 3 * (1 << 15));
 }
 
 TEST(SimulatedAccess, RejectsInvalidRequests) {
-  const auto refused = [](const AccessRequest& asked, const AccessSettings& settings, const std::string& part) {
+  const auto expect_error = [](const AccessRequest& request, const AccessSettings& settings, const std::string& part) {
     try {
-      simulate_access(asked, settings);
+      simulate_access(request, settings);
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
@@ -327,26 +331,26 @@ TEST(SimulatedAccess, RejectsInvalidRequests) {
   };
   AccessRequest few = rows(8);
   few.ranks = 4;
-  refused(few, idle_machine(), "has the rank 7, but there are 4 ranks");
+  expect_error(few, make_free_machine(), "has the rank 7, but there are 4 ranks");
   AccessRequest many = rows(8);
   many.ranks = 5000;
-  refused(many, idle_machine(), "ranks of one node = 5000, expected at most 4096");
-  AccessSettings none = idle_machine();
+  expect_error(many, make_free_machine(), "ranks of one node = 5000, expected at most 4096");
+  AccessSettings none = make_free_machine();
   none.nodes.cores = 0;
-  refused(rows(8), none, "cores of a node = 0");
+  expect_error(rows(8), none, "cores of a node = 0");
   AccessRequest direct = rows(8, false, plan::Strategy::kDirect);
   direct.section = plan::Section({100'000'000}, Order::kC, {});
   direct.layout = Layout::parse("100000000 (cyclic) onto (8)");
-  refused(direct, idle_machine(), "expected at most 50000000");
+  expect_error(direct, make_free_machine(), "expected at most 50000000");
 }
 
 TEST(SimulatedAccess, ProgressMayThrow) {
   struct Stop {};
-  AccessSettings settings = idle_machine();
+  AccessSettings settings = make_free_machine();
   settings.nodes.ranks = 8;
-  AccessRequest asked = columns(512);
-  asked.options.memory_bytes = 1 << 16;
-  EXPECT_THROW(simulate_access(asked, settings, [](double) { throw Stop(); }), Stop);
+  AccessRequest request = columns(512);
+  request.options.memory_bytes = 1 << 16;
+  EXPECT_THROW(simulate_access(request, settings, [](double) { throw Stop(); }), Stop);
 }
 
 }  // namespace

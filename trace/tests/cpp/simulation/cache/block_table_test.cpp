@@ -1,3 +1,4 @@
+// The hash table from blocks to slots of a cache, compared with std::map.
 #include "simulation/cache/block_table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The registry of replacement policies: names with parameters, such as "2q?in=30%", and errors.
 #include "simulation/cache/registry.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ TEST(Registry, KnowsBeladysPolicyByItsOtherNames) {
   for (const char* name : {"belady", "opt", "OPT", "min"}) EXPECT_EQ(NamedPolicy(name).kind().name, "belady") << name;
 }
 
-TEST(Registry, FindsAllByTheirNames) {
+TEST(Registry, FindsEachPolicyByItsName) {
   std::set<std::string_view> names;
   for (const PolicyKind* policy : policies()) {
     EXPECT_TRUE(names.insert(policy->name).second) << policy->name;

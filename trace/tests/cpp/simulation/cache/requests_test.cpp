@@ -1,3 +1,4 @@
+// Events of a trace as requests to files, and requests cut into blocks of a cache.
 #include "simulation/cache/requests.hpp"
 
 #include <gtest/gtest.h>
@@ -7,13 +8,13 @@
 namespace plait::simulation {
 namespace {
 
-trace::Event event(std::uint32_t process, std::uint32_t file, std::int64_t offset, std::int64_t bytes) {
-  trace::Event made;
-  made.process = process;
-  made.file = file;
-  made.offset = offset;
-  made.length = made.result = bytes;
-  return made;
+trace::Event make_event(std::uint32_t process, std::uint32_t file, std::int64_t offset, std::int64_t bytes) {
+  trace::Event event;
+  event.process = process;
+  event.file = file;
+  event.offset = offset;
+  event.length = event.result = bytes;
+  return event;
 }
 
 TEST(RequestReader, IdentifiesFilesByName) {
@@ -22,52 +23,52 @@ TEST(RequestReader, IdentifiesFilesByName) {
   reader.add({10, 2, "b"});
   reader.add({20, 1, "b"});
   reader.add({20, 2, ""});
-  FileRequest a;
-  FileRequest b;
-  ASSERT_TRUE(reader.read(event(10, 2, 0, 1), a));
-  ASSERT_TRUE(reader.read(event(20, 1, 0, 1), b));
-  EXPECT_EQ(a.file, b.file);
-  EXPECT_NE(a.process, b.process);
-  ASSERT_TRUE(reader.read(event(10, 1, 0, 1), b));
-  EXPECT_NE(a.file, b.file);
+  FileRequest first;
+  FileRequest second;
+  ASSERT_TRUE(reader.read(make_event(10, 2, 0, 1), first));
+  ASSERT_TRUE(reader.read(make_event(20, 1, 0, 1), second));
+  EXPECT_EQ(first.file, second.file);
+  EXPECT_NE(first.process, second.process);
+  ASSERT_TRUE(reader.read(make_event(10, 1, 0, 1), second));
+  EXPECT_NE(first.file, second.file);
   // Opens without a known name are separate files.
-  ASSERT_TRUE(reader.read(event(20, 2, 0, 1), a));
-  ASSERT_TRUE(reader.read(event(20, 3, 0, 1), b));
-  EXPECT_NE(a.file, b.file);
+  ASSERT_TRUE(reader.read(make_event(20, 2, 0, 1), first));
+  ASSERT_TRUE(reader.read(make_event(20, 3, 0, 1), second));
+  EXPECT_NE(first.file, second.file);
   // The number is reused for another file.
   reader.add({10, 1, "b"});
-  ASSERT_TRUE(reader.read(event(10, 1, 0, 1), a));
-  ASSERT_TRUE(reader.read(event(10, 2, 0, 1), b));
-  EXPECT_EQ(a.file, b.file);
+  ASSERT_TRUE(reader.read(make_event(10, 1, 0, 1), first));
+  ASSERT_TRUE(reader.read(make_event(10, 2, 0, 1), second));
+  EXPECT_EQ(first.file, second.file);
   EXPECT_EQ(reader.processes(), 2U);
 }
 
 TEST(RequestReader, CountsIgnoredEvents) {
   RequestReader reader;
   FileRequest request;
-  EXPECT_FALSE(reader.read(event(1, 1, 0, 0), request));
-  EXPECT_FALSE(reader.read(event(1, 1, 0, -5), request));
-  EXPECT_FALSE(reader.read(event(1, 1, -1, 5), request));
-  EXPECT_FALSE(reader.read(event(1, 1, std::numeric_limits<std::int64_t>::max(), 1), request));
-  EXPECT_FALSE(reader.read(event(1, 1, kMaxRequestEnd, 1), request));
-  EXPECT_FALSE(reader.read(event(1, 1, 0, kMaxRequestBytes + 1), request));
-  EXPECT_TRUE(reader.read(event(1, 1, kMaxRequestEnd - 1, 1), request));
-  trace::Event open = event(1, 1, 0, 5);
+  EXPECT_FALSE(reader.read(make_event(1, 1, 0, 0), request));
+  EXPECT_FALSE(reader.read(make_event(1, 1, 0, -5), request));
+  EXPECT_FALSE(reader.read(make_event(1, 1, -1, 5), request));
+  EXPECT_FALSE(reader.read(make_event(1, 1, std::numeric_limits<std::int64_t>::max(), 1), request));
+  EXPECT_FALSE(reader.read(make_event(1, 1, kMaxRequestEnd, 1), request));
+  EXPECT_FALSE(reader.read(make_event(1, 1, 0, kMaxRequestBytes + 1), request));
+  EXPECT_TRUE(reader.read(make_event(1, 1, kMaxRequestEnd - 1, 1), request));
+  trace::Event open = make_event(1, 1, 0, 5);
   open.kind = trace::Kind::kOpen;
   EXPECT_FALSE(reader.read(open, request));
-  trace::Event late = event(1, 1, 0, 5);
+  trace::Event late = make_event(1, 1, 0, 5);
   late.start = 100;
   EXPECT_TRUE(reader.read(late, request));
   late.start = 99;
   EXPECT_TRUE(reader.read(late, request));
   late.start = 99;
   EXPECT_TRUE(reader.read(late, request));
-  const Oddities& odd = reader.oddities();
-  EXPECT_EQ(odd.empty, 1);
-  EXPECT_EQ(odd.failed, 1);
-  EXPECT_EQ(odd.streams, 1);
-  EXPECT_EQ(odd.beyond, 3);
-  EXPECT_EQ(odd.backwards, 1);
+  const Oddities& oddities = reader.oddities();
+  EXPECT_EQ(oddities.empty, 1);
+  EXPECT_EQ(oddities.failed, 1);
+  EXPECT_EQ(oddities.streams, 1);
+  EXPECT_EQ(oddities.beyond, 3);
+  EXPECT_EQ(oddities.backwards, 1);
 }
 
 TEST(Cut, GivesEachBlockItsBytes) {

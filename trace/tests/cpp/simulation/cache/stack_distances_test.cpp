@@ -1,3 +1,5 @@
+// Stack distances: how many blocks were used since the previous use of a block, counting itself. For the uses
+// A B B A the distances are 0 (first use), 0, 1, 2. An LRU cache of n blocks hits all uses whose distance is 1 to n.
 #include "simulation/cache/stack_distances.hpp"
 
 #include <gtest/gtest.h>
@@ -9,21 +11,21 @@
 namespace plait::simulation {
 namespace {
 
-/// The stack distances from a list whose first element is the most recently used block.
+/// Computes stack distances from a list whose first element is the most recently used block.
 class Stack {
  public:
   std::uint32_t use(BlockKey key) {
     std::uint32_t distance = 1;
-    auto at = blocks_.begin();
-    for (; at != blocks_.end() && !(*at == key); ++at) ++distance;
-    const bool known = at != blocks_.end();
-    if (known) blocks_.erase(at);
+    auto position = blocks_.begin();
+    for (; position != blocks_.end() && !(*position == key); ++position) ++distance;
+    const bool known = position != blocks_.end();
+    if (known) blocks_.erase(position);
     blocks_.push_front(key);
     return known ? distance : 0;
   }
   void remove(BlockKey key) { blocks_.remove(key); }
   std::size_t blocks() const { return blocks_.size(); }
-  BlockKey some(std::size_t number) const { return *std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(number)); }
+  BlockKey at(std::size_t number) const { return *std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(number)); }
 
  private:
   std::list<BlockKey> blocks_;
@@ -40,9 +42,9 @@ TEST(StackDistances, EqualThoseOfAList) {
       const BlockKey key{random() % blocks, static_cast<std::uint32_t>(random() % 2)};
       ASSERT_EQ(distances.use(key), stack.use(key)) << use;
       if (seed % 2 == 1 && random() % 20 == 0) {
-        const BlockKey gone = stack.some(random() % stack.blocks());
-        distances.remove(gone);
-        stack.remove(gone);
+        const BlockKey removed = stack.at(random() % stack.blocks());
+        distances.remove(removed);
+        stack.remove(removed);
       }
       ASSERT_EQ(distances.blocks(), stack.blocks());
     }

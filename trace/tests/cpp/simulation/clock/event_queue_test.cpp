@@ -1,3 +1,4 @@
+// The virtual clock of the simulation: the order of events, and steps of time without events.
 #include "simulation/clock/event_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ TEST(EventQueue, RunsEventsByTimeThenInOrderOfScheduling) {
   EXPECT_EQ(times, (std::vector<Time>{0, 10, 10, 20}));
 }
 
-TEST(EventQueue, PassesTimeOnlyIfNoEventIsDueUntilThen) {
+TEST(EventQueue, AdvancesOnlyIfNoEventIsDueUntilThen) {
   EventQueue clock;
   Log log;
   EXPECT_TRUE(clock.try_advance(5));

@@ -1,3 +1,4 @@
+// The simulated devices: the times of a few requests, computed by hand, and queueing theory for a single server.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -84,7 +85,8 @@ class Arrivals final : public Completion, public Timer {
 
 double mean_inside(double load, double distribution) { return Arrivals(load, distribution).mean_inside(); }
 
-// M/D/1: L = rho + rho^2 / (2 (1 - rho)); M/M/1: L = rho / (1 - rho).
+// The mean number L of requests in a server with the load rho is, for constant service times (M/D/1),
+// L = rho + rho^2 / (2 (1 - rho)), and for exponential ones (M/M/1), L = rho / (1 - rho).
 TEST(Devices, OneServerWithConstantServiceMeetsTheMeanOfMD1) {
   EXPECT_NEAR(mean_inside(0.5, 0) / 0.75, 1, 0.01);
   EXPECT_NEAR(mean_inside(0.7, 0) / (0.7 + 0.49 / 0.6), 1, 0.01);
@@ -117,8 +119,8 @@ TEST(Devices, AQueueingDiskServesOneAfterTheOther) {
                             {"capacity", 3e9}, {"overhead", 0},      {"order", 0}};
   load.make({"disk", values});
   load.add(0, {0, 1'000'000, false, 0});              // at the head position: the transfer only
-  load.add(0, {1'001'000'000, 1'000'000, false, 0});  // a third of the disk away: the knee, 6 ms; half a revolution
-  load.add(0, {1'002'000'000, 1'000'000, false, 0});  // follows
+  load.add(0, {1'001'000'000, 1'000'000, false, 0});  // a third of the disk away: seeks 6 ms, half a revolution 4 ms
+  load.add(0, {1'002'000'000, 1'000'000, false, 0});  // sequential
   load.run();
   EXPECT_EQ(load.ends[0], 10 * kMs);
   EXPECT_NEAR(static_cast<double>(load.ends[1]), 30.0 * kMs, 2000);
@@ -180,8 +182,8 @@ TEST(Devices, StripesAddUpForAnyRequest) {
     load.add(0, {address, length, false, 0});
     const auto uses = load.run();
     std::vector<std::int64_t> expected(static_cast<std::size_t>(count), 0);
-    for (std::int64_t at = address; at < address + length; ++at)
-      ++expected[static_cast<std::size_t>(at / stripe % count)];
+    for (std::int64_t byte = address; byte < address + length; ++byte)
+      ++expected[static_cast<std::size_t>(byte / stripe % count)];
     for (std::size_t device = 0; device < expected.size(); ++device)
       EXPECT_EQ(uses[device].read_bytes, expected[device]);
   }

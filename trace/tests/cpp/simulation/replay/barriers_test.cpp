@@ -1,3 +1,4 @@
+// The names of operations in traces that are barriers.
 #include "simulation/replay/barriers.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Replays of writes that must reach the device: durable writes, and calls of fsync.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +20,7 @@ using plait_test::replay;
 using plait_test::spaced_requests;
 
 TEST(Replay, DurableWritesWaitForTheDeviceAndItsFlush) {
-  const auto elapsed = [](std::uint16_t flags, WriteKind write, std::int64_t blocks) {
+  const auto replay_writes = [](std::uint16_t flags, WriteKind write, std::int64_t blocks) {
     Events events = spaced_requests(10, 5, Kind::kWrite);
     for (Event& event : events.all) event.flags |= flags;
     ReplaySettings settings = make_settings(blocks);
@@ -27,15 +28,16 @@ TEST(Replay, DurableWritesWaitForTheDeviceAndItsFlush) {
     settings.device.flush = 2 * kMs;
     return replay(std::move(events), settings);
   };
-  EXPECT_EQ(elapsed(0, WriteKind::kFull, 100).elapsed, 45 * kMs);
+  EXPECT_EQ(replay_writes(0, WriteKind::kFull, 100).elapsed, 45 * kMs);
   for (const WriteKind write : {WriteKind::kThrough, WriteKind::kBehind, WriteKind::kDelayed, WriteKind::kFull}) {
-    const auto outcome = elapsed(trace::flag::kDurable, write, 100);
+    const auto outcome = replay_writes(trace::flag::kDurable, write, 100);
     EXPECT_EQ(outcome.elapsed, 45 * kMs + 10 * (10 + 2) * kMs);
     EXPECT_EQ(outcome.devices[0].writes, 10);
     EXPECT_EQ(outcome.devices[0].flushes, 10);
   }
-  EXPECT_EQ(elapsed(trace::flag::kDurable, WriteKind::kFull, 0).elapsed, 45 * kMs + 120 * kMs);
-  EXPECT_EQ(elapsed(trace::flag::kDurable | trace::flag::kDirect, WriteKind::kFull, 100).elapsed, 45 * kMs + 120 * kMs);
+  EXPECT_EQ(replay_writes(trace::flag::kDurable, WriteKind::kFull, 0).elapsed, 45 * kMs + 120 * kMs);
+  EXPECT_EQ(replay_writes(trace::flag::kDurable | trace::flag::kDirect, WriteKind::kFull, 100).elapsed,
+            45 * kMs + 120 * kMs);
 }
 
 TEST(Replay, ASyncWritesDirtyBlocksAndFlushes) {
@@ -47,7 +49,8 @@ TEST(Replay, ASyncWritesDirtyBlocksAndFlushes) {
   settings.device.flush = 2 * kMs;
   settings.device.flush_writes = 1;
   const auto outcome = replay(std::move(events), settings);
-  // One write of all blocks, one by the file system, and the flush; then nothing is dirty: only the last two.
+  // The first sync takes one write of all blocks (10 ms), one write by the file system (10 ms), and the flush (2 ms). No
+  // block is dirty at the second sync, which takes only the last two.
   EXPECT_EQ(outcome.elapsed, 45 * kMs + 5 * kMs + 1 * kMs + (10 + 10 + 2) * kMs + (10 + 2) * kMs);
   EXPECT_EQ(outcome.devices[0].flushes, 2);
   settings.tier = {1 << 20, 65536, "lru", {"server", {{"service", 0.001}}}};  // blocks in the tier are durable

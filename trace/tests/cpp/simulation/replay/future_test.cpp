@@ -1,3 +1,5 @@
+// The future of a replay: when each block is used next, for replacement policies that look ahead. The replay may order
+// requests of different programs differently than the recording.
 #include "simulation/replay/future.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +15,7 @@ using trace::Kind;
 
 TEST(Future, ReturnsTheNextUseThatHasNotHappened) {
   plait_test::TraceInMemory events;
-  // Program 1 uses blocks 0 and 1, and later 1; program 2 uses block 0 in between.
+  // Program 1 uses blocks 0 and 1, and later 1; program 2 uses block 0 in between: uses 0 to 3.
   events.add(1, 0, 1, Kind::kRead, 0, 2 * kBlock);
   events.add(2, 2, 1, Kind::kWrite, 0, kBlock);
   events.add(1, 4, 1, Kind::kRead, kBlock, kBlock);

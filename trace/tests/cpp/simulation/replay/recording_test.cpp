@@ -1,3 +1,4 @@
+// The recording of traces for replays: requests and the computing time between them, per program.
 #include "simulation/replay/recording.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ TEST(Recording, CountsUnusualEvents) {
   events.add(1, 20, 1, Kind::kRead, 0, kBlock).result = -5;
   events.add(1, 30, 1, Kind::kRead, -1, kBlock).cpu = 100;  // a stream
   events.add(1, 40, 1, Kind::kRead, -1, kBlock).cpu = 50;
-  events.about.complete = false;
+  events.details.complete = false;
   Recording recording;
   recording.add(events);
   EXPECT_EQ(recording.oddities().overlapping, 1);
@@ -65,9 +66,9 @@ TEST(Recording, IgnoresImpossibleRequests) {
   EXPECT_EQ(recording.files()[0].extent, kBlock);
   RequestCursor cursor(recording, 0, 0);
   EXPECT_EQ(cursor.next().length, kBlock);
-  const Request cut = cursor.next();
-  EXPECT_EQ(cut.kind, Kind::kTruncate);
-  EXPECT_EQ(cut.think + cut.pause, 40 * kMs);
+  const Request truncation = cursor.next();
+  EXPECT_EQ(truncation.kind, Kind::kTruncate);
+  EXPECT_EQ(truncation.think + truncation.pause, 40 * kMs);
 }
 
 TEST(Recording, IgnoresTimesThatCannotBeAdded) {
@@ -87,7 +88,8 @@ TEST(Recording, IgnoresTimesThatCannotBeAdded) {
   Time computing = 0;
   for (std::size_t k = 0; k < recording.programs().size(); ++k) {
     RequestCursor cursor(recording, k, 0);
-    for (Request one = cursor.next(); one.kind != Kind::kExit; one = cursor.next()) computing += one.think;
+    for (Request request = cursor.next(); request.kind != Kind::kExit; request = cursor.next())
+      computing += request.think;
   }
   EXPECT_LE(computing, std::int64_t{1} << 61);
   EXPECT_GT(computing, std::int64_t{1} << 59);
@@ -104,9 +106,9 @@ TEST(Recording, OccasionalCpuTimesAreDistributedOverTheGaps) {
   RequestCursor cursor(recording, 0, 0);
   Time computing = 0;
   Time pausing = 0;
-  for (Request one = cursor.next(); one.kind != Kind::kExit; one = cursor.next()) {
-    computing += one.think;
-    pausing += one.pause;
+  for (Request request = cursor.next(); request.kind != Kind::kExit; request = cursor.next()) {
+    computing += request.think;
+    pausing += request.pause;
   }
   EXPECT_EQ(computing, 16 * kMs);
   EXPECT_EQ(pausing, 80 * kMs - 16 * kMs);
@@ -118,14 +120,14 @@ TEST(Recording, AWaitingProcessEndsAtOnceAndPipesAreOnNoDevice) {
   events.add(1, 1000, 900, Kind::kRead, -1, 5).cpu = kMs;
   events.add(2, 10, 1, Kind::kRead, 0, kBlock).file = 2;
   events.name(1, "pipe:[77]");
-  events.about.files.push_back({2, 2, "data"});
+  events.details.files.push_back({2, 2, "data"});
   Recording recording;
   recording.add(events);
   EXPECT_EQ(recording.requests(), 1);
   RequestCursor launcher(recording, 0, 0);
-  const Request one = launcher.next();
-  EXPECT_EQ(one.kind, Kind::kExit);
-  EXPECT_EQ(one.think + one.pause, 0);
+  const Request request = launcher.next();
+  EXPECT_EQ(request.kind, Kind::kExit);
+  EXPECT_EQ(request.think + request.pause, 0);
   RequestCursor program(recording, 1, 0);
   EXPECT_EQ(program.next().kind, Kind::kRead);
 }
@@ -140,9 +142,9 @@ TEST(Recording, ASyncOfALibraryBelongsToTheFileThatTheProgramWrote) {
   recording.add(events);
   RequestCursor cursor(recording, 0, 0);
   const std::uint32_t written = cursor.next().file;
-  const Request found = cursor.next();
-  EXPECT_EQ(found.kind, Kind::kSync);
-  EXPECT_EQ(found.file, written);
+  const Request sync_request = cursor.next();
+  EXPECT_EQ(sync_request.kind, Kind::kSync);
+  EXPECT_EQ(sync_request.file, written);
 }
 
 TEST(Recording, TimesMayBeBelowZero) {
@@ -169,7 +171,7 @@ TEST(Recording, OpensWithoutANameAreSeparateFiles) {
 }
 
 /// Returns a trace of requests to devices only, with other calls between them.
-Events physical() {
+Events physical_events() {
   Events events;
   events.add(1, 0, 1, Kind::kRead, 0, kBlock).flags = 0;
   events.add(1, 11, 0, Kind::kClose, 0, 0);
@@ -178,14 +180,14 @@ Events physical() {
   return events;
 }
 
-TEST(Recording, EachTraceHasItsLevel) {
+TEST(Recording, IsLogicalIfAllTracesAreLogical) {
   Events logical;
   logical.add(1, 0, 1, Kind::kRead, 0, kBlock).flags = trace::flag::kLogical;
-  Events below = physical();
+  Events physical = physical_events();
   Recording recording;
   recording.add(logical);
   EXPECT_TRUE(recording.logical());
-  recording.add(below);
+  recording.add(physical);
   EXPECT_FALSE(recording.logical());
   EXPECT_EQ(recording.requests(), 3);
   EXPECT_EQ(recording.bytes(), 3 * kBlock);
@@ -197,19 +199,19 @@ TEST(Recording, EachTraceHasItsLevel) {
 }
 
 TEST(Recording, ComputingBetweenRequestsOfDevicesCountsOnce) {
-  Events events = physical();
+  Events events = physical_events();
   Recording recording;
   recording.add(events);
   Time computing = 0;
   RequestCursor cursor(recording, 0, 0);
-  for (Request one = cursor.next();; one = cursor.next()) {
-    computing += one.think;
-    if (one.kind == Kind::kExit) break;
+  for (Request request = cursor.next();; request = cursor.next()) {
+    computing += request.think;
+    if (request.kind == Kind::kExit) break;
   }
   EXPECT_EQ(computing, 23 * kMs);  // 25 ms less two requests of 1 ms
 }
 
-/// Collective reads by two ranks; the first also reads independently, so that its operation numbers are ahead.
+/// Collective reads by two ranks; the operation numbers of the first rank advance by 2, as if it also read independently.
 TEST(Recording, CollectiveOperationsAreMatchedByTheirOrderOnAFile) {
   Events events;
   const auto collective = [&](std::uint32_t process, double start, std::uint64_t operation) {
@@ -219,13 +221,13 @@ TEST(Recording, CollectiveOperationsAreMatchedByTheirOrderOnAFile) {
   };
   for (std::uint32_t process = 1; process <= 4; ++process) {
     events.name(process, "shared");
-    events.about.processes.push_back({process, 0, (process - 1) % 2, "", ""});  // two jobs of two ranks
+    events.details.processes.push_back({process, 0, (process - 1) % 2, "", ""});  // two jobs of two ranks
   }
   for (const std::uint32_t job : {0U, 2U})
-    for (std::uint64_t turn = 0; turn < 3; ++turn) {
-      const double start = 100.0 * job + 10 * static_cast<double>(turn);
-      collective(job + 1, start, 2 * turn + 1);
-      collective(job + 2, start, turn + 1);
+    for (std::uint64_t call = 0; call < 3; ++call) {
+      const double start = 100.0 * job + 10 * static_cast<double>(call);
+      collective(job + 1, start, 2 * call + 1);
+      collective(job + 2, start, call + 1);
     }
   Recording recording;
   recording.add(events);
@@ -233,7 +235,7 @@ TEST(Recording, CollectiveOperationsAreMatchedByTheirOrderOnAFile) {
   for (const std::size_t job : {0U, 2U}) {
     RequestCursor first(recording, job, 0);
     RequestCursor second(recording, job + 1, 0);
-    for (int turn = 0; turn < 3; ++turn) EXPECT_EQ(first.next().group, second.next().group);
+    for (int call = 0; call < 3; ++call) EXPECT_EQ(first.next().group, second.next().group);
   }
 }
 

@@ -1,3 +1,4 @@
+// Replays of unusual traces and settings.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -36,15 +37,16 @@ TEST(ReplayAtTheEdge, UnusedProcessorsAreIdle) {
 TEST(ReplayAtTheEdge, AProcessThatWaitsForNothingContinuesAtOnce) {
   Events events;
   for (const std::uint32_t process : {1U, 2U})
-    for (const std::uint32_t turn : {0U, 1U}) {
-      Event& event = events.add(process, turn, 1, Kind::kWrite, 0, kBlock);
-      event.file = process == 1 ? 1 + turn : 2 - turn;  // in the opposite order, so that both processes wait
+    for (const std::uint32_t call : {0U, 1U}) {
+      Event& event = events.add(process, call, 1, Kind::kWrite, 0, kBlock);
+      // The two processes access both files in opposite orders, so that both wait for the other.
+      event.file = process == 1 ? 1 + call : 2 - call;
       event.flags |= trace::flag::kCollective;
-      event.operation = turn + 1;
+      event.operation = call + 1;
     }
   for (const std::uint32_t process : {1U, 2U}) {
-    events.about.files.push_back({process, 1, "a"});
-    events.about.files.push_back({process, 2, "b"});
+    events.details.files.push_back({process, 1, "a"});
+    events.details.files.push_back({process, 2, "b"});
   }
   ReplaySettings settings = make_settings(100);
   settings.cache.write = WriteKind::kDelayed;

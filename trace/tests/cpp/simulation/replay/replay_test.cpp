@@ -1,3 +1,4 @@
+// Replays of short traces, whose times are computed by hand (see short_replays.hpp), and of random ones.
 #include "simulation/replay/replay.hpp"
 
 #include <gtest/gtest.h>
@@ -58,24 +59,24 @@ TEST(Replay, ADeviceWithoutCostLeavesComputingAndCalls) {
   EXPECT_EQ(outcome.system, 22 * kMs);
 }
 
-TEST(Replay, WritesWaitOrDoNotByPolicy) {
-  const auto elapsed = [](WriteKind kind) {
+TEST(Replay, WritesWaitForTheDeviceByWritePolicy) {
+  const auto replay_writes = [](WriteKind kind) {
     ReplaySettings settings = make_settings(100);
     settings.cache.write = kind;
     settings.cache.delay = 0;
     settings.cache.flush_interval = kMs;
     return replay(spaced_requests(10, 5, Kind::kWrite), settings);
   };
-  const auto through = elapsed(WriteKind::kThrough);
+  const auto through = replay_writes(WriteKind::kThrough);
   EXPECT_EQ(through.elapsed, 45 * kMs + 100 * kMs);
   EXPECT_EQ(through.drained, through.elapsed);
-  const auto behind = elapsed(WriteKind::kBehind);
+  const auto behind = replay_writes(WriteKind::kBehind);
   EXPECT_EQ(behind.elapsed, 45 * kMs);
   EXPECT_EQ(behind.drained, 100 * kMs);
-  const auto delayed = elapsed(WriteKind::kDelayed);
+  const auto delayed = replay_writes(WriteKind::kDelayed);
   EXPECT_EQ(delayed.elapsed, 45 * kMs);
   EXPECT_EQ(delayed.drained, 101 * kMs);  // the first block is 1 ms old at the check of ages
-  const auto full = elapsed(WriteKind::kFull);
+  const auto full = replay_writes(WriteKind::kFull);
   EXPECT_EQ(full.elapsed, 45 * kMs);
   EXPECT_EQ(full.devices[0].writes, 1);  // one write of all blocks at the end
   EXPECT_EQ(full.drained, 55 * kMs);
@@ -129,23 +130,23 @@ TEST(Replay, TruncatedBlocksAreNotWritten) {
 }
 
 TEST(Replay, ReadAheadHidesTheDevice) {
-  const auto with = [](ReadAheadKind kind) {
+  const auto replay_with = [](ReadAheadKind kind) {
     ReplaySettings settings = make_settings(100);
     settings.cache.read_ahead = kind;
     settings.cache.read_ahead_size = 4 * kBlock;
     return replay(spaced_requests(10, 20, Kind::kRead), settings);
   };
-  EXPECT_EQ(with(ReadAheadKind::kNone).elapsed, 9 * 20 * kMs + 100 * kMs);
+  EXPECT_EQ(replay_with(ReadAheadKind::kNone).elapsed, 9 * 20 * kMs + 100 * kMs);
   for (const ReadAheadKind kind : {ReadAheadKind::kOne, ReadAheadKind::kSame, ReadAheadKind::kMany}) {
-    const auto outcome = with(kind);
+    const auto outcome = replay_with(kind);
     EXPECT_EQ(outcome.elapsed, 9 * 20 * kMs + 10 * kMs);
     EXPECT_EQ(outcome.cache.ahead_used, 9);
     EXPECT_EQ(outcome.cache.ahead_blocks, 9);  // not beyond the end of the file
   }
-  EXPECT_LT(with(ReadAheadKind::kAdaptive).elapsed, 9 * 20 * kMs + 30 * kMs);
+  EXPECT_LT(replay_with(ReadAheadKind::kAdaptive).elapsed, 9 * 20 * kMs + 30 * kMs);
 }
 
-TEST(Replay, StridesAreFollowed) {
+TEST(Replay, ReadAheadFollowsStrides) {
   Events events;
   for (int k = 0; k < 10; ++k) events.add(1, 21 * k, 1, Kind::kRead, 7 * k * kBlock, kBlock);
   ReplaySettings settings = make_settings(100);
@@ -276,8 +277,11 @@ TEST(Replay, RandomRequestsUnderAllSettings) {
   double time = 0;
   for (int k = 0; k < 3000; ++k) {
     const auto process = static_cast<std::uint32_t>(1 + bits.next() % 3);
-    const auto what = bits.next() % 20;
-    const Kind kind = what == 0 ? Kind::kSync : what == 1 ? Kind::kTruncate : what < 9 ? Kind::kWrite : Kind::kRead;
+    const auto choice = bits.next() % 20;
+    const Kind kind = choice == 0   ? Kind::kSync
+                      : choice == 1 ? Kind::kTruncate
+                      : choice < 9  ? Kind::kWrite
+                                    : Kind::kRead;
     const auto offset = static_cast<std::int64_t>(bits.next() % (64 * kBlock));
     const auto length = kind == Kind::kRead || kind == Kind::kWrite
                             ? static_cast<std::int64_t>(bits.next() % (6 * kBlock))
@@ -306,12 +310,12 @@ TEST(Replay, RandomRequestsUnderAllSettings) {
         const auto outcome = replay(events, settings);
         SCOPED_TRACE(settings.cache.policy + " " + std::to_string(write) + " " + std::to_string(ahead));
         const auto& cache = outcome.cache;
-        std::int64_t read = 0;
+        std::int64_t read_bytes = 0;
         for (const auto& process : outcome.processes) {
-          read += process.read_bytes;
+          read_bytes += process.read_bytes;
           EXPECT_GE(process.end - process.start, process.computing + process.waiting + process.pausing);
         }
-        EXPECT_GT(read, 0);
+        EXPECT_GT(read_bytes, 0);
         EXPECT_EQ(outcome.devices[0].read_bytes, (cache.read_blocks - cache.hit_blocks + cache.ahead_blocks) * kBlock);
         EXPECT_LE(cache.ahead_used + cache.ahead_wasted, cache.ahead_blocks);
         EXPECT_LE(outcome.idle, outcome.elapsed * settings.processors.count);
@@ -323,8 +327,9 @@ TEST(Replay, RandomRequestsUnderAllSettings) {
   }
 }
 
-/// Two programs each read a block, 10 and 30 ms of computing after a barrier.
-Events barriers(const std::string& name, int second) {
+/// Returns the events of two programs that three times compute, read a block, and call the operation `name`, in which
+/// the first waits for the second. The first computes for 10 ms, the second for `second_gap` ms.
+Events barrier_events(const std::string& name, int second_gap) {
   Events events;
   const auto phase = [&](std::uint32_t process, double start, double duration) {
     Event& event = events.add(process, start, duration, Kind::kPhase, -1, 0);
@@ -332,13 +337,13 @@ Events barriers(const std::string& name, int second) {
     event.flags |= trace::flag::kLogical;
   };
   for (std::uint32_t process = 1; process <= 2; ++process) {
-    const int gap = process == 1 ? 10 : second;
+    const int gap = process == 1 ? 10 : second_gap;
     for (int k = 0; k < 3; ++k) {
-      const double begin = k * (second + 1.0);
+      const double begin = k * (second_gap + 1.0);
       events.add(process, begin + gap, 1, Kind::kRead, k * kBlock, kBlock).flags |= trace::flag::kLogical;
-      phase(process, begin + gap + 1, second - gap);
+      phase(process, begin + gap + 1, second_gap - gap);
     }
-    events.about.files.push_back({process, 7, name});
+    events.details.files.push_back({process, 7, name});
   }
   std::ranges::sort(events.all, {}, &Event::start);
   return events;
@@ -348,23 +353,23 @@ TEST(Replay, BarriersOfATraceMakeAllWait) {
   ReplaySettings settings = make_settings(0);
   settings.device = {"server", {{"service", 0}}};
   settings.processors.count = 2;
-  const auto outcome = replay(barriers("MPI: MPI_Barrier", 30), settings);
+  const auto outcome = replay(barrier_events("MPI: MPI_Barrier", 30), settings);
   EXPECT_EQ(outcome.processes[0].barrier, 3 * 20 * kMs);
   EXPECT_EQ(outcome.processes[1].barrier, 0);
   EXPECT_EQ(outcome.elapsed, (20 + 2 * 30) * kMs);  // since the first event
   EXPECT_EQ(outcome.unmatched, 0);
-  // On one processor the other process computes meanwhile, and no process waits longer than that.
+  // On one processor a process that waits lets the other compute, so that each round takes 10 + 30 ms.
   settings.processors.count = 1;
-  EXPECT_EQ(replay(barriers("MPI_Allreduce", 30), settings).elapsed, (20 + 2 * 40) * kMs);
+  EXPECT_EQ(replay(barrier_events("MPI_Allreduce", 30), settings).elapsed, (20 + 2 * 40) * kMs);
   // An operation in which only some processes wait takes its recorded time.
   settings.processors.count = 2;
-  const auto passed = replay(barriers("MPI_Bcast", 30), settings);
-  EXPECT_EQ(passed.processes[0].barrier, 0);
-  EXPECT_EQ(passed.processes[0].pausing, 3 * 20 * kMs);
+  const auto not_barriers = replay(barrier_events("MPI_Bcast", 30), settings);
+  EXPECT_EQ(not_barriers.processes[0].barrier, 0);
+  EXPECT_EQ(not_barriers.processes[0].pausing, 3 * 20 * kMs);
   // So does a barrier whose other processes are not in the trace.
-  Events alone = barriers("MPI_Barrier", 30);
+  Events alone = barrier_events("MPI_Barrier", 30);
   std::erase_if(alone.all, [](const Event& event) { return event.process == 2; });
-  EXPECT_EQ(replay(alone, settings).elapsed, passed.processes[0].end);
+  EXPECT_EQ(replay(alone, settings).elapsed, not_barriers.processes[0].end);
 }
 
 TEST(Replay, RejectsInvalidSettings) {

@@ -1,4 +1,4 @@
-// The filter of reports: omitted files, and their counts.
+// The filter of reports, which omits files that are not the program's data, and counts them.
 #include "trace/report/filter.hpp"
 
 #include <gtest/gtest.h>
@@ -36,24 +36,25 @@ TEST(TraceFilter, FilesAreClassifiedByTheirNames) {
     EXPECT_EQ(classify_foreign_file(name), FileClass::kNone) << name;
 }
 
-/// Returns a trace with a file of the program, and one of each of three classes that are omitted.
-Case mixed() {
-  Case made;
-  made.process(1);
-  made.file(1, 1, "/data/a/out.npy");
-  made.file(1, 2, "/dev/shm/ucx_shm_posix_1");
-  made.file(1, 3, "/proc/self/maps");
-  made.file(1, 4, "/usr/lib/python3.11/os.py");
-  std::int64_t now = 0;
-  for (std::uint32_t file = 1; file <= 4; ++file) made.add(Kind::kOpen, now += 100, -1, 0, file);
+/// Returns a trace with a file of the program and three foreign files (of MPI, the kernel and the interpreter), which
+/// reports omit by default.
+TraceInput input_with_foreign_files() {
+  TraceInput input;
+  input.add_process(1);
+  input.add_file(1, 1, "/data/a/out.npy");
+  input.add_file(1, 2, "/dev/shm/ucx_shm_posix_1");
+  input.add_file(1, 3, "/proc/self/maps");
+  input.add_file(1, 4, "/usr/lib/python3.11/os.py");
+  std::int64_t start = 0;
+  for (std::uint32_t file = 1; file <= 4; ++file) input.add(Kind::kOpen, start += 100, -1, 0, file);
   for (std::uint32_t file = 1; file <= 4; ++file)
-    made.add(file <= 2 ? Kind::kWrite : Kind::kRead, now += 100, 0, 1000 * file, file);
-  Event& map = made.add(Kind::kMap, now += 100, 0, 0, 4);
+    input.add(file <= 2 ? Kind::kWrite : Kind::kRead, start += 100, 0, 1000 * file, file);
+  Event& map = input.add(Kind::kMap, start += 100, 0, 0, 4);
   map.length = 4096;
   map.interface = Interface::kMmap;
   map.flags |= flag::kReadOnly;
-  made.add(Kind::kRead, now += 100, 0, 5, 4).result = -5;
-  return made;
+  input.add(Kind::kRead, start += 100, 0, 5, 4).result = -5;
+  return input;
 }
 
 std::int64_t calls_in(const Report& report) {
@@ -64,7 +65,7 @@ std::int64_t calls_in(const Report& report) {
 }
 
 TEST(TraceFilter, OmittedFilesAreCounted) {
-  const Report report = mixed().report();
+  const Report report = input_with_foreign_files().report();
   EXPECT_EQ(report.totals.data[kWrites].bytes, 1000);
   EXPECT_EQ(report.totals.data[kReads].bytes, 0);
   ASSERT_EQ(report.files.size(), 1u);
@@ -87,39 +88,39 @@ TEST(TraceFilter, OmittedFilesAreCounted) {
 TEST(TraceFilter, PatternsSelectOmittedFiles) {
   Options options;
   options.all = true;
-  Report report = mixed().report(options);
+  Report report = input_with_foreign_files().report(options);
   EXPECT_TRUE(report.left_out.empty());
   EXPECT_EQ(report.files.size(), 4u);
   options.exclude = {"*.npy"};
-  report = mixed().report(options);
+  report = input_with_foreign_files().report(options);
   ASSERT_EQ(report.left_out.size(), 1u);
   EXPECT_EQ(report.left_out[0].what, "excluded files");
   EXPECT_EQ(report.files.size(), 3u);
   options = Options{};
   options.include = {"/proc/*", "*.npy"};
   options.exclude = {"*.npy"};
-  report = mixed().report(options);
+  report = input_with_foreign_files().report(options);
   ASSERT_EQ(report.files.size(), 1u);
   EXPECT_EQ(report.files[0].name, "/proc/self/maps");
   EXPECT_EQ(calls_in(report), report.totals.events);
   options = Options{};
   options.file = "/dev/shm/*";  // a file selected by name is not omitted
-  report = mixed().report(options);
+  report = input_with_foreign_files().report(options);
   ASSERT_EQ(report.files.size(), 1u);
   EXPECT_TRUE(report.left_out.empty());
 }
 
 TEST(TraceFilter, AMissingProcessIsAnError) {
-  Case made;
-  made.process(2);
-  made.add(Kind::kRead, 0, 0, 10, 1, 1);
+  TraceInput input;
+  input.add_process(2);
+  input.add(Kind::kRead, 0, 0, 10, 1, 1);
   Options options;
   options.process = 1;
-  EXPECT_EQ(made.report(options).totals.data[kReads].bytes, 10);
+  EXPECT_EQ(input.report(options).totals.data[kReads].bytes, 10);
   options.process = 2;  // the process has no events
-  EXPECT_EQ(made.report(options).totals.data[kReads].bytes, 0);
+  EXPECT_EQ(input.report(options).totals.data[kReads].bytes, 0);
   options.process = 3;
-  EXPECT_THROW(made.report(options), Error);
+  EXPECT_THROW(input.report(options), Error);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Reports of traces, compared with sums over single events.
+// Reports of traces, compared with sums over single events. A logical event is a call of the program, a physical event a
+// request that reached a store.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,15 +21,15 @@ bool is_data(const Event& event) { return event.kind <= Kind::kWrite; }
 bool is_logical(const Event& event) { return (event.flags & flag::kLogical) != 0; }
 
 /// Returns the successful data events of one level, including those of no bytes.
-std::vector<Event> data_events(const Case& made, bool logical) {
+std::vector<Event> data_events(const TraceInput& input, bool logical) {
   std::vector<Event> result;
-  for (const Event& event : made.events)
+  for (const Event& event : input.events)
     if (is_data(event) && event.result >= 0 && is_logical(event) == logical) result.push_back(event);
   return result;
 }
 
-std::string file_name(const Case& made, const Event& event) {
-  for (const File& file : made.known.files)
+std::string file_name(const TraceInput& input, const Event& event) {
+  for (const File& file : input.description.files)
     if (file.process == event.process && file.number == event.file && !file.name.empty()) return file.name;
   return "file " + std::to_string(event.file) + " of process " + std::to_string(event.process);
 }
@@ -37,8 +38,8 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0});
 }
 
-/// Returns the time that intervals cover.
-std::int64_t covered(std::vector<std::pair<std::int64_t, std::int64_t>> parts) {
+/// Returns the length of the union of intervals, for example 7 for {0, 5} and {3, 7}.
+std::int64_t covered_time(std::vector<std::pair<std::int64_t, std::int64_t>> parts) {
   std::sort(parts.begin(), parts.end());
   std::int64_t total = 0;
   std::int64_t until = INT64_MIN;
@@ -51,9 +52,9 @@ std::int64_t covered(std::vector<std::pair<std::int64_t, std::int64_t>> parts) {
 
 class Random : public testing::TestWithParam<int> {
  protected:
-  Case made = random_case(static_cast<unsigned>(GetParam()), 3000, GetParam() % 2 == 1);
-  Report report = made.report();
-  std::vector<Event> data = data_events(made, true);
+  TraceInput input = random_input(static_cast<unsigned>(GetParam()), 3000, GetParam() % 2 == 1);
+  Report report = input.report();
+  std::vector<Event> data = data_events(input, true);
 };
 
 TEST_P(Random, TotalsAreTheSumsOfTheEvents) {
@@ -64,35 +65,35 @@ TEST_P(Random, TotalsAreTheSumsOfTheEvents) {
     traffic.bytes += event.moved();
   }
   std::array<Traffic, 2> from_sizes{};
-  for (std::size_t way = 0; way < 2; ++way) {
-    EXPECT_EQ(report.totals.data[way].count, sums[way].count);
-    EXPECT_EQ(report.totals.data[way].bytes, sums[way].bytes);
-    EXPECT_EQ(sum(report.timeline.bytes[way]), sums[way].bytes);
-    EXPECT_EQ(sum(report.timeline.counts[way]), sums[way].count);
-    EXPECT_EQ(report.totals.order[way].count(), sums[way].count);
-    for (const SizeBin& bin : report.sizes[way]) {
-      from_sizes[way].count += bin.traffic.count;
-      from_sizes[way].bytes += bin.traffic.bytes;
+  for (std::size_t direction = 0; direction < 2; ++direction) {
+    EXPECT_EQ(report.totals.data[direction].count, sums[direction].count);
+    EXPECT_EQ(report.totals.data[direction].bytes, sums[direction].bytes);
+    EXPECT_EQ(sum(report.timeline.bytes[direction]), sums[direction].bytes);
+    EXPECT_EQ(sum(report.timeline.counts[direction]), sums[direction].count);
+    EXPECT_EQ(report.totals.order[direction].count(), sums[direction].count);
+    for (const SizeBin& bin : report.sizes[direction]) {
+      from_sizes[direction].count += bin.traffic.count;
+      from_sizes[direction].bytes += bin.traffic.bytes;
     }
-    EXPECT_EQ(from_sizes[way].count, sums[way].count);
-    EXPECT_EQ(from_sizes[way].bytes, sums[way].bytes);
+    EXPECT_EQ(from_sizes[direction].count, sums[direction].count);
+    EXPECT_EQ(from_sizes[direction].bytes, sums[direction].bytes);
     std::int64_t by_file = 0;
-    for (const FileRow& file : report.files) by_file += file.data[way].bytes;
-    EXPECT_EQ(by_file, sums[way].bytes);
+    for (const FileRow& file : report.files) by_file += file.data[direction].bytes;
+    EXPECT_EQ(by_file, sums[direction].bytes);
     std::int64_t by_process = 0;
-    for (const ProcessRow& process : report.processes) by_process += process.data[way].bytes;
-    EXPECT_EQ(by_process, sums[way].bytes);
+    for (const ProcessRow& process : report.processes) by_process += process.data[direction].bytes;
+    EXPECT_EQ(by_process, sums[direction].bytes);
   }
   EXPECT_EQ(sum(report.ranks.bytes), sums[kReads].bytes + sums[kWrites].bytes);
-  std::int64_t of_classes = 0;
-  for (const ClassSum& sum : report.classes) of_classes += sum.bytes;
-  EXPECT_EQ(of_classes, sums[kReads].bytes + sums[kWrites].bytes);
+  std::int64_t class_bytes = 0;
+  for (const ClassSum& sum : report.classes) class_bytes += sum.bytes;
+  EXPECT_EQ(class_bytes, sums[kReads].bytes + sums[kWrites].bytes);
 }
 
 TEST_P(Random, CallsAreCounted) {
   std::map<std::pair<Kind, Interface>, CallRow> expected;
-  for (const Event& event : made.events) {
-    if (!is_logical(event) && event.kind < Kind::kStart) continue;
+  for (const Event& event : input.events) {
+    if (!is_logical(event) && event.kind < Kind::kStart) continue;  // the kinds from kStart on have no level
     CallRow& row = expected[{event.kind, event.interface}];
     ++row.count;
     row.failed += event.result < 0 ? 1 : 0;
@@ -124,10 +125,10 @@ TEST_P(Random, OrderFollowsEachOpen) {
     ++(event.offset == end ? order.consecutive : before ? order.random : order.sequential);
     ends[{event.process, event.file}] = event.offset + event.moved();
   }
-  for (std::size_t way = 0; way < 2; ++way) {
-    EXPECT_EQ(report.totals.order[way].consecutive, expected[way].consecutive);
-    EXPECT_EQ(report.totals.order[way].sequential, expected[way].sequential);
-    EXPECT_EQ(report.totals.order[way].random, expected[way].random);
+  for (std::size_t direction = 0; direction < 2; ++direction) {
+    EXPECT_EQ(report.totals.order[direction].consecutive, expected[direction].consecutive);
+    EXPECT_EQ(report.totals.order[direction].sequential, expected[direction].sequential);
+    EXPECT_EQ(report.totals.order[direction].random, expected[direction].random);
   }
 }
 
@@ -136,11 +137,11 @@ TEST_P(Random, FilesWithTheSameNameAreOne) {
   std::map<std::string, std::set<std::pair<std::uint32_t, std::uint32_t>>> opens;
   std::map<std::string, std::int64_t> extents;
   std::map<std::string, std::int64_t> bytes;
-  for (const Event& event : made.events) {
+  for (const Event& event : input.events) {
     if (is_data(event) && !is_logical(event)) continue;
     if (!is_logical(event) || event.kind == Kind::kMetadata || (event.kind == Kind::kOpen && event.result < 0))
       continue;
-    const std::string name = file_name(made, event);
+    const std::string name = file_name(input, event);
     processes[name].insert(event.process);
     opens[name].insert({event.process, event.file});
     if (!is_data(event) || event.result < 0) continue;
@@ -160,10 +161,10 @@ TEST_P(Random, FilesWithTheSameNameAreOne) {
 }
 
 TEST_P(Random, TimeInCallsIsTheUnionOfTheirIntervals) {
-  const std::int64_t origin = made.events.front().start;
+  const std::int64_t origin = input.events.front().start;
   std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> all;
   std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> waits;
-  for (const Event& event : made.events) {
+  for (const Event& event : input.events) {
     if (!is_logical(event)) continue;
     const std::int64_t begin = event.start - origin;
     const std::pair<std::int64_t, std::int64_t> part{begin, begin + std::max<std::int64_t>(event.duration, 0)};
@@ -172,8 +173,8 @@ TEST_P(Random, TimeInCallsIsTheUnionOfTheirIntervals) {
   }
   std::int64_t io = 0;
   for (const ProcessRow& process : report.processes) {
-    EXPECT_EQ(process.io, covered(all[process.process.number]));
-    EXPECT_EQ(process.waited, covered(waits[process.process.number]));
+    EXPECT_EQ(process.io, covered_time(all[process.process.number]));
+    EXPECT_EQ(process.waited, covered_time(waits[process.process.number]));
     io += process.io;
   }
   EXPECT_EQ(sum(report.ranks.times), io);
@@ -186,33 +187,34 @@ TEST_P(Random, TimeInCallsIsTheUnionOfTheirIntervals) {
     present += line.present[bin];
   }
   EXPECT_NEAR(busy, static_cast<double>(io), 1.0);
-  std::int64_t whole = 0;
-  for (const ProcessRow& process : report.processes) whole += process.end - process.begin;
-  EXPECT_NEAR(present, static_cast<double>(whole), 1.0);
+  std::int64_t presence = 0;
+  for (const ProcessRow& process : report.processes) presence += process.end - process.begin;
+  EXPECT_NEAR(present, static_cast<double>(presence), 1.0);
 }
 
 TEST_P(Random, MapsOfOffsetsContainTheBytes) {
   std::map<std::string, std::array<std::int64_t, 2>> bytes;
   for (const Event& event : data)
     if (event.offset >= 0 && event.moved() > 0)
-      bytes[file_name(made, event)][event.kind == Kind::kRead ? kReads : kWrites] += event.moved();
+      bytes[file_name(input, event)][event.kind == Kind::kRead ? kReads : kWrites] += event.moved();
   ASSERT_EQ(report.offsets.size(), bytes.size());
   for (const Offsets& picture : report.offsets)
-    for (std::size_t way = 0; way < 2; ++way)
-      EXPECT_EQ(sum(picture.bytes[way]), bytes[picture.file][way]) << picture.file;
+    for (std::size_t direction = 0; direction < 2; ++direction)
+      EXPECT_EQ(sum(picture.bytes[direction]), bytes[picture.file][direction]) << picture.file;
 }
 
 TEST_P(Random, LevelsAreJoinedByOperation) {
-  std::map<std::pair<std::uint32_t, std::uint64_t>, int> levels;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, int> levels;  // bit 0: has logical events; bit 1: physical ones
   Amplification expected;
   bool physical = false;
-  for (const Event& event : made.events) {
+  for (const Event& event : input.events) {
     if (!is_data(event)) continue;
     levels[{event.process, event.operation}] |= is_logical(event) ? 1 : 2;
     (is_logical(event) ? expected.logical : expected.physical) += event.moved();
     physical = physical || !is_logical(event);
   }
-  for (const auto& [key, both] : levels) expected.joined += both == 3 ? 1 : 0;
+  constexpr int kBothLevels = 1 | 2;
+  for (const auto& [key, level_bits] : levels) expected.joined += level_bits == kBothLevels ? 1 : 0;
   ASSERT_EQ(report.amplification.has_value(), physical);
   if (!physical) return;
   EXPECT_EQ(report.amplification->logical, expected.logical);
@@ -220,7 +222,7 @@ TEST_P(Random, LevelsAreJoinedByOperation) {
   EXPECT_EQ(report.amplification->joined, expected.joined);
   Options options;
   options.logical = false;
-  const Report below = made.report(options);
+  const Report below = input.report(options);
   EXPECT_FALSE(below.logical);
   EXPECT_EQ(below.totals.data[kReads].bytes + below.totals.data[kWrites].bytes, expected.physical);
 }
@@ -229,18 +231,18 @@ TEST_P(Random, AFilterSelectsEvents) {
   Options options;
   options.file = "*1";
   options.process = 20;
-  const Report some = made.report(options);
+  const Report filtered = input.report(options);
   std::int64_t bytes = 0;
   for (const Event& event : data)
-    if (event.process == 20 && file_name(made, event).ends_with("1")) bytes += event.moved();
+    if (event.process == 20 && file_name(input, event).ends_with("1")) bytes += event.moved();
   EXPECT_GT(bytes, 0);
-  EXPECT_EQ(some.totals.data[kReads].bytes + some.totals.data[kWrites].bytes, bytes);
+  EXPECT_EQ(filtered.totals.data[kReads].bytes + filtered.totals.data[kWrites].bytes, bytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Random, testing::Range(1, 9));
 
-TEST(TraceReport, OfNoEvents) {
-  const Report report = Case{}.report();
+TEST(TraceReport, IsEmptyWithoutEvents) {
+  const Report report = TraceInput{}.report();
   EXPECT_EQ(report.totals.events, 0);
   EXPECT_TRUE(report.files.empty());
   EXPECT_TRUE(report.cycles.empty());
@@ -248,69 +250,69 @@ TEST(TraceReport, OfNoEvents) {
 }
 
 TEST(TraceReport, PhysicalRequestsCountWithoutLogicalOnes) {
-  Case made;
-  made.add(Kind::kOpen, 0);
-  for (int i = 0; i < 10; ++i) made.add(Kind::kRead, i, i * 100, 100).flags = 0;
-  const Report report = made.report();
+  TraceInput input;
+  input.add(Kind::kOpen, 0);
+  for (int i = 0; i < 10; ++i) input.add(Kind::kRead, i, i * 100, 100).flags = 0;
+  const Report report = input.report();
   EXPECT_FALSE(report.logical);
   EXPECT_EQ(report.totals.data[kReads].bytes, 1000);
   EXPECT_FALSE(report.amplification.has_value());
 }
 
 TEST(TraceReport, ClockIsCpuOnRequestIfAllEventsHaveIt) {
-  Case made;
-  made.process(1, 0, 5000);
-  made.process(2, 1, 7000);
-  made.add(Kind::kRead, 0, 0, 10, 1, 1);
-  made.add(Kind::kRead, 5, 0, 10, 1, 2);
+  TraceInput input;
+  input.add_process(1, 0, 5000);
+  input.add_process(2, 1, 7000);
+  input.add(Kind::kRead, 0, 0, 10, 1, 1);
+  input.add(Kind::kRead, 5, 0, 10, 1, 2);
   Options options;
-  EXPECT_FALSE(made.report().cpu_clock);
+  EXPECT_FALSE(input.report().cpu_clock);
   options.cpu = true;
-  Report report = made.report(options);
+  Report report = input.report(options);
   EXPECT_TRUE(report.cpu_clock);
   EXPECT_EQ(report.totals.cpu, 12000);
   EXPECT_FALSE(report.timeline.cpu);
-  made.known.processes[1].cpu = kUnknown;
-  report = made.report();
+  input.description.processes[1].cpu = kUnknown;
+  report = input.report();
   EXPECT_FALSE(report.cpu_clock);
   EXPECT_EQ(report.totals.cpu, kUnknown);
-  EXPECT_THROW(made.report(options), std::exception);
+  EXPECT_THROW(input.report(options), std::exception);
 }
 
 TEST(TraceReport, HiddenTimeIsCpuTimeDuringRequestsOfTheProcess) {
-  Case made;
-  Event& first = made.add(Kind::kRead, 0, 0, 10);
+  TraceInput input;
+  Event& first = input.add(Kind::kRead, 0, 0, 10);
   first.cpu = 0;
   first.duration = 100;
   first.flags |= flag::kAsynchronous;
-  Event& second = made.add(Kind::kRead, 60, 10, 10);
+  Event& second = input.add(Kind::kRead, 60, 10, 10);
   second.cpu = 40;  // 40 of 60 ns computed, all during the first request
   second.duration = 10;
-  made.add(Kind::kRead, 200, 20, 10).cpu = 180;  // 140 computed, at most 40 of them before the first ended
-  EXPECT_EQ(made.report().processes.at(0).hidden, 80);
+  input.add(Kind::kRead, 200, 20, 10).cpu = 180;  // 140 computed, at most 40 of them before the first ended
+  EXPECT_EQ(input.report().processes.at(0).hidden, 80);
 }
 
 TEST(TraceReport, ImpossibleNumbersAreReported) {
-  Case made;
-  made.add(Kind::kRead, INT64_MIN, 0, 10);
-  Event& event = made.add(Kind::kWrite, INT64_MAX, INT64_MAX, INT64_MAX);
+  TraceInput input;
+  input.add(Kind::kRead, INT64_MIN, 0, 10);
+  Event& event = input.add(Kind::kWrite, INT64_MAX, INT64_MAX, INT64_MAX);
   event.duration = event.cpu = INT64_MAX;
-  const Report report = made.report();
+  const Report report = input.report();
   EXPECT_EQ(report.notes.size(), 1u);
   EXPECT_EQ(report.totals.data[kReads].bytes, 10);
   EXPECT_EQ(report.totals.data[kWrites].count, 1);
 }
 
 TEST(TraceReport, OverflowingSumsAreReported) {
-  Case made;
+  TraceInput input;
   for (std::uint32_t i = 0; i < 20000; ++i) {
-    Event& event = made.add(i % 2 == 0 ? Kind::kRead : Kind::kWrite, i, std::int64_t{1} << 61, std::int64_t{1} << 50);
+    Event& event = input.add(i % 2 == 0 ? Kind::kRead : Kind::kWrite, i, std::int64_t{1} << 61, std::int64_t{1} << 50);
     event.file = 1 + i % 5;
     event.process = 1 + i % 3;
     event.duration = event.cpu = INT64_MAX / 4;
     event.flags |= flag::kAsynchronous;
   }
-  const Report report = made.report();
+  const Report report = input.report();
   EXPECT_EQ(report.totals.data[kReads].bytes, INT64_MAX);
   EXPECT_EQ(report.data_bytes, INT64_MAX);
   EXPECT_EQ(report.totals.data_time, INT64_MAX);
@@ -320,15 +322,15 @@ TEST(TraceReport, OverflowingSumsAreReported) {
 }
 
 TEST(TraceReport, ThePhysicalLevelHasOnlyItsOwnCalls) {
-  Case made;
-  made.add(Kind::kOpen, 0);
-  made.add(Kind::kRead, 100, 0, 1000);
-  made.add(Kind::kRead, 105, 0, 4096).flags = 0;
-  made.add(Kind::kSync, 200).flags = 0;
-  made.add(Kind::kClose, 1000);
+  TraceInput input;
+  input.add(Kind::kOpen, 0);
+  input.add(Kind::kRead, 100, 0, 1000);
+  input.add(Kind::kRead, 105, 0, 4096).flags = 0;
+  input.add(Kind::kSync, 200).flags = 0;
+  input.add(Kind::kClose, 1000);
   Options options;
   options.logical = false;
-  const Report report = made.report(options);
+  const Report report = input.report(options);
   ASSERT_EQ(report.calls.size(), 2u);
   EXPECT_EQ(report.calls[0].bytes, 4096);
   EXPECT_EQ(report.calls[1].kind, Kind::kSync);
@@ -336,15 +338,15 @@ TEST(TraceReport, ThePhysicalLevelHasOnlyItsOwnCalls) {
 }
 
 TEST(TraceReport, FilesThatRecurAreCountedOnce) {
-  Case made;
+  TraceInput input;
   constexpr std::uint32_t kFiles = 100'000;
-  made.process(1);
+  input.add_process(1);
   for (std::uint32_t i = 0; i < 3 * kFiles; ++i) {
     const std::uint32_t file = 1 + i % kFiles;
-    if (i < kFiles) made.file(1, file, "many." + std::to_string(file));
-    made.add(Kind::kWrite, i * 10, i / kFiles * 100, 100, file);
+    if (i < kFiles) input.add_file(1, file, "many." + std::to_string(file));
+    input.add(Kind::kWrite, i * 10, i / kFiles * 100, 100, file);
   }
-  const Report report = made.report();
+  const Report report = input.report();
   EXPECT_EQ(report.files_in_all, kFiles);
   EXPECT_EQ(report.files_left_out.files, kFiles - 1000);
   ClassSum all;
@@ -358,14 +360,14 @@ TEST(TraceReport, FilesThatRecurAreCountedOnce) {
 }
 
 TEST(TraceReport, ManyFilesStayBounded) {
-  Case made;
+  TraceInput input;
   constexpr std::uint32_t kFiles = 150'000;
-  made.process(1);
+  input.add_process(1);
   for (std::uint32_t file = 1; file <= kFiles; ++file) {
-    made.file(1, file, "many/" + std::to_string(file));
-    made.add(Kind::kWrite, file * 10, 0, file == 5000 ? 1'000'000'000 : 100 + file % 7, file);
+    input.add_file(1, file, "many/" + std::to_string(file));
+    input.add(Kind::kWrite, file * 10, 0, file == 5000 ? 1'000'000'000 : 100 + file % 7, file);
   }
-  const Report report = made.report();
+  const Report report = input.report();
   EXPECT_EQ(report.files.size(), 1000u);
   EXPECT_EQ(report.files.front().name, "many/5000");
   EXPECT_EQ(report.files_in_all, kFiles);
@@ -379,10 +381,10 @@ TEST(TraceReport, ManyFilesStayBounded) {
 }
 
 TEST(TraceReport, ManyProcessesShareRows) {
-  Case made;
+  TraceInput input;
   constexpr std::uint32_t kProcesses = 100'000;
-  for (std::uint32_t i = 0; i < kProcesses; ++i) made.add(Kind::kWrite, i * 100, 0, 10, 1, i + 1);
-  const Report report = made.report();
+  for (std::uint32_t i = 0; i < kProcesses; ++i) input.add(Kind::kWrite, i * 100, 0, 10, 1, i + 1);
+  const Report report = input.report();
   EXPECT_EQ(report.processes.size(), kProcesses);
   EXPECT_LE(report.ranks.rows.size(), 512u);
   EXPECT_EQ(report.ranks.merged, 256);

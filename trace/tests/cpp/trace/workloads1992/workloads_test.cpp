@@ -1,3 +1,5 @@
+// The generated workloads of 1992: their figures and cycles equal those in the paper, E. L. Miller, "Input/Output
+// Behavior of Supercomputing Applications" (1992).
 #include "plait/workloads.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +33,7 @@ struct Sums {
   double written_bytes = 0;
   std::map<std::uint32_t, std::int64_t> ends;  // end of each file
   std::vector<double> rate;                    // bytes in each tenth of a CPU second
-  std::vector<Event> first;
+  std::vector<Event> first;                    // the first 1000 events
 
   double data() const {
     double bytes = 0;
@@ -40,7 +42,7 @@ struct Sums {
   }
 };
 
-Sums sum(Reader& reader) {
+Sums add_up(Reader& reader) {
   Sums sums;
   std::vector<Event> output(1000);
   while (const std::size_t count = reader.read(output)) {
@@ -62,12 +64,12 @@ Sums sum(Reader& reader) {
   return sums;
 }
 
-/// Average sizes in table 1, in MiB; those of upw and venus are exchanged there.
+/// Average request sizes in table 1, in MiB. The table exchanges the values of upw and venus; they are corrected here.
 const std::map<std::string_view, double> kAverages{{"bvi", .016}, {"ccm", .031}, {"forma", .030}, {"gcm", .031},
                                                    {"les", .317}, {"upw", .032}, {"venus", .445}};
 
 /// Returns the difference of a figure from that of the paper, in percent.
-double off(double found, double published) { return 100 * (found / published - 1); }
+double percent_off(double actual, double published) { return 100 * (actual / published - 1); }
 
 class Workloads : public testing::TestWithParam<Workload> {};
 
@@ -75,38 +77,38 @@ TEST_P(Workloads, HaveTheFiguresOfThePaper) {
   const Workload& paper = GetParam();
   for (const std::uint64_t seed : {1, 77}) {
     const auto reader = plait::trace::workload(paper.name, {.seed = seed});
-    const Sums sums = sum(*reader);
-    const auto near = [&](const char* what, double found, double published) {
-      EXPECT_LT(std::abs(off(found, published)), 5)
-          << paper.name << ": " << what << " " << found << ", not " << published;
-      if (seed == 1) RecordProperty(what, std::to_string(off(found, published)));
+    const Sums sums = add_up(*reader);
+    const auto expect_near = [&](const char* what, double actual, double published) {
+      EXPECT_LT(std::abs(percent_off(actual, published)), 5)
+          << paper.name << ": " << what << " " << actual << ", not " << published;
+      if (seed == 1) RecordProperty(what, std::to_string(percent_off(actual, published)));
     };
     const double total = sums.read_bytes + sums.written_bytes;
     const auto requests = static_cast<double>(sums.reads + sums.writes);
     EXPECT_DOUBLE_EQ(sums.seconds, paper.seconds);
     EXPECT_EQ(sums.reads + sums.writes, paper.requests);
-    near("data_size", sums.data() / kMiB, paper.data_mb);
-    near("total", total / kMiB, paper.total_mb);
-    near("total_in_millions", total / 1e6, paper.total_mb);
-    near("total_rate", total / kMiB / sums.seconds, paper.total_mb / paper.seconds);
-    near("average", total / requests / kMiB, kAverages.at(paper.name));
-    near("request_rate", requests / sums.seconds, static_cast<double>(paper.requests) / paper.seconds);
-    near("request_kb", total / requests / 1024, paper.request_kb);
-    near("read_rate", sums.read_bytes / kMiB / sums.seconds, paper.read_mb);
-    near("write_rate", sums.written_bytes / kMiB / sums.seconds, paper.write_mb);
-    near("reads_rate", static_cast<double>(sums.reads) / sums.seconds, paper.reads);
-    near("writes_rate", static_cast<double>(sums.writes) / sums.seconds, paper.writes);
-    near("ratio", sums.read_bytes / sums.written_bytes, paper.ratio);
+    expect_near("data_size", sums.data() / kMiB, paper.data_mb);
+    expect_near("total", total / kMiB, paper.total_mb);
+    expect_near("total_in_millions", total / 1e6, paper.total_mb);
+    expect_near("total_rate", total / kMiB / sums.seconds, paper.total_mb / paper.seconds);
+    expect_near("average", total / requests / kMiB, kAverages.at(paper.name));
+    expect_near("request_rate", requests / sums.seconds, static_cast<double>(paper.requests) / paper.seconds);
+    expect_near("request_kb", total / requests / 1024, paper.request_kb);
+    expect_near("read_rate", sums.read_bytes / kMiB / sums.seconds, paper.read_mb);
+    expect_near("write_rate", sums.written_bytes / kMiB / sums.seconds, paper.write_mb);
+    expect_near("reads_rate", static_cast<double>(sums.reads) / sums.seconds, paper.reads);
+    expect_near("writes_rate", static_cast<double>(sums.writes) / sums.seconds, paper.writes);
+    expect_near("ratio", sums.read_bytes / sums.written_bytes, paper.ratio);
   }
 }
 
 /// Returns the lag, in tenths of a second, with the largest autocorrelation of the data rate.
-double period(const std::vector<double>& rate, double least, double most) {
+double find_period(const std::vector<double>& rate, double min_lag, double max_lag) {
   double mean = 0;
   for (const double value : rate) mean += value / static_cast<double>(rate.size());
   double best = 0;
   double best_lag = 0;
-  for (auto lag = static_cast<std::size_t>(least); lag <= static_cast<std::size_t>(most); ++lag) {
+  for (auto lag = static_cast<std::size_t>(min_lag); lag <= static_cast<std::size_t>(max_lag); ++lag) {
     double product = 0;
     for (std::size_t k = 0; k + lag < rate.size(); ++k) product += (rate[k] - mean) * (rate[k + lag] - mean);
     product /= static_cast<double>(rate.size() - lag);
@@ -117,10 +119,10 @@ double period(const std::vector<double>& rate, double least, double most) {
 
 TEST_P(Workloads, HaveTheCyclesOfThePaper) {
   const Workload& paper = GetParam();
-  const Sums sums = sum(*plait::trace::workload(paper.name));
+  const Sums sums = add_up(*plait::trace::workload(paper.name));
   if (paper.cycles == 0) return;
-  const double found = period(sums.rate, paper.period * 5, paper.period * 17);
-  EXPECT_NEAR(found, paper.period, 0.05 * paper.period + 0.1) << paper.name;
+  const double actual = find_period(sums.rate, paper.period * 5, paper.period * 17);
+  EXPECT_NEAR(actual, paper.period, 0.05 * paper.period + 0.1) << paper.name;
   // Bursts: most of the data is transferred in a small part of the time.
   std::vector<double> sorted = sums.rate;
   std::sort(sorted.rbegin(), sorted.rend());
@@ -136,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(All, Workloads,
 
 TEST(WorkloadTest, PeaksExceed200MegabytesASecondForSeconds) {
   for (const char* name : {"bvi", "forma", "les"}) {
-    const Sums sums = sum(*plait::trace::workload(name));
+    const Sums sums = add_up(*plait::trace::workload(name));
     int longest = 0;
     int run = 0;
     for (const double bytes : sums.rate) longest = std::max(longest, run = bytes * 10 > 2e8 ? run + 1 : 0);
@@ -185,20 +187,20 @@ TEST(WorkloadTest, EventsAreInOrderAndConsistent) {
 }
 
 TEST(WorkloadTest, CopiesShareNoFilesAndTransferTheSame) {
-  const Sums one = sum(*plait::trace::workload("venus"));
+  const Sums single = add_up(*plait::trace::workload("venus"));
   const auto three = plait::trace::workload("venus", {.copies = 3, .offset = 1'500'000'000});
-  const Sums sums = sum(*three);
-  EXPECT_EQ(sums.reads, 3 * one.reads);
-  EXPECT_EQ(sums.written_bytes, 3 * one.written_bytes);
+  const Sums sums = add_up(*three);
+  EXPECT_EQ(sums.reads, 3 * single.reads);
+  EXPECT_EQ(sums.written_bytes, 3 * single.written_bytes);
   std::set<std::string> names;
   for (const auto& file : three->description().files) EXPECT_TRUE(names.insert(file.name).second) << file.name;
   EXPECT_EQ(names.size(), 3u * 8);
 }
 
 TEST(WorkloadTest, SeedsVaryTimesAndNothingElse) {
-  const Sums a = sum(*plait::trace::workload("les", {.seed = 1}));
-  const Sums again = sum(*plait::trace::workload("les", {.seed = 1}));
-  const Sums b = sum(*plait::trace::workload("les", {.seed = 2}));
+  const Sums a = add_up(*plait::trace::workload("les", {.seed = 1}));
+  const Sums again = add_up(*plait::trace::workload("les", {.seed = 1}));
+  const Sums b = add_up(*plait::trace::workload("les", {.seed = 2}));
   EXPECT_EQ(a.first, again.first);
   EXPECT_NE(a.first, b.first);
   EXPECT_EQ(a.read_bytes, b.read_bytes);
@@ -208,19 +210,19 @@ TEST(WorkloadTest, AreTheSameOnEveryMachine) {
   // A checksum of all events, computed once; every machine must compute the same.
   const auto reader = plait::trace::workload("venus", {.seed = 3, .copies = 2});
   std::vector<Event> output(512);
-  std::uint64_t check = 1469598103934665603u;
+  std::uint64_t checksum = 1469598103934665603u;
   while (const std::size_t count = reader->read(output))
     for (std::size_t k = 0; k < count; ++k)
       for (const std::int64_t value : {output[k].start, output[k].duration, output[k].cpu, output[k].offset,
                                        output[k].length, std::int64_t{output[k].process}, std::int64_t{output[k].file}})
-        check = (check ^ static_cast<std::uint64_t>(value)) * 1099511628211u;
-  EXPECT_EQ(check, 15982138669119948011u);
+        checksum = (checksum ^ static_cast<std::uint64_t>(value)) * 1099511628211u;
+  EXPECT_EQ(checksum, 15982138669119948011u);
 }
 
 TEST(WorkloadTest, NamesOfTracesOpenThem) {
   const auto named = plait::trace::open_trace("workload:les?seed=5&copies=2&offset=0.25&burst=500");
   const auto made = plait::trace::workload("les", {.seed = 5, .copies = 2, .offset = 250'000'000, .burst = 500});
-  EXPECT_EQ(sum(*named).first, sum(*made).first);
+  EXPECT_EQ(add_up(*named).first, add_up(*made).first);
 }
 
 TEST(WorkloadTest, RejectInvalidSettings) {

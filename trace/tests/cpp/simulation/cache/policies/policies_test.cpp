@@ -1,5 +1,5 @@
-/// The contract of all policies, for any cache: also if blocks are removed for reasons other than eviction, and slots
-/// are reused in any order.
+/// The contract of all replacement policies, for any cache: they evict only blocks that are in the cache, also if blocks
+/// are removed for other reasons, and slots are reused in any order.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace plait::simulation {
 namespace {
 
-/// A cache that checks each decision of its policy.
+/// A cache of `slots` blocks that checks each decision of its policy.
 class CheckingCache {
  public:
   CheckingCache(std::string_view policy, Slot slots, std::uint32_t processes)
@@ -21,6 +21,7 @@ class CheckingCache {
     for (Slot slot = slots; slot > 0; --slot) free_.push_back(slot - 1);
   }
 
+  /// Uses a block; returns true if it was in the cache.
   bool use(const Use& use) {
     const auto found = slots_.find(use.key.block);
     const bool hit = found != slots_.end();
@@ -29,7 +30,7 @@ class CheckingCache {
     } else {
       if (free_.empty() || policy_->at_limit(use)) {
         const Slot slot = policy_->victim(use);
-        empty(slot);
+        free_slot(slot);
       }
       const Slot slot = free_.back();
       free_.pop_back();
@@ -37,7 +38,7 @@ class CheckingCache {
       blocks_[slot] = use.key.block;
       policy_->admit(slot, use);
     }
-    for (Slot slot = policy_->tossed(); slot != kNoSlot; slot = policy_->tossed()) empty(slot);
+    for (Slot slot = policy_->tossed(); slot != kNoSlot; slot = policy_->tossed()) free_slot(slot);
     return hit;
   }
 
@@ -46,14 +47,14 @@ class CheckingCache {
     if (blocks_.empty()) return;
     const Slot slot = std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(number % blocks_.size()))->first;
     policy_->removed(slot);
-    empty(slot);
-    if (number % 2 == 0) std::swap(free_.front(), free_.back());
+    free_slot(slot);
+    if (number % 2 == 0) std::swap(free_.front(), free_.back());  // so that slots are reused in various orders
   }
 
   std::size_t resident() const { return blocks_.size(); }
 
  private:
-  void empty(Slot slot) {
+  void free_slot(Slot slot) {
     ASSERT_TRUE(blocks_.contains(slot)) << "slot " << slot << " holds no block";
     slots_.erase(blocks_[slot]);
     blocks_.erase(slot);

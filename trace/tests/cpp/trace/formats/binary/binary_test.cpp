@@ -15,12 +15,12 @@ namespace {
 
 using namespace plait::trace;
 using plait_test::binary::make_reader;
+using plait_test::binary::random_events;
 using plait_test::binary::read_all;
-using plait_test::binary::wild_events;
 
 using TraceBinary = plait_test::FolderTest;
 
-std::string written(const std::vector<Event>& events, const Description& description) {
+std::string write_trace(const std::vector<Event>& events, const Description& description) {
   std::string bytes;
   const auto writer = find_format("plait").create(sink_to(bytes), {});
   for (const Process& process : description.processes) writer->add(process);
@@ -43,22 +43,22 @@ Description full_description() {
   return d;
 }
 
-void expect_same(const Description& got, const Description& wanted) {
-  EXPECT_EQ(got.format, "plait");
-  EXPECT_EQ(got.zero, wanted.zero);
-  EXPECT_EQ(got.tick, wanted.tick);
-  EXPECT_EQ(got.complete, wanted.complete);
-  EXPECT_EQ(got.processes, wanted.processes);
-  EXPECT_EQ(got.files, wanted.files);
-  EXPECT_EQ(got.missed, wanted.missed);
-  EXPECT_EQ(got.counters, wanted.counters);
-  EXPECT_EQ(got.notes, wanted.notes);
+void expect_same(const Description& actual, const Description& expected) {
+  EXPECT_EQ(actual.format, "plait");
+  EXPECT_EQ(actual.zero, expected.zero);
+  EXPECT_EQ(actual.tick, expected.tick);
+  EXPECT_EQ(actual.complete, expected.complete);
+  EXPECT_EQ(actual.processes, expected.processes);
+  EXPECT_EQ(actual.files, expected.files);
+  EXPECT_EQ(actual.missed, expected.missed);
+  EXPECT_EQ(actual.counters, expected.counters);
+  EXPECT_EQ(actual.notes, expected.notes);
 }
 
 TEST_F(TraceBinary, EveryFieldComesBack) {
   for (unsigned seed = 0; seed < 20; ++seed) {
-    const std::vector<Event> events = wild_events(seed * 37, seed);
-    const auto reader = make_reader("plait", written(events, full_description()));
+    const std::vector<Event> events = random_events(seed * 37, seed);
+    const auto reader = make_reader("plait", write_trace(events, full_description()));
     EXPECT_EQ(read_all(*reader, seed + 1), events) << seed;
     expect_same(reader->description(), full_description());
   }
@@ -68,12 +68,12 @@ TEST_F(TraceBinary, EventsMayStartAtEitherEndOfTime) {
   std::vector<Event> events(2);
   events[0].start = INT64_MIN;
   events[1].start = INT64_MAX;
-  const auto reader = make_reader("plait", written(events, full_description()));
+  const auto reader = make_reader("plait", write_trace(events, full_description()));
   EXPECT_EQ(read_all(*reader, 1), events);
 }
 
 TEST_F(TraceBinary, ManyChunksAndThreadsComeBack) {
-  const std::vector<Event> events = wild_events(100000, 1, 3000);  // more threads than a chunk may hold
+  const std::vector<Event> events = random_events(100000, 1, 3000);  // 3000 threads, more than a chunk may hold
   const std::string path = this->path("t.plait");
   const auto writer = create_trace(path);
   writer->write(events);
@@ -85,8 +85,8 @@ TEST_F(TraceBinary, ManyChunksAndThreadsComeBack) {
 }
 
 TEST_F(TraceBinary, CopyIsEqual) {
-  const std::vector<Event> events = wild_events(5000, 2);
-  const std::string bytes = written(events, full_description());
+  const std::vector<Event> events = random_events(5000, 2);
+  const std::string bytes = write_trace(events, full_description());
   std::string again;
   const auto reader = make_reader("plait", bytes);
   const auto writer = find_format("plait").create(sink_to(again), {});
@@ -95,10 +95,10 @@ TEST_F(TraceBinary, CopyIsEqual) {
 }
 
 TEST_F(TraceBinary, EventsWithoutOrderAreSorted) {
-  std::vector<Event> events = wild_events(20000, 3);
+  std::vector<Event> events = random_events(20000, 3);
   std::mt19937_64 random(4);
   std::shuffle(events.begin(), events.end(), random);
-  const auto reader = make_reader("plait", written(events, {}));
+  const auto reader = make_reader("plait", write_trace(events, {}));
   std::vector<Event> sorted = events;
   std::stable_sort(sorted.begin(), sorted.end(), [](const Event& a, const Event& b) { return a.start < b.start; });
   EXPECT_EQ(read_all(*reader), sorted);
@@ -112,36 +112,36 @@ TEST_F(TraceBinary, SequentialInputIsSmall) {
     events[i].offset = static_cast<std::int64_t>(i) * 4096;
     events[i].length = events[i].result = 4096;
   }
-  EXPECT_LT(written(events, {}).size(), events.size() * 6);
+  EXPECT_LT(write_trace(events, {}).size(), events.size() * 6);
 }
 
 TEST_F(TraceBinary, InvalidEventsAreRejected) {
   Event event;
   event.kind = static_cast<Kind>(16);
-  EXPECT_THROW(written({event}, {}), plait::Error);
+  EXPECT_THROW(write_trace({event}, {}), plait::Error);
   EXPECT_THROW(make_reader("plait", "not a trace"), plait::Error);
   EXPECT_THROW(make_reader("plait", ""), plait::Error);
 }
 
-// Events that are read from a damaged trace are in order, and the description reports any difference.
-void expect_sane(std::string_view bytes, const std::vector<Event>& events, const Description& wanted,
-                 const std::string& what) {
+// Checks that events that are read from a damaged trace are in order, and that its description reports any difference.
+void expect_damage_reported(std::string_view bytes, const std::vector<Event>& events, const Description& expected,
+                            const std::string& damage) {
   std::unique_ptr<Reader> reader;
   try {
     reader = make_reader("plait", bytes);
   } catch (const plait::Error&) {
     return;  // the header is damaged
   }
-  const std::vector<Event> found = read_all(*reader);
-  EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), [](const Event& a, const Event& b) {
+  const std::vector<Event> read_events = read_all(*reader);
+  EXPECT_TRUE(std::is_sorted(read_events.begin(), read_events.end(), [](const Event& a, const Event& b) {
     return a.start < b.start;
-  })) << what;
-  EXPECT_LE(found.size(), bytes.size()) << what;
-  const Description& got = reader->description();
-  if (found.size() != events.size() || got.processes.size() != wanted.processes.size() ||
-      got.files.size() != wanted.files.size()) {
-    EXPECT_FALSE(got.complete) << what;
-    EXPECT_FALSE(got.notes.empty()) << what;
+  })) << damage;
+  EXPECT_LE(read_events.size(), bytes.size()) << damage;
+  const Description& actual = reader->description();
+  if (read_events.size() != events.size() || actual.processes.size() != expected.processes.size() ||
+      actual.files.size() != expected.files.size()) {
+    EXPECT_FALSE(actual.complete) << damage;
+    EXPECT_FALSE(actual.notes.empty()) << damage;
   }
 }
 
@@ -149,36 +149,37 @@ TEST_F(TraceBinary, CutAtEachLength) {
   Description description = full_description();
   description.complete = true;
   description.notes.clear();
-  const std::vector<Event> events = wild_events(60, 5);
-  const std::string bytes = written(events, description);
+  const std::vector<Event> events = random_events(60, 5);
+  const std::string bytes = write_trace(events, description);
   for (std::size_t length = 0; length < bytes.size(); ++length)
-    expect_sane(std::string_view(bytes).substr(0, length), events, description, "cut at " + std::to_string(length));
+    expect_damage_reported(std::string_view(bytes).substr(0, length), events, description,
+                           "cut at " + std::to_string(length));
 }
 
 TEST_F(TraceBinary, DamagedAtEachByte) {
   Description description = full_description();
   description.complete = true;
-  const std::vector<Event> events = wild_events(60, 6);
-  const std::string bytes = written(events, description);
+  const std::vector<Event> events = random_events(60, 6);
+  const std::string bytes = write_trace(events, description);
   for (const unsigned damage : {0x01U, 0x80U, 0xffU})
-    for (std::size_t at = 0; at < bytes.size(); ++at) {
+    for (std::size_t position = 0; position < bytes.size(); ++position) {
       std::string damaged = bytes;
-      damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ damage);
+      damaged[position] = static_cast<char>(static_cast<unsigned char>(damaged[position]) ^ damage);
       std::unique_ptr<Reader> reader;
       try {
         reader = make_reader("plait", damaged);
       } catch (const plait::Error&) {
         continue;
       }
-      const std::vector<Event> found = read_all(*reader);
-      EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), [](const Event& a, const Event& b) {
+      const std::vector<Event> read_events = read_all(*reader);
+      EXPECT_TRUE(std::is_sorted(read_events.begin(), read_events.end(), [](const Event& a, const Event& b) {
         return a.start < b.start;
-      })) << at;
+      })) << position;
     }
 }
 
 TEST_F(TraceBinary, RandomBytesAreReadSafely) {
-  const std::string bytes = written(wild_events(2000, 7), full_description());
+  const std::string bytes = write_trace(random_events(2000, 7), full_description());
   std::mt19937_64 random(8);
   for (int round = 0; round < 300; ++round) {
     std::string damaged = bytes;

@@ -1,3 +1,4 @@
+// Imports of traces of block devices: vSCSI, oracleGeneral, CSV, fio and blktrace.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,12 +13,13 @@ using plait::trace::Event;
 using plait::trace::Interface;
 using plait::trace::Kind;
 using plait::trace::kUnknown;
-using plait_test::as;
 using plait_test::ImportedTrace;
+using plait_test::options_for;
 using plait_test::read_text;
 
+/// Returns the bytes of a number, lowest first.
 template <typename Number>
-std::string bytes(Number value) {
+std::string little_endian(Number value) {
   std::string out;
   for (std::size_t k = 0; k < sizeof(Number); ++k) {
     out += static_cast<char>(value & 0xff);
@@ -26,22 +28,24 @@ std::string bytes(Number value) {
   return out;
 }
 
-std::string vscsi1(std::uint16_t command, std::uint32_t length, std::uint64_t block, std::uint64_t time) {
-  return bytes(std::uint32_t{1}) + bytes(length) + bytes(std::uint32_t{1}) + bytes(command) +
-         bytes(std::uint16_t{0x100}) + bytes(block) + bytes(time);
+std::string vscsi1_record(std::uint16_t command, std::uint32_t length, std::uint64_t block, std::uint64_t time) {
+  return little_endian(std::uint32_t{1}) + little_endian(length) + little_endian(std::uint32_t{1}) +
+         little_endian(command) + little_endian(std::uint16_t{0x100}) + little_endian(block) + little_endian(time);
 }
 
-std::string vscsi2(std::uint16_t command, std::uint32_t length, std::uint64_t block, std::uint64_t time,
-                   std::uint64_t response) {
-  return bytes(command) + bytes(std::uint16_t{0x200}) + bytes(std::uint32_t{1}) + bytes(length) +
-         bytes(std::uint32_t{1}) + bytes(block) + bytes(time) + bytes(response);
+std::string vscsi2_record(std::uint16_t command, std::uint32_t length, std::uint64_t block, std::uint64_t time,
+                          std::uint64_t response) {
+  return little_endian(command) + little_endian(std::uint16_t{0x200}) + little_endian(std::uint32_t{1}) +
+         little_endian(length) + little_endian(std::uint32_t{1}) + little_endian(block) + little_endian(time) +
+         little_endian(response);
 }
 
-std::string oracle(std::uint32_t time, std::uint64_t object, std::uint32_t size, std::int64_t next) {
-  return bytes(time) + bytes(object) + bytes(size) + bytes(static_cast<std::uint64_t>(next));
+std::string oracle_record(std::uint32_t time, std::uint64_t object, std::uint32_t size, std::int64_t next) {
+  return little_endian(time) + little_endian(object) + little_endian(size) +
+         little_endian(static_cast<std::uint64_t>(next));
 }
 
-std::string refused(const std::string& text, const plait::trace::ReadOptions& options) {
+std::string catch_error(const std::string& text, const plait::trace::ReadOptions& options) {
   try {
     read_text(text, options);
   } catch (const plait::Error& error) {
@@ -52,8 +56,8 @@ std::string refused(const std::string& text, const plait::trace::ReadOptions& op
 }
 
 TEST(ImportVscsi, ReadsBothVersions) {
-  const ImportedTrace one =
-      read_text(vscsi1(0x28, 4096, 16, 1000) + vscsi1(0x2a, 512, 1, 3000) + vscsi1(0x12, 0, 0, 3500));
+  const ImportedTrace one = read_text(vscsi1_record(0x28, 4096, 16, 1000) + vscsi1_record(0x2a, 512, 1, 3000) +
+                                      vscsi1_record(0x12, 0, 0, 3500));
   EXPECT_EQ(one.description.format, "vscsi");
   ASSERT_EQ(one.events.size(), 2u);
   EXPECT_EQ(one.events[0].kind, Kind::kRead);
@@ -61,21 +65,21 @@ TEST(ImportVscsi, ReadsBothVersions) {
   EXPECT_EQ(one.events[0].flags, 0);  // physical: a request to a device
   EXPECT_EQ(one.events[1].start, 2'000'000);
   EXPECT_EQ(one.events[1].duration, kUnknown);
-  EXPECT_TRUE(one.notes("1 record of another SCSI command is left out"));
-  const ImportedTrace two = read_text(vscsi2(0x8a, 65536, 2, 50, 700) + vscsi2(0x35, 0, 0, 60, 5) +
-                                      vscsi2(0x88, 0, 9, 70, 1) + std::string(7, 'x'));
+  EXPECT_TRUE(one.has_note("1 record of another SCSI command is left out"));
+  const ImportedTrace two = read_text(vscsi2_record(0x8a, 65536, 2, 50, 700) + vscsi2_record(0x35, 0, 0, 60, 5) +
+                                      vscsi2_record(0x88, 0, 9, 70, 1) + std::string(7, 'x'));
   ASSERT_EQ(two.events.size(), 3u);
   EXPECT_EQ(two.events[0].kind, Kind::kWrite);
   EXPECT_EQ(two.events[0].duration, 700'000);
   EXPECT_EQ(two.events[1].kind, Kind::kSync);
   EXPECT_EQ(two.events[2].length, 0);
   EXPECT_FALSE(two.description.complete);
-  EXPECT_NE(refused(std::string(200, 'q'), as("vscsi")).find("32 or 40"), std::string::npos);
+  EXPECT_NE(catch_error(std::string(200, 'q'), options_for("vscsi")).find("32 or 40"), std::string::npos);
 }
 
 TEST(ImportVscsi, SortsIssuesAndBoundsNumbers) {
-  const ImportedTrace trace = read_text(vscsi1(0x28, 1, ~std::uint64_t{0}, 100) + vscsi1(0x28, 2, 0, 90) +
-                                        vscsi1(0x28, 3, 0, ~std::uint64_t{0}));
+  const ImportedTrace trace = read_text(vscsi1_record(0x28, 1, ~std::uint64_t{0}, 100) + vscsi1_record(0x28, 2, 0, 90) +
+                                        vscsi1_record(0x28, 3, 0, ~std::uint64_t{0}));
   ASSERT_EQ(trace.events.size(), 3u);
   EXPECT_GE(trace.events[0].offset, 0);
   EXPECT_GT(trace.events[2].start, 0);
@@ -83,8 +87,9 @@ TEST(ImportVscsi, SortsIssuesAndBoundsNumbers) {
 
 TEST(ImportOracle, ShowsObjectsAsReads) {
   const std::int64_t never = -1;
-  const ImportedTrace trace = read_text(oracle(10, 7, 100, 3) + oracle(10, 8, 0, never) + oracle(12, 7, 100, never) +
-                                        oracle(13, ~std::uint64_t{0}, 4'000'000'000u, never));
+  const ImportedTrace trace =
+      read_text(oracle_record(10, 7, 100, 3) + oracle_record(10, 8, 0, never) + oracle_record(12, 7, 100, never) +
+                oracle_record(13, ~std::uint64_t{0}, 4'000'000'000u, never));
   EXPECT_EQ(trace.description.format, "oracle-general");
   ASSERT_EQ(trace.events.size(), 4u);
   EXPECT_EQ(trace.events[0].offset, trace.events[2].offset);
@@ -92,8 +97,8 @@ TEST(ImportOracle, ShowsObjectsAsReads) {
   EXPECT_EQ(trace.events[2].start, 2'000'000'000);
   EXPECT_EQ(trace.events[3].length, 4'000'000'000);
   EXPECT_GE(trace.events[3].offset, 0);
-  EXPECT_TRUE(trace.notes("hashed"));
-  const ImportedTrace cut = read_text(oracle(10, 7, 100, 3).substr(0, 20), as("oracle-general"));
+  EXPECT_TRUE(trace.has_note("hashed"));
+  const ImportedTrace cut = read_text(oracle_record(10, 7, 100, 3).substr(0, 20), options_for("oracle-general"));
   EXPECT_FALSE(cut.description.complete);
   EXPECT_TRUE(cut.events.empty());
 }
@@ -119,15 +124,15 @@ TEST(ImportBlkcsv, TakesColumnsFromTheFirstLine) {
 
 TEST(ImportBlkcsv, TakesColumnsFromTheOption) {
   const ImportedTrace trace = read_text("device;op;x;at;bytes\n3;W;junk;0;0\n4;R;junk;99999999999999999999999;512\n",
-                                        as("blkcsv", "device,op,-,offset,size"));
+                                        options_for("blkcsv", "device,op,-,offset,size"));
   ASSERT_EQ(trace.events.size(), 2u);
   EXPECT_EQ(trace.events[0].length, 0);
   EXPECT_GT(trace.events[1].offset, std::int64_t{1} << 61);
-  EXPECT_TRUE(trace.notes("no times"));
+  EXPECT_TRUE(trace.has_note("no times"));
   EXPECT_TRUE(trace.description.missed.empty());
-  EXPECT_NE(refused("1,2\n", as("blkcsv", "time,colour")).find("'colour'"), std::string::npos);
-  EXPECT_NE(refused("1,2\n", as("blkcsv", "time,size")).find("no offset"), std::string::npos);
-  EXPECT_NE(refused("1,2\n", as("blkcsv")).find("--columns"), std::string::npos);
+  EXPECT_NE(catch_error("1,2\n", options_for("blkcsv", "time,colour")).find("'colour'"), std::string::npos);
+  EXPECT_NE(catch_error("1,2\n", options_for("blkcsv", "time,size")).find("no offset"), std::string::npos);
+  EXPECT_NE(catch_error("1,2\n", options_for("blkcsv")).find("--columns"), std::string::npos);
 }
 
 TEST(ImportBlkcsv, RecognizesTheTracesOfCambridge) {
@@ -162,8 +167,8 @@ TEST(ImportFio, ReadsBothVersions) {
   EXPECT_EQ(three.events[2].length, 0);
   EXPECT_EQ(three.events[3].kind, Kind::kSync);
   EXPECT_FALSE(three.description.complete);
-  EXPECT_TRUE(three.notes("not understood"));
-  EXPECT_TRUE(three.notes("taken to have succeeded"));
+  EXPECT_TRUE(three.has_note("not understood"));
+  EXPECT_TRUE(three.has_note("taken to have succeeded"));
   const ImportedTrace two = read_text(
       "fio version 2 iolog\n"
       "/dev/sda add\n"
@@ -175,7 +180,7 @@ TEST(ImportFio, ReadsBothVersions) {
   ASSERT_EQ(two.events.size(), 4u);
   EXPECT_GE(two.events[2].start - two.events[1].start, 1'500'000);
   EXPECT_TRUE(two.description.complete);
-  EXPECT_NE(refused("hello\n", as("fio")).find("fio version 3"), std::string::npos);
+  EXPECT_NE(catch_error("hello\n", options_for("fio")).find("fio version 3"), std::string::npos);
 }
 
 constexpr std::string_view kBlkparse =
@@ -214,7 +219,7 @@ TEST(ImportBlktrace, CombinesTheLinesOfARequest) {
   EXPECT_NE(trace.events[2].flags & plait::trace::flag::kDurable, 0);
   EXPECT_EQ(trace.name(trace.events[2]), "8,16");
   EXPECT_EQ(trace.events[3].duration, kUnknown);  // in flight at the end
-  EXPECT_TRUE(trace.notes("1 request has no line C; how long it took"));
+  EXPECT_TRUE(trace.has_note("1 request has no line C; how long it took"));
   EXPECT_TRUE(trace.description.missed.empty());
 }
 
@@ -229,9 +234,9 @@ TEST(ImportBlktrace, DistinguishesRequestsAtTheSameOffset) {
   EXPECT_EQ(trace.events[1].start, 600'000'000);
 }
 
-/// Returns the requests of a trace on one device, as "sectors from start to end" in tenths of a second.
+/// Returns the requests of a trace on one device, options_for "sectors from start to end" in tenths of a second.
 std::string list_requests(std::string_view lines) {
-  const ImportedTrace trace = read_text(std::string(lines), as("blktrace"));
+  const ImportedTrace trace = read_text(std::string(lines), options_for("blktrace"));
   std::string text;
   for (const Event& event : trace.events) {
     text += std::to_string(event.offset / 512) + "+" + std::to_string(event.length / 512) + " from ";
@@ -269,9 +274,9 @@ TEST(ImportBlktrace, CompletionsMatchTheRequestOfTheirLength) {
 
 TEST(ImportBlktrace, NotesAgreeWithTheirNumbers) {
   constexpr std::string_view kLate = "8,0 0 1 1.0 7 C R 0 + 8 [0]\n8,0 0 2 1.1 7 Q R 8 + 8 [a]\n";
-  EXPECT_TRUE(read_text(std::string(kLate)).notes("1 request has no line C; how long it took is not known"));
+  EXPECT_TRUE(read_text(std::string(kLate)).has_note("1 request has no line C; how long it took is not known"));
   EXPECT_TRUE(read_text(std::string(kLate) + "8,0 0 2 1.1 7 Q R 24 + 8 [a]\n8,0 0 3 1.2 7 Q N [a]\n")
-                  .notes("2 requests have no line C; how long they took is not known"));
+                  .has_note("2 requests have no line C; how long they took is not known"));
 }
 
 TEST(ImportBlktrace, KeepsEachRequestOfATraceThatOnlyQueues) {
@@ -292,28 +297,28 @@ TEST(ImportBlkcsv, CombinesLinesWithActions) {
   ASSERT_EQ(trace.events.size(), 1u);
   EXPECT_EQ(trace.events[0].length, 16 * 512);
   EXPECT_EQ(trace.events[0].duration, 3'000'000'000);
-  const ImportedTrace lines =
-      read_text(kBlkparse.substr(0, kBlkparse.find("CPU0")), as("blkcsv", "device,-,-,time,-,-,op,lba,-,blocks"));
-  EXPECT_TRUE(lines.notes("several lines for one request"));
+  const ImportedTrace lines = read_text(kBlkparse.substr(0, kBlkparse.find("CPU0")),
+                                        options_for("blkcsv", "device,-,-,time,-,-,op,lba,-,blocks"));
+  EXPECT_TRUE(lines.has_note("several lines for one request"));
 }
 
 TEST(ImportAny, AFileWithoutAValidLineIsRejected) {
   const std::string text = "first line of\nsome other thing\n3\n4\n";
   for (const char* name : {"strace", "blktrace"}) {
-    const std::string error = refused(text, as(name));
+    const std::string error = catch_error(text, options_for(name));
     EXPECT_NE(error.find("no line of trace was understood as " + std::string(name)), std::string::npos) << error;
     EXPECT_NE(error.find("'first line of', 'some other thing', '3';"), std::string::npos) << error;
     EXPECT_NE(error.find("one of: plait, blktrace, blkcsv"), std::string::npos) << error;
   }
-  EXPECT_NE(refused("hello", as("strace")).find("'hello'"), std::string::npos);
-  EXPECT_NE(refused("x\ny\n", as("blkcsv", "time,lba")).find("no line of"), std::string::npos);
-  EXPECT_NE(refused("fio version 3 iolog\nhello\n", as("fio")).find("'hello'"), std::string::npos);
-  EXPECT_EQ(read_text("junk\n+++ exited with 0 +++\n", as("strace")).events.size(), 1u);
+  EXPECT_NE(catch_error("hello", options_for("strace")).find("'hello'"), std::string::npos);
+  EXPECT_NE(catch_error("x\ny\n", options_for("blkcsv", "time,lba")).find("no line of"), std::string::npos);
+  EXPECT_NE(catch_error("fio version 3 iolog\nhello\n", options_for("fio")).find("'hello'"), std::string::npos);
+  EXPECT_EQ(read_text("junk\n+++ exited with 0 +++\n", options_for("strace")).events.size(), 1u);
 }
 
 TEST(ImportAny, AnEmptyFileIsAnEmptyTraceOrRejected) {
   for (const char* name : {"fio", "strace", "vscsi", "blkcsv", "blktrace", "oracle-general"}) {
-    const ImportedTrace trace = read_text("", as(name));
+    const ImportedTrace trace = read_text("", options_for(name));
     EXPECT_TRUE(trace.events.empty()) << name;
   }
 }

@@ -12,23 +12,26 @@
 
 namespace plait_test {
 
-/// A whole trace.
+/// All events of an imported trace, and its description.
 struct ImportedTrace {
   std::vector<plait::trace::Event> events;
   plait::trace::Description description;
 
+  /// Returns the name of the file of an event.
   std::string name(const plait::trace::Event& event) const {
     for (const auto& file : description.files)
       if (file.process == event.process && file.number == event.file) return file.name;
     return "";
   }
+  /// Returns the events of a kind.
   std::vector<plait::trace::Event> select(plait::trace::Kind kind) const {
     std::vector<plait::trace::Event> found;
     for (const auto& event : events)
       if (event.kind == kind) found.push_back(event);
     return found;
   }
-  bool notes(std::string_view part) const {
+  /// Returns true if a note of the description contains a text.
+  bool has_note(std::string_view part) const {
     for (const auto& note : description.notes)
       if (note.find(part) != std::string::npos) return true;
     return false;
@@ -46,7 +49,7 @@ inline ImportedTrace read_all(plait::trace::Reader& reader) {
   return all;
 }
 
-inline plait::trace::ReadOptions as(const std::string& format, const std::string& columns = "") {
+inline plait::trace::ReadOptions options_for(const std::string& format, const std::string& columns = "") {
   plait::trace::ReadOptions options;
   options.format = format;
   options.columns = columns;

@@ -1,3 +1,4 @@
+// Imports of the output of strace with various options.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -11,8 +12,8 @@ using plait::trace::Event;
 using plait::trace::Interface;
 using plait::trace::Kind;
 using plait::trace::kUnknown;
-using plait_test::as;
 using plait_test::ImportedTrace;
+using plait_test::options_for;
 using plait_test::read_text;
 namespace flag = plait::trace::flag;
 
@@ -163,8 +164,8 @@ TEST(ImportStrace, ReadsVectorsCopiesAndQueues) {
   EXPECT_TRUE(trace.select(Kind::kOpen)[1].flags & flag::kDirect);
   ASSERT_EQ(trace.description.missed.size(), 1u);
   EXPECT_EQ(trace.description.missed[0].events, 32);
-  EXPECT_TRUE(trace.notes("io_submit"));
-  EXPECT_TRUE(trace.notes("no times"));
+  EXPECT_TRUE(trace.has_note("io_submit"));
+  EXPECT_TRUE(trace.has_note("no times"));
 }
 
 TEST(ImportStrace, ReportsUnreadableLines) {
@@ -178,12 +179,12 @@ TEST(ImportStrace, ReportsUnreadableLines) {
       "read(0, \"x\", 1) = ? ERESTARTSYS (To be restarted)\n"
       "some_call_of_tomorrow(1, 2) = 3\n"
       "read(0, \"cut",
-      as("strace"));
+      options_for("strace"));
   EXPECT_FALSE(trace.description.complete);
   ASSERT_EQ(trace.description.missed.size(), 1u);
   EXPECT_EQ(trace.description.missed[0].events, 3);
-  EXPECT_TRUE(trace.notes("the first is number 2: 'gibberish'"));
-  EXPECT_TRUE(trace.notes("an end and no beginning"));
+  EXPECT_TRUE(trace.has_note("the first is number 2: 'gibberish'"));
+  EXPECT_TRUE(trace.has_note("an end and no beginning"));
   ASSERT_EQ(trace.select(Kind::kRead).size(), 2u);
   EXPECT_EQ(trace.select(Kind::kRead)[1].result, -EINTR);
   EXPECT_EQ(trace.name(trace.select(Kind::kWrite).at(0)), "stdout");
@@ -245,7 +246,7 @@ TEST(ImportStrace, ALongCallDoesNotDelayOtherEvents) {
   const ImportedTrace trace = read_text(text);
   EXPECT_EQ(trace.events.size(), kCalls + 1u);
   EXPECT_EQ(trace.select(Kind::kRead).at(0).result, 3);
-  EXPECT_TRUE(trace.notes("too late"));
+  EXPECT_TRUE(trace.has_note("too late"));
 }
 
 TEST(ImportStrace, AChildHasTheCommandOfItsExec) {

@@ -1,4 +1,5 @@
-// The 1992 format: each record of the appendix, cases that the appendix leaves open, and round trips.
+// The text format of 1992: each record of the appendix of the paper that defines it, cases that the appendix leaves open,
+// and round trips.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -9,7 +10,7 @@
 namespace plait::trace {
 namespace {
 
-Event logical(Kind kind, std::int64_t offset, std::int64_t length) {
+Event make_logical_event(Kind kind, std::int64_t offset, std::int64_t length) {
   Event event;
   event.kind = kind;
   event.offset = offset;
@@ -38,7 +39,7 @@ std::string catch_error(std::string_view text, const ReadOptions& options = {}) 
 
 // The numbers of figure 1, in the order of the structure in the appendix, with a processTime, which the figure lacks.
 TEST(Trace1992, RecordWithAllFields) {
-  Event event = logical(Kind::kWrite, 0x1000, 0x10);
+  Event event = make_logical_event(Kind::kWrite, 0x1000, 0x10);
   event.start = 0x5af8 * 1000;
   event.duration = 0x32c * 1000;
   event.cpu = 0x20 * 1000;
@@ -64,31 +65,31 @@ TEST(Trace1992, EveryRecordTypeFlag) {
   EXPECT_EQ(read_events("80 0 0 200 0 0 0 1 1 0\n").at(0).kind, Kind::kRead);
 }
 
-// Each field that compression omits, and the record from which it is taken.
+// Compression flags, the second number of a record, say which fields it omits; their values follow from earlier records.
 TEST(Trace1992, EveryCompressionFlag) {
   const std::string first = "80 0 1000 200 0 0 5 1D 743E 0\n";
   const auto second = [&](const char* record) { return read_events(first + record + "\n").at(1); };
-  Event wanted = logical(Kind::kRead, 0x1200, 0x200);
-  wanted.operation = 5;
-  EXPECT_EQ(second("80 EC 0 0 0"), wanted);  // only the five fields that are always present
-  wanted.offset = 0x400;
-  EXPECT_EQ(second("80 AC 400 0 0 0"), wanted);  // no length, process, operation, file
-  EXPECT_EQ(second("80 AD 2 0 0 0"), wanted);    // the offset in blocks of 512
-  wanted.offset = 0x1200;
-  wanted.length = wanted.result = 0x600;
-  EXPECT_EQ(second("80 E8 600 0 0 0"), wanted);  // no offset
-  EXPECT_EQ(second("80 EA 3 0 0 0"), wanted);    // the length in blocks
-  wanted.length = wanted.result = 0x200;
-  wanted.operation = 6;
-  EXPECT_EQ(second("80 CC 0 0 6 0"), wanted);  // with operation
-  wanted.operation = 5;
-  EXPECT_EQ(second("80 6C 0 0 1D 0"), wanted);    // with file
-  EXPECT_EQ(second("80 E4 0 0 743E 0"), wanted);  // with process
-  wanted.operation = 7;
-  wanted.file = 3;
-  wanted.process = 8;
-  wanted.offset = 0;
-  EXPECT_EQ(second("80 0 0 200 0 0 7 3 8 0"), wanted);
+  Event expected = make_logical_event(Kind::kRead, 0x1200, 0x200);
+  expected.operation = 5;
+  EXPECT_EQ(second("80 EC 0 0 0"), expected);  // only the five fields that are always present
+  expected.offset = 0x400;
+  EXPECT_EQ(second("80 AC 400 0 0 0"), expected);  // no length, process, operation, file
+  EXPECT_EQ(second("80 AD 2 0 0 0"), expected);    // the offset in blocks of 512
+  expected.offset = 0x1200;
+  expected.length = expected.result = 0x600;
+  EXPECT_EQ(second("80 E8 600 0 0 0"), expected);  // no offset
+  EXPECT_EQ(second("80 EA 3 0 0 0"), expected);    // the length in blocks
+  expected.length = expected.result = 0x200;
+  expected.operation = 6;
+  EXPECT_EQ(second("80 CC 0 0 6 0"), expected);  // with operation
+  expected.operation = 5;
+  EXPECT_EQ(second("80 6C 0 0 1D 0"), expected);    // with file
+  EXPECT_EQ(second("80 E4 0 0 743E 0"), expected);  // with process
+  expected.operation = 7;
+  expected.file = 3;
+  expected.process = 8;
+  expected.offset = 0;
+  EXPECT_EQ(second("80 0 0 200 0 0 7 3 8 0"), expected);
 }
 
 TEST(Trace1992, TimesAreDifferences) {
@@ -115,9 +116,9 @@ TEST(Trace1992, InheritanceIsByProcessAndFile) {
       "80 0 0 100 0 0 1 1 1 0\n"     // process 1, file 1
       "80 0 1000 200 0 0 2 2 1 0\n"  // process 1, file 2
       "80 0 5000 300 0 0 3 1 2 0\n"  // process 2, its own file 1
-      "80 64 0 0 1 1 0\n"            // process 1 named, file 1 named: sequential, same length, same operation
-      "80 E4 0 0 2 0\n"              // process 2 named: its last file is 1
-      "80 EC 0 0 0\n");              // process 2 again
+      "80 64 0 0 1 1 0\n"            // names process 1 and file 1: sequential, same length, same operation
+      "80 E4 0 0 2 0\n"              // names process 2, whose last file is 1
+      "80 EC 0 0 0\n");              // names neither: process 2 again
   ASSERT_EQ(events.size(), 6U);
   EXPECT_EQ(events[3].offset, 0x100);
   EXPECT_EQ(events[3].length, 0x100);
@@ -151,7 +152,7 @@ TEST(Trace1992, UnknownLengthIsRejected) {
   EXPECT_NE(catch_error("80 4 0 0 0 0 1 1 0\n").find("leaves out its length"), std::string::npos);
 }
 
-// With 33 files, the least recently used one is dropped.
+// Readers remember 32 files for omitted fields. With 33 files, the least recently used one is dropped.
 TEST(Trace1992, ThirtyTwoFilesAreTracked) {
   std::string text;
   for (int file = 1; file <= 33; ++file) {
@@ -161,18 +162,18 @@ TEST(Trace1992, ThirtyTwoFilesAreTracked) {
   EXPECT_EQ(read_events(text + "80 6C 0 0 101 0\n").back().offset, 0x20);
   EXPECT_NE(catch_error(text + "80 6C 0 0 102 0\n").find("not among the last 32 files"), std::string::npos);
   // The writer drops the same file, so that its output can be read.
-  RandomTrace whole;
+  TraceContent content;
   for (int round = 0; round < 4; ++round)
     for (std::uint32_t file = 1; file <= 40; ++file) {
-      Event event = logical(Kind::kRead, 512 * round, 512);
+      Event event = make_logical_event(Kind::kRead, 512 * round, 512);
       event.file = file % (round == 2 ? 7 : 41);
-      whole.events.push_back(event);
+      content.events.push_back(event);
     }
-  EXPECT_EQ(read_events(write_text("1992", whole)), whole.events);
+  EXPECT_EQ(read_events(write_text("1992", content)), content.events);
 }
 
 TEST(Trace1992, ForeignSettings) {
-  Event event = logical(Kind::kRead, 1024, 512);
+  Event event = make_logical_event(Kind::kRead, 1024, 512);
   event.start = 100'000;
   event.duration = 20'000;
   event.operation = 9;
@@ -199,15 +200,15 @@ TEST(Trace1992, ForeignSettings) {
 }
 
 TEST(Trace1992, CommentsAreIgnored) {
-  const RandomTrace whole =
+  const TraceContent content =
       read_text("1992", "FF venus on the Y-MP\n\nff\nFF 1D = /tmp/data\n80 0 0 10 0 0 0 1D 1 0\n# more\n");
-  EXPECT_EQ(whole.events.size(), 1U);
-  EXPECT_TRUE(whole.description.complete);
-  ASSERT_EQ(whole.description.notes.size(), 4U);
-  EXPECT_EQ(whole.description.notes[0], "comment: venus on the Y-MP");
-  EXPECT_EQ(whole.description.notes[2], "comment: 1D = /tmp/data");
-  ASSERT_EQ(whole.description.processes.size(), 1U);
-  EXPECT_EQ(whole.description.processes[0].number, 1U);
+  EXPECT_EQ(content.events.size(), 1U);
+  EXPECT_TRUE(content.description.complete);
+  ASSERT_EQ(content.description.notes.size(), 4U);
+  EXPECT_EQ(content.description.notes[0], "comment: venus on the Y-MP");
+  EXPECT_EQ(content.description.notes[2], "comment: 1D = /tmp/data");
+  ASSERT_EQ(content.description.processes.size(), 1U);
+  EXPECT_EQ(content.description.processes[0].number, 1U);
 }
 
 TEST(Trace1992, InvalidValuesAreRejectedWithTheirLine) {
@@ -232,29 +233,29 @@ TEST(Trace1992, InvalidValuesAreRejectedWithTheirLine) {
 
 TEST(Trace1992, UndefinedRecordBitIsNoted) {
   // The record of figure 1 has this bit.
-  const RandomTrace whole = read_text("1992", "FE 0 0 10 5AF8 32C 89 1D 743E 0\n");
-  EXPECT_EQ(whole.events.size(), 1U);
-  ASSERT_EQ(whole.description.notes.size(), 1U);
-  EXPECT_NE(whole.description.notes[0].find("0x04"), std::string::npos);
+  const TraceContent content = read_text("1992", "FE 0 0 10 5AF8 32C 89 1D 743E 0\n");
+  EXPECT_EQ(content.events.size(), 1U);
+  ASSERT_EQ(content.description.notes.size(), 1U);
+  EXPECT_NE(content.description.notes[0].find("0x04"), std::string::npos);
 }
 
 TEST(Trace1992, TruncatedTraceIsReadUpToItsEnd) {
   const std::string text = write_text("1992", random_trace(7, 60));
   const std::vector<Event> all = read_events(text);
   for (std::size_t size = text.find('\n') + 1; size < text.size(); size += 3) {
-    const RandomTrace cut = read_text("1992", text.substr(0, size));
+    const TraceContent cut = read_text("1992", text.substr(0, size));
     EXPECT_FALSE(cut.description.complete) << size;
     ASSERT_LE(cut.events.size(), all.size());
     EXPECT_TRUE(std::equal(cut.events.begin(), cut.events.end(), all.begin())) << size;
   }
-  const RandomTrace foreign = read_text("1992", "80 0 0 10 0 0 0 1D 1 0\n80 EC 0 0");
-  EXPECT_EQ(foreign.events.size(), 1U);
-  EXPECT_FALSE(foreign.description.complete);
+  const TraceContent foreign_trace = read_text("1992", "80 0 0 10 0 0 0 1D 1 0\n80 EC 0 0");
+  EXPECT_EQ(foreign_trace.events.size(), 1U);
+  EXPECT_FALSE(foreign_trace.description.complete);
 }
 
 TEST(Trace1992, NothingIsLostWithATickOfOneNs) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    RandomTrace whole = random_trace(seed, 200);
+    TraceContent content = random_trace(seed, 200);
     for (const int base : {16, 10}) {
       WriteOptions options;
       options.base = base;
@@ -263,11 +264,11 @@ TEST(Trace1992, NothingIsLostWithATickOfOneNs) {
       options.comment = seed % 2 == 0 ? "#" : "";
       options.block = seed % 5 == 0 ? 4096 : 512;
       std::vector<std::string> lost;
-      const std::string text = write_text("1992", whole, options, &lost);
+      const std::string text = write_text("1992", content, options, &lost);
       EXPECT_TRUE(lost.empty());
-      const RandomTrace again = read_text("1992", text);
-      ASSERT_EQ(again.events, whole.events) << "seed " << seed << " base " << base;
-      expect_same_description(again.description, whole.description);
+      const TraceContent again = read_text("1992", text);
+      ASSERT_EQ(again.events, content.events) << "seed " << seed << " base " << base;
+      expect_same_description(again.description, content.description);
       EXPECT_EQ(write_text("1992", again, options), text);
     }
   }
@@ -276,8 +277,8 @@ TEST(Trace1992, NothingIsLostWithATickOfOneNs) {
 TEST(Trace1992, ExtremesAreKept) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-  RandomTrace whole;
-  whole.description.processes.resize(1);
+  TraceContent content;
+  content.description.processes.resize(1);
   for (const std::int64_t start : {kMin, std::int64_t{-1}, std::int64_t{0}, kMax})
     for (const std::int64_t value : {kMin, std::int64_t{-2}, std::int64_t{-1}, std::int64_t{0}, kMax - 600, kMax})
       for (const unsigned flags : {0x00U, 0x80U, 0xffffU}) {
@@ -288,40 +289,40 @@ TEST(Trace1992, ExtremesAreKept) {
         event.operation = static_cast<std::uint64_t>(value);
         event.file = event.thread = 0xffffffffU;
         event.flags = static_cast<std::uint16_t>(flags);
-        whole.events.push_back(event);
+        content.events.push_back(event);
         event.length = 0;
-        whole.events.push_back(event);
+        content.events.push_back(event);
         event.length = 600;
         event.duration = event.cpu = 0;
-        whole.events.push_back(event);
+        content.events.push_back(event);
       }
   WriteOptions options;
   options.tick = 1;
-  EXPECT_EQ(read_events(write_text("1992", whole, options)), whole.events);
-  EXPECT_EQ(read_events(write_text("1992", whole)).size(), whole.events.size());  // rounded, then read back
+  EXPECT_EQ(read_events(write_text("1992", content, options)), content.events);
+  EXPECT_EQ(read_events(write_text("1992", content)).size(), content.events.size());  // rounded, then read back
 }
 
 // Rounded times do not drift: they stay within half a tick however long the trace is.
 TEST(Trace1992, RoundedTimesDoNotDrift) {
-  RandomTrace whole;
+  TraceContent content;
   for (int i = 0; i < 20'000; ++i) {
-    Event event = logical(Kind::kRead, 512LL * i, 512);
+    Event event = make_logical_event(Kind::kRead, 512LL * i, 512);
     event.start = 1'499LL * i;
     event.duration = 1'499;  // until the next event starts
     event.cpu = 777LL * i;
-    whole.events.push_back(event);
+    content.events.push_back(event);
   }
   std::vector<std::string> lost;
-  const std::string text = write_text("1992", whole, {}, &lost);
+  const std::string text = write_text("1992", content, {}, &lost);
   ASSERT_EQ(lost.size(), 1U);
   EXPECT_NE(lost[0].find("rounded to 1000 ns"), std::string::npos);
-  const RandomTrace again = read_text("1992", text);
+  const TraceContent again = read_text("1992", text);
   EXPECT_EQ(again.description.tick, 1000);
-  ASSERT_EQ(again.events.size(), whole.events.size());
-  for (std::size_t i = 0; i < whole.events.size(); ++i) {
-    EXPECT_LE(std::abs(again.events[i].start - whole.events[i].start), 500);
-    EXPECT_LE(std::abs(again.events[i].cpu - whole.events[i].cpu), 500);
-    EXPECT_LE(std::abs(again.events[i].duration - whole.events[i].duration), 1000);
+  ASSERT_EQ(again.events.size(), content.events.size());
+  for (std::size_t i = 0; i < content.events.size(); ++i) {
+    EXPECT_LE(std::abs(again.events[i].start - content.events[i].start), 500);
+    EXPECT_LE(std::abs(again.events[i].cpu - content.events[i].cpu), 500);
+    EXPECT_LE(std::abs(again.events[i].duration - content.events[i].duration), 1000);
     if (i > 0) {
       EXPECT_EQ(again.events[i - 1].start + again.events[i - 1].duration, again.events[i].start);
     }
@@ -331,7 +332,7 @@ TEST(Trace1992, RoundedTimesDoNotDrift) {
 }
 
 TEST(Trace1992, ForeignTraceSurvivesARoundTrip) {
-  const std::string foreign =
+  const std::string foreign_trace =
       "FF a foreign trace\n"
       "C8 0 0 1000 5 7 1 2 3 9\n"
       "48 8 10 8 2 3 1 1 0\n"
@@ -343,10 +344,10 @@ TEST(Trace1992, ForeignTraceSurvivesARoundTrip) {
     in.tick = tick;
     WriteOptions out;
     out.tick = tick;
-    const RandomTrace whole = read_text("1992", foreign, in);
-    EXPECT_EQ(read_text("1992", write_text("1992", whole, out)).events, whole.events);
+    const TraceContent content = read_text("1992", foreign_trace, in);
+    EXPECT_EQ(read_text("1992", write_text("1992", content, out)).events, content.events);
     out.plain = true;
-    EXPECT_EQ(read_text("1992", write_text("1992", whole, out)).events, whole.events);
+    EXPECT_EQ(read_text("1992", write_text("1992", content, out)).events, content.events);
   }
 }
 
@@ -360,9 +361,9 @@ TEST(Trace1992, PlainHasNoExtensionsAndReportsLosses) {
   EXPECT_NE(text.find("FF file 200 1 "), std::string::npos);
   std::string all;
   for (const std::string& line : lost) all += line + "\n";
-  for (const char* what : {"rounded", "no reads or writes", "threads", "results", "physical", "went back", "processes",
+  for (const char* loss : {"rounded", "no reads or writes", "threads", "results", "physical", "went back", "processes",
                            "missing", "time of day"})
-    EXPECT_NE(all.find(what), std::string::npos) << what << " in\n" << all;
+    EXPECT_NE(all.find(loss), std::string::npos) << loss << " in\n" << all;
   EXPECT_FALSE(read_events(text).empty());
 }
 

@@ -1,4 +1,5 @@
-// The classes of files by the purpose of their data.
+// The classes of files by the purpose of their data: required (read or written once), checkpoints (rewritten after
+// pauses), swapping (read again and again) and other.
 #include "trace/report/tables/classes.hpp"
 
 #include <gtest/gtest.h>
@@ -14,113 +15,114 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// Reads or writes a file of 10 records completely, a record every 10 ms.
-void pass(Case& made, Kind kind, std::int64_t start, std::uint32_t file = 1, std::uint32_t process = 1) {
-  for (std::int64_t i = 0; i < 10; ++i) made.add(kind, start + i * kSecond / 100, i * 100'000, 100'000, file, process);
+/// Adds one pass over a file of 10 records: reads or writes all of them, a record every 10 ms.
+void add_pass(TraceInput& input, Kind kind, std::int64_t start, std::uint32_t file = 1, std::uint32_t process = 1) {
+  for (std::int64_t i = 0; i < 10; ++i) input.add(kind, start + i * kSecond / 100, i * 100'000, 100'000, file, process);
 }
 
-Class class_in(const Case& made, const std::string& name) {
-  const Report report = made.report();
+Class find_class(const TraceInput& input, const std::string& name) {
+  const Report report = input.report();
   for (const FileRow& file : report.files)
     if (file.name == name) return file.what;
   ADD_FAILURE() << "no file " << name;
   return Class::kOther;
 }
 
-Case named() {
-  Case made;
-  made.process(1);
-  made.file(1, 1, "data");
-  return made;
+/// Returns a trace of one process with one file, "data", and no events yet.
+TraceInput make_input() {
+  TraceInput input;
+  input.add_process(1);
+  input.add_file(1, 1, "data");
+  return input;
 }
 
 TEST(TraceClasses, ReadOnceIsRequired) {
-  Case made = named();
-  pass(made, Kind::kRead, 0);
-  EXPECT_EQ(class_in(made, "data"), Class::kRequired);
-  made.process(2);  // another process that reads the file once does not change its class
-  made.file(2, 1, "data");
-  pass(made, Kind::kRead, kSecond, 1, 2);
-  EXPECT_EQ(class_in(made, "data"), Class::kRequired);
+  TraceInput input = make_input();
+  add_pass(input, Kind::kRead, 0);
+  EXPECT_EQ(find_class(input, "data"), Class::kRequired);
+  input.add_process(2);  // another process that reads the file once does not change its class
+  input.add_file(2, 1, "data");
+  add_pass(input, Kind::kRead, kSecond, 1, 2);
+  EXPECT_EQ(find_class(input, "data"), Class::kRequired);
 }
 
 TEST(TraceClasses, WrittenOnceIsRequired) {
-  Case made = named();
-  pass(made, Kind::kWrite, 100 * kSecond);
-  EXPECT_EQ(class_in(made, "data"), Class::kRequired);
+  TraceInput input = make_input();
+  add_pass(input, Kind::kWrite, 100 * kSecond);
+  EXPECT_EQ(find_class(input, "data"), Class::kRequired);
 }
 
 TEST(TraceClasses, WrittenRepeatedlyWithPausesIsACheckpoint) {
-  Case made = named();
-  pass(made, Kind::kRead, 0);  // the read at a restart
-  for (int i = 1; i <= 5; ++i) pass(made, Kind::kWrite, i * 20 * kSecond);
-  EXPECT_EQ(class_in(made, "data"), Class::kCheckpoint);
+  TraceInput input = make_input();
+  add_pass(input, Kind::kRead, 0);  // the read at a restart
+  for (int i = 1; i <= 5; ++i) add_pass(input, Kind::kWrite, i * 20 * kSecond);
+  EXPECT_EQ(find_class(input, "data"), Class::kCheckpoint);
 }
 
 TEST(TraceClasses, WrittenContinuouslyIsNoCheckpoint) {
-  Case made = named();
-  for (int i = 1; i <= 5; ++i) pass(made, Kind::kWrite, i * kSecond / 9);
-  EXPECT_EQ(class_in(made, "data"), Class::kOther);
+  TraceInput input = make_input();
+  for (int i = 1; i <= 5; ++i) add_pass(input, Kind::kWrite, i * kSecond / 9);
+  EXPECT_EQ(find_class(input, "data"), Class::kOther);
 }
 
 TEST(TraceClasses, FilesOfOnePatternAreCheckpoints) {
-  Case made;
-  made.process(1);
+  TraceInput input;
+  input.add_process(1);
   for (std::uint32_t i = 1; i <= 4; ++i) {
-    made.file(1, i, "ckpt." + std::to_string(95 + i));
-    pass(made, Kind::kWrite, i * 30 * kSecond, i);
+    input.add_file(1, i, "ckpt." + std::to_string(95 + i));
+    add_pass(input, Kind::kWrite, i * 30 * kSecond, i);
   }
-  made.file(1, 9, "out.1");
-  pass(made, Kind::kWrite, 200 * kSecond, 9);
-  EXPECT_EQ(class_in(made, "ckpt.96"), Class::kCheckpoint);
-  EXPECT_EQ(class_in(made, "ckpt.99"), Class::kCheckpoint);
-  EXPECT_EQ(class_in(made, "out.1"), Class::kRequired);
+  input.add_file(1, 9, "out.1");
+  add_pass(input, Kind::kWrite, 200 * kSecond, 9);
+  EXPECT_EQ(find_class(input, "ckpt.96"), Class::kCheckpoint);
+  EXPECT_EQ(find_class(input, "ckpt.99"), Class::kCheckpoint);
+  EXPECT_EQ(find_class(input, "out.1"), Class::kRequired);
 }
 
 TEST(TraceClasses, FilesOfSeveralProcessesAtOnceAreNoCheckpoints) {
-  Case made;
+  TraceInput input;
   for (std::int64_t step = 0; step < 10; ++step)
     for (std::uint32_t process = 1; process <= 4; ++process)
-      made.add(Kind::kWrite, step * kSecond + process, step * 1000, 1000, 1, process);
-  for (std::uint32_t process = 1; process <= 4; ++process) made.file(process, 1, "out." + std::to_string(process));
-  EXPECT_EQ(class_in(made, "out.1"), Class::kRequired);
+      input.add(Kind::kWrite, step * kSecond + process, step * 1000, 1000, 1, process);
+  for (std::uint32_t process = 1; process <= 4; ++process) input.add_file(process, 1, "out." + std::to_string(process));
+  EXPECT_EQ(find_class(input, "out.1"), Class::kRequired);
 }
 
 TEST(TraceClasses, AFileOfEachProcessInTurnIsNoCheckpoint) {
-  Case made;
+  TraceInput input;
   for (std::uint32_t process = 1; process <= 4; ++process) {
-    made.file(process, 1, "out." + std::to_string(process));
-    pass(made, Kind::kWrite, process * 30 * kSecond, 1, process);
+    input.add_file(process, 1, "out." + std::to_string(process));
+    add_pass(input, Kind::kWrite, process * 30 * kSecond, 1, process);
   }
-  EXPECT_EQ(class_in(made, "out.1"), Class::kRequired);
+  EXPECT_EQ(find_class(input, "out.1"), Class::kRequired);
 }
 
 TEST(TraceClasses, LittleDataReadRepeatedlyIsNotSwapping) {
-  Case made = named();
-  for (int i = 0; i < 3; ++i) made.add(Kind::kRead, i * kSecond, 0, 642);
-  EXPECT_EQ(class_in(made, "data"), Class::kOther);
+  TraceInput input = make_input();
+  for (int i = 0; i < 3; ++i) input.add(Kind::kRead, i * kSecond, 0, 642);
+  EXPECT_EQ(find_class(input, "data"), Class::kOther);
 }
 
 TEST(TraceClasses, ReadAndWrittenEachCycleIsSwapping) {
-  Case made = named();
+  TraceInput input = make_input();
   for (int i = 0; i < 5; ++i) {
-    pass(made, Kind::kRead, 2 * i * kSecond);
-    pass(made, Kind::kWrite, (2 * i + 1) * kSecond);
+    add_pass(input, Kind::kRead, 2 * i * kSecond);
+    add_pass(input, Kind::kWrite, (2 * i + 1) * kSecond);
   }
-  EXPECT_EQ(class_in(made, "data"), Class::kSwapping);
+  EXPECT_EQ(find_class(input, "data"), Class::kSwapping);
 }
 
 TEST(TraceClasses, ReadRepeatedlyIsSwapping) {
-  Case made = named();
-  for (int i = 0; i < 5; ++i) pass(made, Kind::kRead, i * kSecond);
-  EXPECT_EQ(class_in(made, "data"), Class::kSwapping);
+  TraceInput input = make_input();
+  for (int i = 0; i < 5; ++i) add_pass(input, Kind::kRead, i * kSecond);
+  EXPECT_EQ(find_class(input, "data"), Class::kSwapping);
 }
 
 TEST(TraceClasses, WrittenAndReadBackOnceIsOther) {
-  Case made = named();
-  pass(made, Kind::kWrite, 0);
-  pass(made, Kind::kRead, kSecond);
-  EXPECT_EQ(class_in(made, "data"), Class::kOther);
+  TraceInput input = make_input();
+  add_pass(input, Kind::kWrite, 0);
+  add_pass(input, Kind::kRead, kSecond);
+  EXPECT_EQ(find_class(input, "data"), Class::kOther);
 }
 
 TEST(TraceClasses, SaturatedSumsAreCompared) {
@@ -140,7 +142,7 @@ TEST(TraceClasses, PatternsReplaceDigits) {
   EXPECT_EQ(name_pattern("none"), "none");
 }
 
-TEST(TraceClasses, OfTheWorkloads) {
+TEST(TraceClasses, WorkloadsWithCyclesSwapAndOthersTransferRequiredData) {
   for (const Workload& program : workloads()) {
     if (program.requests > 1'000'000) continue;  // like the others, but slow
     const auto reader = workload(program.name);
