@@ -24,7 +24,8 @@ inline TraceInMemory spaced_requests(int count, double gap, trace::Kind kind, in
   return events;
 }
 
-/// Returns settings with a cache of `cache_blocks` blocks and a device that serves one request at a time, in 10 ms each.
+/// Returns settings with a cache of `cache_blocks` blocks and a device that serves one request at a time, in 10 ms
+/// each.
 inline simulation::ReplaySettings make_settings(std::int64_t cache_blocks) {
   simulation::ReplaySettings settings;
   settings.cache.size = cache_blocks * kBlock;

@@ -144,8 +144,8 @@ TEST_F(TraceProcesses, AnIdUsedTwiceIsTwoProcesses) {
       put_events(1, round);
       plait_events_end();
     });
-  // The system does not reuse a process id so soon, so change the trace as if it had: put the id of the first process in
-  // each chunk of both, with different start times.
+  // The system does not reuse a process id so soon, so change the trace as if it had: put the id of the first process
+  // in each chunk of both, with different start times.
   std::string bytes = read_file(trace_);
   std::uint32_t first = 0;
   for (std::size_t offset = PLAIT_TRACE_HEADER; offset < bytes.size(); offset += PLAIT_TRACE_UNIT) {

@@ -1,4 +1,5 @@
-// Simulated accesses of files compared with real ones, executed by threads: each request and each message must be equal.
+// Simulated accesses of files compared with real ones, executed by threads: each request and each message must be
+// equal.
 #include "simulation/access/simulated_access.hpp"
 
 #include <gtest/gtest.h>

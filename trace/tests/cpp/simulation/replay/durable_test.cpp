@@ -49,8 +49,8 @@ TEST(Replay, ASyncWritesDirtyBlocksAndFlushes) {
   settings.device.flush = 2 * kMs;
   settings.device.flush_writes = 1;
   const auto outcome = replay(std::move(events), settings);
-  // The first sync takes one write of all blocks (10 ms), one write by the file system (10 ms), and the flush (2 ms). No
-  // block is dirty at the second sync, which takes only the last two.
+  // The first sync takes one write of all blocks (10 ms), one write by the file system (10 ms), and the flush (2 ms).
+  // No block is dirty at the second sync, which takes only the last two.
   EXPECT_EQ(outcome.elapsed, 45 * kMs + 5 * kMs + 1 * kMs + (10 + 10 + 2) * kMs + (10 + 2) * kMs);
   EXPECT_EQ(outcome.devices[0].flushes, 2);
   settings.tier = {1 << 20, 65536, "lru", {"server", {{"service", 0.001}}}};  // blocks in the tier are durable

@@ -211,7 +211,8 @@ TEST(Recording, ComputingBetweenRequestsOfDevicesCountsOnce) {
   EXPECT_EQ(computing, 23 * kMs);  // 25 ms less two requests of 1 ms
 }
 
-/// Collective reads by two ranks; the operation numbers of the first rank advance by 2, as if it also read independently.
+/// Collective reads by two ranks; the operation numbers of the first rank advance by 2, as if it also read
+/// independently.
 TEST(Recording, CollectiveOperationsAreMatchedByTheirOrderOnAFile) {
   Events events;
   const auto collective = [&](std::uint32_t process, double start, std::uint64_t operation) {

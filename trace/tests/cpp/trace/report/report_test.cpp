@@ -1,5 +1,5 @@
-// Reports of traces, compared with sums over single events. A logical event is a call of the program, a physical event a
-// request that reached a store.
+// Reports of traces, compared with sums over single events. A logical event is a call of the program, a physical event
+// a request that reached a store.
 #include <gtest/gtest.h>
 
 #include <algorithm>

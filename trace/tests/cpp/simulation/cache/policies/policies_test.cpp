@@ -1,5 +1,5 @@
-/// The contract of all replacement policies, for any cache: they evict only blocks that are in the cache, also if blocks
-/// are removed for other reasons, and slots are reused in any order.
+/// The contract of all replacement policies, for any cache: they evict only blocks that are in the cache, also if
+/// blocks are removed for other reasons, and slots are reused in any order.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,5 +1,5 @@
-// The text format of 1992: each record of the appendix of the paper that defines it, cases that the appendix leaves open,
-// and round trips.
+// The text format of 1992: each record of the appendix of the paper that defines it, cases that the appendix leaves
+// open, and round trips.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -65,7 +65,7 @@ TEST(Trace1992, EveryRecordTypeFlag) {
   EXPECT_EQ(read_events("80 0 0 200 0 0 0 1 1 0\n").at(0).kind, Kind::kRead);
 }
 
-// Compression flags, the second number of a record, say which fields it omits; their values follow from earlier records.
+// Compression flags, the second number of a record, name the fields that it omits and takes from earlier records.
 TEST(Trace1992, EveryCompressionFlag) {
   const std::string first = "80 0 1000 200 0 0 5 1D 743E 0\n";
   const auto second = [&](const char* record) { return read_events(first + record + "\n").at(1); };
