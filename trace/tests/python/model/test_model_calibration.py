@@ -25,7 +25,7 @@ from plait.model.calibration import (
 from plait.model.calibration.constants import LONG, RUNS, SHORT, SHORT_WRITES, SMALL_WINDOWS, WINDOWS
 from plait.model.calibration.files import format_constants
 
-WANTED = {
+CONSTANTS = {
     "request_seconds": 2e-6,
     "write_request_seconds": 3e-5,
     "store_bytes_per_second": 1e9,
@@ -45,17 +45,19 @@ def no_settings(monkeypatch, tmp_path):
 
 
 def make_sample(constants):
-    """Return accesses that take as long as the model predicts, without runs for WINDOWS and STEPS."""
+    """Return measured accesses of every kind that take exactly as long as the model with these constants predicts."""
     size = 1 << 24
-    share, part = size / constants["window_bytes_per_second"], size / constants["copy_bytes_per_second"]
+    window_seconds = size / constants["window_bytes_per_second"]
+    copy_seconds = size / constants["copy_bytes_per_second"]
 
-    def direct(kind, requests, each):
-        return AccessSample(kind, 2, size, requests, total=requests * each + size / constants["store_bytes_per_second"])
+    def direct(kind, requests, seconds_per_request):
+        total = requests * seconds_per_request + size / constants["store_bytes_per_second"]
+        return AccessSample(kind, 2, size, requests, total=total)
 
     def windows(kind, runs, count):
-        copy = part + runs * constants["run_seconds"]
-        total = share + copy + (count + 1) * constants["wait_seconds"]
-        return AccessSample(kind, 2, size, runs=runs, count=count, total=total, io=share, copy=copy)
+        copy = copy_seconds + runs * constants["run_seconds"]
+        total = window_seconds + copy + (count + 1) * constants["wait_seconds"]
+        return AccessSample(kind, 2, size, runs=runs, count=count, total=total, io=window_seconds, copy=copy)
 
     return [
         direct(LONG, 0, 0.0),
@@ -68,42 +70,42 @@ def make_sample(constants):
 
 
 def test_constants_follow_from_the_times():
-    assert fit_constants(make_sample(WANTED)) == pytest.approx(WANTED)
-    assert tuple(WANTED) == NAMES == tuple(sorted(builtin().values, key=NAMES.index))
+    assert fit_constants(make_sample(CONSTANTS)) == pytest.approx(CONSTANTS)
+    assert tuple(CONSTANTS) == NAMES == tuple(sorted(builtin().values, key=NAMES.index))
 
 
 def test_slow_rounds_change_nothing_but_are_reported():
     slow = [
         replace(sample, total=sample.total * 9, io=sample.io * 9, copy=sample.copy * 9)
-        for sample in make_sample(WANTED)
+        for sample in make_sample(CONSTANTS)
     ]
-    assert fit_constants([*slow, *make_sample(WANTED), *slow]) == pytest.approx(WANTED)
-    assert measure_unrest([*slow, *make_sample(WANTED), *slow]) == pytest.approx(9)
-    assert measure_unrest(make_sample(WANTED)) == 1
+    assert fit_constants([*slow, *make_sample(CONSTANTS), *slow]) == pytest.approx(CONSTANTS)
+    assert measure_unrest([*slow, *make_sample(CONSTANTS), *slow]) == pytest.approx(9)
+    assert measure_unrest(make_sample(CONSTANTS)) == 1
 
 
 def test_sharing_lowers_rates_but_not_constant_costs():
     def shared(sample):
-        waits = (sample.count + 1) * WANTED["wait_seconds"]
+        waits = (sample.count + 1) * CONSTANTS["wait_seconds"]
         return replace(sample, total=3 * (sample.total - waits) + waits) if sample.kind == WINDOWS else sample
 
-    constants = fit_constants([shared(sample) for sample in make_sample(WANTED)])
+    constants = fit_constants([shared(sample) for sample in make_sample(CONSTANTS)])
     for name in ("window_bytes_per_second", "copy_bytes_per_second"):
-        assert constants[name] == pytest.approx(WANTED[name] / 3)
-    assert constants["run_seconds"] == pytest.approx(3 * WANTED["run_seconds"])
-    assert constants["wait_seconds"] == pytest.approx(WANTED["wait_seconds"])
+        assert constants[name] == pytest.approx(CONSTANTS[name] / 3)
+    assert constants["run_seconds"] == pytest.approx(3 * CONSTANTS["run_seconds"])
+    assert constants["wait_seconds"] == pytest.approx(CONSTANTS["wait_seconds"])
 
 
 def test_times_that_contradict_each_other_give_usable_constants():
-    quick = [
-        replace(sample, total=sample.total / 9) if sample.kind != LONG else sample for sample in make_sample(WANTED)
+    short_times = [
+        replace(sample, total=sample.total / 9) if sample.kind != LONG else sample for sample in make_sample(CONSTANTS)
     ]
-    assert min(fit_constants(quick).values()) > 0
+    assert min(fit_constants(short_times).values()) > 0
 
 
 def test_missing_measurements_are_named():
     with pytest.raises(ValueError, match="short writes, small windows"):
-        fit_constants([sample for sample in make_sample(WANTED) if sample.kind not in (SMALL_WINDOWS, SHORT_WRITES)])
+        fit_constants([sample for sample in make_sample(CONSTANTS) if sample.kind not in (SMALL_WINDOWS, SHORT_WRITES)])
 
 
 def test_ranks_measure_all_constants(tmp_path):
@@ -151,7 +153,7 @@ def test_contradicting_options_are_rejected():
     assert "exclude each other" in result.stderr
 
 
-def explained(folder, model=None, layout="(cyclic, *)"):
+def run_explain(folder, model=None, layout="(cyclic, *)"):
     """Return the description of a read of the file in a folder, made in a new process."""
     program = (
         "import sys, plait\n"
@@ -166,22 +168,22 @@ def explained(folder, model=None, layout="(cyclic, *)"):
 @pytest.mark.long
 def test_choices_follow_the_file(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((600, 500)))
-    usual = explained(tmp_path)
-    assert "constants  built in" in usual.stdout
+    built_in = run_explain(tmp_path)
+    assert "constants  built in" in built_in.stdout
     slow = {**builtin().values, "request_seconds": 1e-3}
     fast = {**builtin().values, "window_bytes_per_second": 2e3}
     for name, values, strategy in (("slow", slow, "two-phase"), ("fast", fast, "direct")):
         save(format_constants(values, 2), tmp_path / f"{name}.toml")
-        description = explained(tmp_path, tmp_path / f"{name}.toml")
+        description = run_explain(tmp_path, tmp_path / f"{name}.toml")
         assert f"strategy   {strategy}, predicted" in description.stdout, description
         assert f"constants  of {tmp_path / name}.toml" in description.stdout
         save(format_constants(values, 2), own_path())
-        description = explained(tmp_path)
+        description = run_explain(tmp_path)
         assert f"strategy   {strategy}, predicted" in description.stdout
         assert f"constants  of {own_path()}" in description.stdout
         assert description.stderr == ""
-    off = explained(tmp_path, "builtin")
-    assert off.stdout == usual.stdout
+    without_file = run_explain(tmp_path, "builtin")
+    assert without_file.stdout == built_in.stdout
 
 
 @pytest.mark.sampled(2)
@@ -198,7 +200,7 @@ def test_choices_follow_the_file(tmp_path):
 def test_an_unusable_file_is_reported_once(tmp_path, old, new, words):
     np.save(tmp_path / "a.npy", np.zeros((600, 500)))
     save(format_constants({**builtin().values, "request_seconds": 1e-3}, 2).replace(old, new), own_path())
-    description = explained(tmp_path)
+    description = run_explain(tmp_path)
     assert "constants  built in" in description.stdout
     assert words in description.stderr
     assert "plait model calibrate" in description.stderr

@@ -13,8 +13,8 @@ def row_key(row):
     return row.table, row.distribution, row.size, row.processors, row.mode
 
 
-def entry(table, distribution, size, processors, mode):
-    """Return the prediction of one row."""
+def find_prediction(table, distribution, size, processors, mode):
+    """Return the prediction of one row of the tables; ``size`` is in units of 1024."""
     key = (table, distribution, size * K, processors, mode)
     matching = [prediction for prediction in delta.predictions() if row_key(prediction.measured) == key]
     assert len(matching) == 1
@@ -22,16 +22,16 @@ def entry(table, distribution, size, processors, mode):
 
 
 def test_rates_and_times_of_the_tables_agree():
-    rate, time = entry(9, "column-block", 5, 16, 3), entry(15, "column-block", 5, 16, 3)
+    rate, time = find_prediction(9, "column-block", 5, 16, 3), find_prediction(15, "column-block", 5, 16, 3)
     assert rate.measured.seconds == pytest.approx(time.measured.seconds, rel=2e-3)
-    rate, time = entry(10, "column-cyclic", 5, 64, 3), entry(17, "column-cyclic", 5, 64, 3)
+    rate, time = find_prediction(10, "column-cyclic", 5, 64, 3), find_prediction(17, "column-cyclic", 5, 64, 3)
     assert rate.measured.seconds == pytest.approx(time.measured.seconds, rel=1e-4)
 
 
 def test_unreadable_rows_are_omitted():
-    hidden = [row for row in measurements() if row.unreadable]
-    assert len(hidden) == 12
-    assert all(not row.processors or not row.mode for row in hidden)
+    unreadable = [row for row in measurements() if row.unreadable]
+    assert len(unreadable) == 12
+    assert all(not row.processors or not row.mode for row in unreadable)
     assert all(row.processors and row.mode for row in delta.readable())
     assert len(delta.predictions()) == len(measurements()) - 12
 
@@ -46,7 +46,7 @@ def test_the_fit_is_to_table_9_alone(mode):
 def test_the_fit_is_the_best_one():
     """Other parameters, nearby or with one step less or more, do not have smaller squared relative errors."""
 
-    def off(fit):
+    def sum_of_squared_errors(fit):
         machine = delta.machine(fit.mode, fit)
         rows = [row for row in delta.readable(9) if row.mode == fit.mode]
         times = [model.direct_time(machine, delta.requests_for(row)).total / row.seconds for row in rows]
@@ -57,7 +57,7 @@ def test_the_fit_is_the_best_one():
         for disk in (0.98, 1, 1.02):
             for step in (0, 1e-4, 3e-4):
                 trial = delta.Fit(mode, best.t_disk * disk, best.t_step + step, best.rows)
-                assert off(trial) >= off(best) - 1e-12
+                assert sum_of_squared_errors(trial) >= sum_of_squared_errors(best) - 1e-12
 
 
 def test_equation_21_is_equal_for_all_rows_of_table_9():
@@ -75,7 +75,7 @@ def test_the_machine_file_has_the_fitted_numbers():
 
 
 #: Largest absolute relative error, and mean factor between prediction and measurement, for each table and mode.
-REACHED = {
+MAX_ERRORS = {
     (9, 2): (0.20, 1.13),
     (9, 3): (0.20, 1.16),
     (10, 2): (1.13, 2.2),
@@ -89,9 +89,9 @@ REACHED = {
 
 
 def test_errors_are_no_larger_than_documented():
-    errors = {(entry_.table, entry_.mode): entry_ for entry_ in delta.errors(delta.predictions())}
-    assert errors.keys() == REACHED.keys()
-    for key, (largest, factor) in REACHED.items():
+    errors = {(error.table, error.mode): error for error in delta.errors(delta.predictions())}
+    assert errors.keys() == MAX_ERRORS.keys()
+    for key, (largest, factor) in MAX_ERRORS.items():
         assert errors[key].largest <= largest
         assert errors[key].factor <= factor
         assert errors[key].median <= errors[key].largest

@@ -1,4 +1,4 @@
-"""Equations 1 to 31 of the thesis against values worked out by hand."""
+"""Equations 1 to 31 of Bordawekar's thesis, compared with values computed by hand; comments have their numbers."""
 
 import math
 

@@ -5,7 +5,7 @@ import pytest
 import plait
 from plait import model
 
-TEXT = model.example_text("delta")
+DELTA = model.example_text("delta")
 
 
 def test_the_package_includes_machines():
@@ -27,7 +27,7 @@ def test_the_delta_is_that_of_the_thesis():
 
 def test_a_file_is_read(tmp_path):
     path = tmp_path / "mine.toml"
-    path.write_text(TEXT.replace("count = 64 ", "count = 3 "), encoding="utf-8")
+    path.write_text(DELTA.replace("count = 64 ", "count = 3 "), encoding="utf-8")
     assert model.load(path).disks.count == 3
 
 
@@ -75,9 +75,9 @@ total_rate = 1e9
     ],
 )
 def test_wrong_values_are_reported(old, new, text):
-    assert old in TEXT
+    assert old in DELTA
     with pytest.raises(ValueError, match=text) as caught:
-        model.parse(TEXT.replace(old, new), "mine.toml")
+        model.parse(DELTA.replace(old, new), "mine.toml")
     assert isinstance(caught.value, plait.Error)
     assert str(caught.value).startswith("mine.toml: ")
 

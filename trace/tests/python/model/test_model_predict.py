@@ -1,4 +1,4 @@
-"""Predicted times against values worked out by hand."""
+"""Predicted times of the cost model, compared with values computed by hand."""
 
 import dataclasses
 import math
@@ -30,78 +30,80 @@ MACHINE = Machine(
 ARRAY = Problem((100, 100), "(*, block)", 1, "F")
 
 
-def requests(dist, ranks, shape=(100, 100)):
+def count_requests(dist, ranks, shape=(100, 100)):
     return model.count_requests(model.on_ranks(dist, shape, ranks))
 
 
-def near(value):
+def close_to(value):
     return pytest.approx(value, rel=1e-3)
 
 
 def test_direct_access_of_contiguous_parts():
     """10,000 bytes are 100 blocks, 10 on each disk, in 5 disk requests of 2: 5 * (0.5 + 0.2) s."""
-    time = model.direct_time(MACHINE, requests("(*, block)", 4))
-    assert (time.requests, time.disks, time.synchronization, time.exchange) == (0.01, near(3.5), 0, 0)
-    assert time.total == near(3.51)
+    time = model.direct_time(MACHINE, count_requests("(*, block)", 4))
+    assert (time.requests, time.disks, time.synchronization, time.exchange) == (0.01, close_to(3.5), 0, 0)
+    assert time.total == close_to(3.51)
     assert time.largest == "disks"
-    assert model.direct_time(MACHINE, requests("(*, block)", 4), write=True).disks == near(5 * 0.9)
+    assert model.direct_time(MACHINE, count_requests("(*, block)", 4), write=True).disks == close_to(5 * 0.9)
 
 
 def test_direct_access_of_many_runs():
     """Each of the 2,500 requests has one byte; a rank fetches all blocks, and reads partly written blocks first."""
-    read = model.direct_time(MACHINE, requests("(cyclic, *)", 4))
-    assert (read.requests, read.disks) == (near(25), near(3.5))
-    assert read.network == near(4 * 10000 / 1e9)
-    write = model.direct_time(MACHINE, requests("(cyclic, *)", 4), write=True)
-    assert write.disks == near(4.5 + 3.5)
-    assert write.network == near(2 * read.network)
+    read = model.direct_time(MACHINE, count_requests("(cyclic, *)", 4))
+    assert (read.requests, read.disks) == (close_to(25), close_to(3.5))
+    assert read.network == close_to(4 * 10000 / 1e9)
+    write = model.direct_time(MACHINE, count_requests("(cyclic, *)", 4), write=True)
+    assert write.disks == close_to(4.5 + 3.5)
+    assert write.network == close_to(2 * read.network)
 
 
 def test_a_slow_network_determines_the_time():
     slow = dataclasses.replace(MACHINE, link_rate=100.0)
-    time = model.direct_time(slow, requests("(cyclic, *)", 4))
-    assert time.network == near(100)
-    assert time.total == near(25 + 100)
+    time = model.direct_time(slow, count_requests("(cyclic, *)", 4))
+    assert time.network == close_to(100)
+    assert time.total == close_to(25 + 100)
     assert time.largest == "network"
     shared = dataclasses.replace(slow, per_node=4)  # all four ranks on one node, whose cache holds each block once
-    assert model.direct_time(shared, requests("(cyclic, *)", 8)).network == near(100)
+    assert model.direct_time(shared, count_requests("(cyclic, *)", 8)).network == close_to(100)
 
 
 @pytest.mark.parametrize(("synchronization", "steps"), [("ordered", 4), ("barrier", 2)])
-def test_rounds(synchronization, steps):
+def test_synchronized_rounds(synchronization, steps):
     """25 rounds of 4 columns, one block each: 4 disks in parallel; each has 25 of the 100 blocks, in 13 requests."""
     machine = dataclasses.replace(MACHINE, synchronization=synchronization, step=0.1)
-    time = model.direct_time(machine, requests("(*, cyclic)", 4))
-    assert time.requests == near(0.25)
-    assert time.disks == near(13 * 0.7)
-    assert time.synchronization == near(25 * steps * 0.1)
+    time = model.direct_time(machine, count_requests("(*, cyclic)", 4))
+    assert time.requests == close_to(0.25)
+    assert time.disks == close_to(13 * 0.7)
+    assert time.synchronization == close_to(25 * steps * 0.1)
 
 
 def test_two_phase_access():
     """Read as column-block, then 3 steps of messages, and packing at both ends."""
-    time = model.two_phase_time(MACHINE, requests("(cyclic, *)", 4))
-    first = model.direct_time(MACHINE, requests("(*, block)", 4))
+    time = model.two_phase_time(MACHINE, count_requests("(cyclic, *)", 4))
+    first = model.direct_time(MACHINE, count_requests("(*, block)", 4))
     assert (time.requests, time.disks) == (first.requests, first.disks)
-    assert time.exchange == near(3 * 0.001 + 2500 * 0.75 * 4 / 1e9 + 2 * 2500 / 1e6)
-    assert model.two_phase_time(MACHINE, requests("(*, block)", 4)).exchange == 0
-    assert model.two_phase_time(MACHINE, requests("(*, block)", 1)).exchange == 0
+    assert time.exchange == close_to(3 * 0.001 + 2500 * 0.75 * 4 / 1e9 + 2 * 2500 / 1e6)
+    assert model.two_phase_time(MACHINE, count_requests("(*, block)", 4)).exchange == 0
+    assert model.two_phase_time(MACHINE, count_requests("(*, block)", 1)).exchange == 0
 
 
 def test_shares_have_a_block_or_more():
-    time = model.two_phase_time(dataclasses.replace(MACHINE, buffer=50), requests("(*, block)", 1000))
-    assert time.requests == near(0.02)  # 100 of the 1000 ranks read a block each, in two requests
+    time = model.two_phase_time(dataclasses.replace(MACHINE, buffer=50), count_requests("(*, block)", 1000))
+    assert time.requests == close_to(0.02)  # 100 of the 1000 ranks read a block each, in two requests
 
 
-def test_rows():
+def test_speedups_of_several_numbers_of_ranks():
     few, many = model.predict(MACHINE, dataclasses.replace(ARRAY, dist="(cyclic, *)"), [1, 4], compute=10)
     assert (few.ranks, few.io_speedup, few.speedup) == (1, 1, 1)
     alone, read = few.read.total, many.read.total
     assert many.faster == "two-phase"
-    assert many.io_speedup == near(alone / read)
-    assert many.speedup == near((10 + alone) / (2.5 + read))
-    doubled = model.two_phase_time(MACHINE, requests("(cyclic, *)", 8)).total
-    assert many.alpha_d == near(read / doubled)
-    assert many.alpha_p == near(read / model.two_phase_time(MACHINE.with_disks(20), requests("(cyclic, *)", 4)).total)
+    assert many.io_speedup == close_to(alone / read)
+    assert many.speedup == close_to((10 + alone) / (2.5 + read))
+    doubled = model.two_phase_time(MACHINE, count_requests("(cyclic, *)", 8)).total
+    assert many.alpha_d == close_to(read / doubled)
+    assert many.alpha_p == close_to(
+        read / model.two_phase_time(MACHINE.with_disks(20), count_requests("(cyclic, *)", 4)).total
+    )
     assert many.alpha_p > 1
     assert (round(many.alpha_d, 2), many.bound) == (1, "neither")
     assert not many.beyond
@@ -111,13 +113,13 @@ def test_conforming_access_is_not_bound():
     """More ranks neither speed up an access that the disks limit nor slow it down."""
     (row,) = model.predict(MACHINE, ARRAY, [4])
     assert row.faster == "direct"
-    assert row.alpha_d == near(1)
+    assert row.alpha_d == close_to(1)
     assert row.bound == "neither"
 
 
 def test_fewer_disks_are_slower():
     (all_,), (fewer,) = (model.predict(MACHINE, ARRAY, [4], disks=disks) for disks in (None, 1))
-    assert fewer.direct_read.disks == near(10 * all_.direct_read.disks)
+    assert fewer.direct_read.disks == close_to(10 * all_.direct_read.disks)
 
 
 def test_ranks_beyond_the_machine_are_marked():
@@ -126,9 +128,11 @@ def test_ranks_beyond_the_machine_are_marked():
 
 def test_ranks_beyond_the_machine_share_processors():
     small = dataclasses.replace(MACHINE, processors=2)
-    few, many = (model.direct_time(machine, requests("(cyclic, *)", 4)) for machine in (MACHINE, small))
-    assert many.requests == near(2 * few.requests)
-    few, many = (model.two_phase_time(machine, requests("(cyclic, *)", 4)).exchange for machine in (MACHINE, small))
+    few, many = (model.direct_time(machine, count_requests("(cyclic, *)", 4)) for machine in (MACHINE, small))
+    assert many.requests == close_to(2 * few.requests)
+    few, many = (
+        model.two_phase_time(machine, count_requests("(cyclic, *)", 4)).exchange for machine in (MACHINE, small)
+    )
     assert many > few
 
 
@@ -144,7 +148,7 @@ def test_times_are_finite_up_to_ten_thousand_ranks(name):
 
 
 def test_nothing_takes_no_time():
-    nothing = requests("(*, block)", 2, (4, 0))
+    nothing = count_requests("(*, block)", 2, (4, 0))
     assert model.direct_time(MACHINE, nothing) == model.two_phase_time(MACHINE, nothing) == Time()
 
 

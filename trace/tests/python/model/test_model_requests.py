@@ -30,8 +30,8 @@ def count_by_elements(layout, order):
     for index in np.ndindex(*layout.shape):
         owners[index] = layout.owners(index)[0]
     runs = [(rank, len(list(group))) for rank, group in itertools.groupby(owners.ravel(order=order).tolist())]
-    each = [sum(owner == rank for owner, _ in runs) for rank in range(layout.size)]
-    return each, max(length for _, length in runs)
+    requests_by_rank = [sum(owner == rank for owner, _ in runs) for rank in range(layout.size)]
+    return requests_by_rank, max(length for _, length in runs)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -40,9 +40,14 @@ def count_by_elements(layout, order):
 @pytest.mark.parametrize("ranks", [1, 2, 4, 6])
 def test_requests_are_the_runs_in_the_file(dist, shape, order, ranks):
     layout = model.on_ranks(dist, shape, ranks)
-    each, longest = count_by_elements(layout, order)
+    requests_by_rank, longest = count_by_elements(layout, order)
     counts = model.count_requests(layout, 8, order)
-    assert (counts.ranks, counts.runs, counts.total, counts.max_requests) == (ranks, sum(each), sum(each), max(each))
+    assert (counts.ranks, counts.runs, counts.total, counts.max_requests) == (
+        ranks,
+        sum(requests_by_rank),
+        sum(requests_by_rank),
+        max(requests_by_rank),
+    )
     assert counts.largest == 8 * longest
     assert counts.all_bytes == counts.file_bytes == 8 * math.prod(shape)
     assert counts.mean == counts.all_bytes / counts.total

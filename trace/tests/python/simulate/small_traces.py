@@ -1,4 +1,4 @@
-"""Traces of a few requests, whose replays can be computed by hand."""
+"""Traces of a few requests, short enough to compute the times of their replays by hand."""
 
 import numpy as np
 
@@ -10,9 +10,9 @@ MS = 1_000_000
 
 
 def write_trace(path, requests, *, ranks=False, complete=True):
-    """Write requests as a trace: process, start and duration in ms, kind, offset, length, flags.
+    """Write a trace of requests (process, start and duration in ms, kind, offset, length, flags).
 
-    Each process has its own file; ranks share one file.
+    Each process has its own file, except ranks, which share one file.
     """
     events = np.zeros(len(requests), EVENT)
     for event, (process, start, duration, kind, offset, length, flags) in zip(events, requests, strict=True):
@@ -33,10 +33,10 @@ def write_trace(path, requests, *, ranks=False, complete=True):
     return path
 
 
-def steps(count, gap, kind=Kind.READ, passes=1):
-    """Return one request for each of `count` blocks in turn, each of 1 ms, with `gap` ms of computing between them."""
+def spaced_requests(count, gap, kind=Kind.READ, passes=1):
+    """Return requests for each of `count` blocks in turn, of 1 ms each, with `gap` ms of computing between them."""
     return [
-        (1, (gap + 1) * (k + count * turn), 1, kind, k * BLOCK, BLOCK, 0)
-        for turn in range(passes)
+        (1, (gap + 1) * (k + count * pass_number), 1, kind, k * BLOCK, BLOCK, 0)
+        for pass_number in range(passes)
         for k in range(count)
     ]

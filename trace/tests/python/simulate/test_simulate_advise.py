@@ -1,9 +1,9 @@
-"""`plait.simulate.advise`: the tried settings, and their order."""
+"""`plait.simulate.advise`: the settings that it tries, ordered by their gains."""
 
 import json
 
 import pytest
-from small_traces import steps, write_trace
+from small_traces import spaced_requests, write_trace
 
 from plait import simulate
 from plait.trace import Kind
@@ -27,7 +27,7 @@ def machine(tmp_path):
 
 
 def test_the_largest_gain_comes_first(tmp_path, machine):
-    path = write_trace(tmp_path / "write.plait", steps(20, 5, Kind.WRITE))
+    path = write_trace(tmp_path / "write.plait", spaced_requests(20, 5, Kind.WRITE))
     advice = simulate.advise(path, machine)
     assert advice.predicted == pytest.approx(0.295)
     gains = [change.gain for change in advice.changes]
@@ -42,8 +42,8 @@ def test_the_largest_gain_comes_first(tmp_path, machine):
     assert str(advice).splitlines()[4].startswith("1. ")
 
 
-def test_the_model_is_held_to_the_recorded_run(tmp_path, machine):
-    path = write_trace(tmp_path / "read.plait", steps(20, 5))
+def test_the_prediction_is_compared_with_the_recorded_run(tmp_path, machine):
+    path = write_trace(tmp_path / "read.plait", spaced_requests(20, 5))
     advice = simulate.advise(path, machine)
     assert advice.measured == pytest.approx(0.115)
     assert advice.replayed == pytest.approx(0.115)

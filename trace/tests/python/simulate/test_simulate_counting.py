@@ -19,7 +19,7 @@ from plait.trace import Kind
 BLOCK = 64
 
 
-def some_requests(seed: int, count: int, processes: int = 3) -> list[Request]:
+def random_requests(seed: int, count: int, processes: int = 3) -> list[Request]:
     """Return reads and writes of up to 5 blocks, in 2 files that all processes share."""
     rng = np.random.default_rng(seed)
     return [
@@ -34,37 +34,37 @@ def some_requests(seed: int, count: int, processes: int = 3) -> list[Request]:
     ]
 
 
-def by_oracle(requests: list[Request], block_hits: list[bool]) -> tuple[list[bool], int, int]:
-    """Return the hit or miss of each request, the number of block hits, and the hit bytes."""
+def count_by_oracle(requests: list[Request], block_hits: list[bool]) -> tuple[list[bool], int, int]:
+    """Return whether each request is a hit (all its blocks are), the number of block hits, and the hit bytes."""
     outcomes = []
-    in_bytes = 0
-    rest = iter(block_hits)
+    hit_bytes = 0
+    remaining_hits = iter(block_hits)
     for pieces in split_into_blocks(requests, BLOCK):
-        hits = list(itertools.islice(rest, len(pieces)))
+        hits = list(itertools.islice(remaining_hits, len(pieces)))
         outcomes.append(all(hits))
-        in_bytes += sum(size for hit, (_, _, size) in zip(hits, pieces, strict=True) if hit)
-    return outcomes, sum(block_hits), in_bytes
+        hit_bytes += sum(size for hit, (_, _, size) in zip(hits, pieces, strict=True) if hit)
+    return outcomes, sum(block_hits), hit_bytes
 
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("slots", [1, 7, 30])
 @pytest.mark.parametrize("seed", range(3))
 def test_requests_of_several_blocks(tmp_path: Path, slots: int, seed: int) -> None:
-    requests = some_requests(seed, 400)
+    requests = random_requests(seed, 400)
     path = write_trace(tmp_path / "t.plait", requests)
     uses = [(process, key) for pieces in split_into_blocks(requests, BLOCK) for process, key, _ in pieces]
     keys = [key for _, key in uses]
-    part = max(1, slots // 4)
+    process_limit = max(1, slots // 4)
     for policy, hits in {
         "lru": oracles.lru(keys, slots),
         "arc": oracles.arc(keys, slots),
         "belady": oracles.belady(keys, slots),
         "toss": oracles.toss(uses, slots, False),
         "toss-parallel": oracles.toss(uses, slots, True),
-        "partition": oracles.partition(uses, slots, part),
+        "partition": oracles.partition(uses, slots, process_limit),
         "partition?limit=60%&of=fifo": oracles.partition(uses, slots, max(1, int(slots * 0.6)), first_in=True),
     }.items():
-        outcomes, block_hits, byte_hits = by_oracle(requests, hits)
+        outcomes, block_hits, byte_hits = count_by_oracle(requests, hits)
         counts = simulate.count(path, cache=slots * BLOCK + BLOCK // 2, block=BLOCK, policy=policy)
         assert counts == simulate.Counts(
             policy=policy,
@@ -85,8 +85,8 @@ def test_requests_of_several_blocks(tmp_path: Path, slots: int, seed: int) -> No
 
 
 def test_many_processes_in_parallel(tmp_path: Path) -> None:
-    # There are more than 64: each reads every block once, some ahead of the others, some with several requests per
-    # block.
+    # There are 90 processes. Each reads every block by two requests of half a block; a third of the processes are one
+    # request behind, another third two requests.
     requests = [
         Request(process + 1, "shared", (step - process // 30) * BLOCK // 2, BLOCK // 2)
         for step in range(60)
@@ -193,9 +193,9 @@ def test_traces_of_object_caches(tmp_path: Path) -> None:
 
 def test_files_with_the_same_name_are_one_file(tmp_path: Path) -> None:
     same = write_trace(tmp_path / "same.plait", [Request(1, "a", 0, 10), Request(2, "a", 0, 10)])
-    apart = write_trace(tmp_path / "apart.plait", [Request(1, "a", 0, 10), Request(2, "b", 0, 10)])
+    different = write_trace(tmp_path / "apart.plait", [Request(1, "a", 0, 10), Request(2, "b", 0, 10)])
     assert simulate.hits(same, cache="1MiB") == 1
-    assert simulate.hits(apart, cache="1MiB") == 0
+    assert simulate.hits(different, cache="1MiB") == 0
 
 
 def test_logical_requests_take_precedence(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_sizes_of_zero_are_reported() -> None:
 
 
 def test_results_are_reproducible(tmp_path: Path) -> None:
-    path = write_trace(tmp_path / "t.plait", some_requests(5, 300))
+    path = write_trace(tmp_path / "t.plait", random_requests(5, 300))
     for policy in simulate.policies():
         first, second = (simulate.count(path, cache=20 * BLOCK, block=BLOCK, policy=policy.name) for _ in range(2))
         assert first == second

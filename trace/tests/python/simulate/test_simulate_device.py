@@ -7,7 +7,7 @@ import time
 import types
 
 import pytest
-from small_traces import BLOCK, MS, steps, write_trace
+from small_traces import BLOCK, MS, spaced_requests, write_trace
 
 import plait
 from plait import simulate, trace
@@ -29,8 +29,8 @@ flush_writes = 1
 """
 
 
-def measured(**changes):
-    """Return a possible result of calibration."""
+def make_sample(**changes):
+    """Return a possible result of the measurements of a device; `changes` replaces some of its values."""
     times = Times(0.0025, 0.0001, 0.0002, 0.02, 0.03)
     measurements = {
         "call": 1e-6, "copy_rate": 5e9, "switch": 2e-6, "read": times, "write": times, "read_rate": 40e6,
@@ -54,8 +54,8 @@ def test_durable_writes_cost_a_flush(tmp_path):
     assert elapsed["durable"].elapsed == pytest.approx(0.045 + 10 * (0.010 + 0.010 + 0.003))
     assert elapsed["synced"].elapsed == pytest.approx(0.045 + 0.005 + 0.010 + 0.010 + 0.003)
     assert elapsed["durable"]["devices"][0]["flushes"] == 10
-    less = simulate.run(tmp_path / "durable.plait", machine, flush=0.0, flush_writes=0)
-    assert less.elapsed == pytest.approx(0.045 + 10 * 0.010)
+    without_flushes = simulate.run(tmp_path / "durable.plait", machine, flush=0.0, flush_writes=0)
+    assert without_flushes.elapsed == pytest.approx(0.045 + 10 * 0.010)
     advice = simulate.advise(tmp_path / "durable.plait", machine)
     flushes = next(change for change in advice.changes if change.what == "no flushes")
     assert flushes.gain == pytest.approx(10 * 0.013)
@@ -65,7 +65,7 @@ def test_durable_writes_cost_a_flush(tmp_path):
 
 
 def test_a_volume_gives_credit_for_a_while(tmp_path):
-    path = write_trace(tmp_path / "read.plait", steps(50, 4))
+    path = write_trace(tmp_path / "read.plait", spaced_requests(50, 4))
     volume = '[simulate.device]\nkind = "volume"\nread_requests = 100\nburst = "{}"\nread_latency = "0 s"'
     # Requests use up credit, which the volume regains while the program computes.
     saved = simulate.run(path, simulate.parse(volume.format("100 ms"))).elapsed
@@ -100,14 +100,14 @@ def test_asynchronous_calls_on_other_files_take_no_time(tmp_path):
 
 
 def test_calibration_tells_a_limited_volume_from_an_ssd():
-    volume = simulate.parse("[simulate.device]" + _device(measured()).split("[simulate.device]")[1])
+    volume = simulate.parse("[simulate.device]" + _device(make_sample()).split("[simulate.device]")[1])
     assert volume.kind("device") == "volume"
     assert volume.get("device", "read_requests") == 400
     assert volume.get("device", "burst") == pytest.approx(0.1)
     assert volume.get("device", "read_latency") == pytest.approx(0.0001)
     assert volume.get("device", "flush_writes") == 2
     for changes in ({"credit": 0.0}, {"credit": 0.001, "reads_at_once": 4000.0}):
-        text = _device(measured(**changes))
+        text = _device(make_sample(**changes))
         machine = simulate.parse("[simulate.device]" + text.split("[simulate.device]")[1])
         assert machine.kind("device") == "ssd"
         assert machine.get("device", "read_latency") == pytest.approx(0.0025 - 4096 / 40e6, rel=1e-3)
@@ -136,15 +136,15 @@ def test_credit_saved_during_a_pause_is_measured():
 def test_a_slow_device_gets_a_smaller_file_and_is_read_within_it(tmp_path, monkeypatch):
     reads = []
 
-    def slow(file, parts, offset):
+    def slow_pwritev(file, parts, offset):
         time.sleep(0.002)
         return os.pwritev(file, parts, offset)
 
-    def watched(file, parts, offset):
+    def watched_preadv(file, parts, offset):
         reads.append((os.preadv(file, parts, offset), sum(memoryview(part).nbytes for part in parts)))
         return reads[-1][0]
 
-    calls = types.SimpleNamespace(**{**vars(os), "pwritev": slow, "preadv": watched})
+    calls = types.SimpleNamespace(**{**vars(os), "pwritev": slow_pwritev, "preadv": watched_preadv})
     monkeypatch.setattr(_measuring, "os", calls)
     measurements = _measuring.measure(tmp_path / "file", 0.02, 256 << 20, lambda *_: None)
     assert (tmp_path / "file").stat().st_size < 128 << 20
@@ -153,7 +153,7 @@ def test_a_slow_device_gets_a_smaller_file_and_is_read_within_it(tmp_path, monke
 
 
 def test_an_exception_in_one_replay_ends_all(tmp_path):
-    recording = simulate.record(write_trace(tmp_path / "long.plait", steps(70_000, 0.001, passes=2)))
+    recording = simulate.record(write_trace(tmp_path / "long.plait", spaced_requests(70_000, 0.001, passes=2)))
     machine = simulate.parse(MACHINE)
     barrier = threading.Barrier(2)
 
@@ -170,7 +170,7 @@ def test_too_little_memory_is_a_store_error(tmp_path, monkeypatch, progress):
     def without_memory(*_):
         raise MemoryError
 
-    path = write_trace(tmp_path / "read.plait", steps(3, 1))
+    path = write_trace(tmp_path / "read.plait", spaced_requests(3, 1))
     monkeypatch.setattr(simulate._run._simulation, "replay", without_memory)
     with pytest.raises(plait.StoreError, match="there is not enough memory") as raised:
         simulate.run(path, progress=progress)
@@ -179,8 +179,8 @@ def test_too_little_memory_is_a_store_error(tmp_path, monkeypatch, progress):
 
 def test_times_near_the_end_of_the_clock_are_left_out_and_counted(tmp_path):
     path = write_trace(tmp_path / "far.plait", [(1, 0, 1, Kind.READ, 0, BLOCK, 0), (1, 5, 1, Kind.READ, 0, BLOCK, 0)])
-    with trace.open(path) as known:
-        events = known.read()
+    with trace.open(path) as opened:
+        events = opened.read()
     events["start"][1] = 2**63 - 5 * MS
     with trace.create(tmp_path / "odd.plait") as writer:
         writer.add_process(1)

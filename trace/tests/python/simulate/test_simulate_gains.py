@@ -32,7 +32,7 @@ def machine():
 
 
 @pytest.fixture
-def small(tmp_path):
+def small_requests_trace(tmp_path):
     """Write a trace of small sequential requests of 2 ms each, with 1 ms between them."""
     requests = [(1, 3 * k, 2, Kind.READ, k * BLOCK, BLOCK, 0) for k in range(2000)]
     return write_trace(tmp_path / "small.plait", requests)
@@ -50,15 +50,15 @@ def test_remedies_belong_to_existing_conclusions():
         assert f'"{words}"' in text, title
 
 
-def test_each_conclusion_has_the_gain_of_its_advice(small, machine):
-    report = simulate.add_gains(trace.report(small), machine)
+def test_each_conclusion_has_the_gain_of_its_advice(small_requests_trace, machine):
+    report = simulate.add_gains(trace.report(small_requests_trace), machine)
     gains = report["gains"]
     assert gains["skipped"] is None
     assert gains["machine"] == "slow disk"
     assert gains["measured"] == pytest.approx(5.999)
     assert gains["predicted"] == pytest.approx(5.999 + 2000e-6, rel=1e-3)
     assert gains["error"] == pytest.approx(0, abs=0.01)
-    advice = simulate.advise(small, machine)
+    advice = simulate.advise(small_requests_trace, machine)
     best = max((change for change in advice.changes if "aggregate" in change.changes), key=lambda change: change.gain)
     small_requests = next(conclusion for conclusion in report["conclusions"] if conclusion["title"] == "Small requests")
     assert small_requests["gain"]["seconds"] == pytest.approx(best.gain)
@@ -80,8 +80,8 @@ def test_each_conclusion_has_the_gain_of_its_advice(small, machine):
     json.loads(report.json())
 
 
-def test_a_large_error_is_reported(small):
-    report = simulate.add_gains(trace.report(small), simulate.parse(MACHINE.replace("2 ms", "20 ms")))
+def test_a_large_error_is_reported(small_requests_trace):
+    report = simulate.add_gains(trace.report(small_requests_trace), simulate.parse(MACHINE.replace("2 ms", "20 ms")))
     assert "does not describe the machine of the recording" in report["gains"]["text"]
 
 
@@ -90,11 +90,11 @@ def test_a_large_error_is_reported(small):
     ("limit", "reason"),
     [(0, "not asked for"), (1e-4, "would take about"), (0.017, "takes more than")],
 )
-def test_slow_simulations_are_skipped_with_a_reason(small, machine, limit, reason, monkeypatch):
+def test_slow_simulations_are_skipped_with_a_reason(small_requests_trace, machine, limit, reason, monkeypatch):
     if "more than" in reason:
         monkeypatch.setattr(simulate._gains, "_REPLAY_PACE", 1e12)
         limit = 0.002
-    report = simulate.add_gains(trace.report(small), machine, limit=limit)
+    report = simulate.add_gains(trace.report(small_requests_trace), machine, limit=limit)
     assert reason in report["gains"]["skipped"]
     assert all(conclusion["gain"] is None for conclusion in report["conclusions"])
     assert "Gains are not predicted" in as_text(report, width=200)
@@ -112,10 +112,10 @@ def test_files_of_the_system_are_not_on_the_device():
     assert not make_filter("/scratch/*", [], [], True)("/data/a")
 
 
-def test_the_command_predicts_gains_within_a_limit(small, tmp_path):
+def test_the_command_predicts_gains_within_a_limit(small_requests_trace, tmp_path):
     (tmp_path / "slow.toml").write_text(MACHINE)
     run = CliRunner().invoke
-    arguments = ["trace", "report", str(small), "--machine", str(tmp_path / "slow.toml")]
+    arguments = ["trace", "report", str(small_requests_trace), "--machine", str(tmp_path / "slow.toml")]
     result = run(main, arguments, env={"COLUMNS": "200"})
     assert result.exit_code == 0, result.output
     assert re.search(r"Predicted: .* less \(\d", result.output)
@@ -129,6 +129,6 @@ def test_the_command_predicts_gains_within_a_limit(small, tmp_path):
     assert "no-such-machine" in wrong.output
 
 
-def test_an_invalid_machine_is_an_error(small):
+def test_an_invalid_machine_is_an_error(small_requests_trace):
     with pytest.raises(plait.ArgumentError, match="expected a file or one of"):
-        simulate.add_gains(trace.report(small), "no-such-machine")
+        simulate.add_gains(trace.report(small_requests_trace), "no-such-machine")

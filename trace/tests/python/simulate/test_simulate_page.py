@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 from click.testing import CliRunner
-from small_traces import steps, write_trace
+from small_traces import spaced_requests, write_trace
 
 import plait
 from plait import simulate
@@ -14,35 +14,35 @@ from plait.cli import main
 from plait.simulate.page import _svg
 from plait.trace import Kind
 
-VOID = {"meta", "link", "br", "hr", "img", "input"}
+VOID_ELEMENTS = {"meta", "link", "br", "hr", "img", "input"}
 
 
-class Nesting(HTMLParser):
+class PageParser(HTMLParser):
     """Checks that elements are closed in order, and records tags, links and names."""
 
     def __init__(self):
         super().__init__()
-        self.open, self.found, self.targets, self.names = [], [], [], []
+        self.open, self.tags, self.targets, self.names = [], [], [], []
 
     def handle_starttag(self, tag, attrs):
-        self.found.append(tag)
+        self.tags.append(tag)
         self.names += [value for key, value in attrs if key == "id"]
         self.targets += [value[1:] for key, value in attrs if key == "href" and value.startswith("#")]
-        if tag not in VOID:
+        if tag not in VOID_ELEMENTS:
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attrs):
-        self.found.append(tag)
+        self.tags.append(tag)
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
 
 def parse_page(text):
-    parser = Nesting()
+    parser = PageParser()
     parser.feed(text)
     assert parser.open == []
-    assert "script" not in parser.found
+    assert "script" not in parser.tags
     assert set(parser.targets) <= set(parser.names)
     assert "://" not in re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL)
     return parser
@@ -50,7 +50,7 @@ def parse_page(text):
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    requests = steps(40, 5, passes=2) + [
+    requests = spaced_requests(40, 5, passes=2) + [
         (2, 1000 + 10 * k, 1, Kind.WRITE, k * 4096, 4096, 0) for k in range(20)
     ]  # fmt: skip
     return simulate.record(write_trace(tmp_path_factory.mktemp("traces") / "<b>&.plait", requests))
@@ -60,7 +60,7 @@ def test_the_page_of_a_replay_has_the_content_of_its_text(recording):
     result = simulate.run(recording, "cray-1992")
     text = result.page()
     parser = parse_page(text)
-    assert parser.found.count("svg") == 3 + len(result["processes"])
+    assert parser.tags.count("svg") == 3 + len(result["processes"])
     plain = html.unescape(text).replace("\u00a0", " ")
     for words in ("program1", "program2", "distance", "Median", "Data rates over time", "processors.quantum"):
         assert words in plain
@@ -76,8 +76,8 @@ def test_the_page_of_a_sweep_draws_a_line_for_each_combination(recording):
     assert text.count('class="line ') == 2 * 2
     assert text.count('<tr class="best">') == 1
     best, _ = swept.best()
-    stressed = re.search(r'<tr class="best">.*?</tr>', text)[0]
-    assert ", ".join(best.values()) in stressed
+    best_row = re.search(r'<tr class="best">.*?</tr>', text)[0]
+    assert ", ".join(best.values()) in best_row
 
 
 def test_the_page_of_an_advice_has_all_changes(recording, tmp_path):
@@ -121,7 +121,7 @@ def test_series_are_reduced_to_few_points_with_equal_sums():
 
 
 def test_the_command_writes_pages(tmp_path):
-    trace = str(write_trace(tmp_path / "read.plait", steps(10, 5)))
+    trace = str(write_trace(tmp_path / "read.plait", spaced_requests(10, 5)))
     run = CliRunner().invoke
     result = run(main, ["simulate", trace, "--html", str(tmp_path / "page.html")])
     assert result.exit_code == 0, result.output
@@ -132,8 +132,8 @@ def test_the_command_writes_pages(tmp_path):
     advised = run(main, ["simulate", "advise", trace, "--html", str(tmp_path / "advice.html")])
     assert advised.exit_code == 0, advised.output
     parse_page((tmp_path / "advice.html").read_text(encoding="utf-8"))
-    both = run(main, ["simulate", trace, "--json", "--html", "-"])
-    assert both.exit_code == 2
-    assert "cannot both go to standard output" in both.output
+    json_and_html = run(main, ["simulate", trace, "--json", "--html", "-"])
+    assert json_and_html.exit_code == 2
+    assert "cannot both go to standard output" in json_and_html.output
     with pytest.raises(plait.StoreError):
         simulate.run(trace).html(tmp_path / "none" / "page.html")

@@ -18,7 +18,7 @@ def run(*arguments):
     return CliRunner().invoke(main, ["simulate", "run", *arguments], env={"COLUMNS": "100"})
 
 
-def test_the_parts_fit_together():
+def test_the_numbers_of_a_simulated_access_agree():
     access = simulate.run_plan("read", COLUMNS, STORE, per_node=16, strategy="two-phase")
     assert access["nodes"] == 4
     assert access.bytes == 4096 * 4096 * 8
@@ -71,15 +71,15 @@ def test_copies_are_read_once():
 
 
 def test_ten_thousand_ranks(effort):
-    side = effort.choose(20, 100)  # of the grid
-    layout = f"(block, block) onto ({side}, {side})"
-    store = f"big.bin?shape={1000 * side}x{1000 * side}"
+    grid_side = effort.choose(20, 100)
+    layout = f"(block, block) onto ({grid_side}, {grid_side})"
+    store = f"big.bin?shape={1000 * grid_side}x{1000 * grid_side}"
     access = simulate.run_plan("read", layout, store, strategy="two-phase", windows=1)
-    assert access["nodes"] == -(-side * side // 64)
+    assert access["nodes"] == -(-grid_side * grid_side // 64)
     assert access["simulated"] == 1
     assert access["windows"] > 1
     assert any("of each reader" in note for note in access.notes)
-    assert len(access["ranks"]["bytes"]) == side * side
+    assert len(access["ranks"]["bytes"]) == grid_side * grid_side
     assert access.bytes == access.requests << 20
 
 
@@ -127,8 +127,8 @@ def test_the_command(tmp_path):
     result = run("--per-node", "16", "--json", "--", "read", COLUMNS, "from", STORE)
     assert result.exit_code == 0, result.output
     document = json.loads(result.output)
-    again = simulate.run_plan("read", COLUMNS, STORE, per_node=16)
-    assert document == json.loads(again.to_json())
+    expected = simulate.run_plan("read", COLUMNS, STORE, per_node=16)
+    assert document == json.loads(expected.to_json())
     assert document["hot_spots"]["server"]["busy"] > 0
     plotted = run("--plot", str(tmp_path / "a.png"), "--", f"write {COLUMNS} to {STORE}")
     assert plotted.exit_code == 0, plotted.output
@@ -137,8 +137,8 @@ def test_the_command(tmp_path):
         assert word in plotted.output
 
 
-@pytest.mark.parametrize("words", [("read", COLUMNS, "to", STORE), ("copy", COLUMNS, "from", STORE), ("read",)])
-def test_words_that_do_not_describe_an_access(words):
-    result = run("--", *words)
+@pytest.mark.parametrize("arguments", [("read", COLUMNS, "to", STORE), ("copy", COLUMNS, "from", STORE), ("read",)])
+def test_words_that_do_not_describe_an_access(arguments):
+    result = run("--", *arguments)
     assert result.exit_code == 2
     assert "expected -- read LAYOUT from STORE" in result.output.replace("\n", " ")

@@ -17,7 +17,7 @@ from plait.launch import find_mpiexec
 SHAPE = (600, 500)
 MEMORY = 1 << 18
 LAYOUTS = ("(block, *)", "(*, block)", "(cyclic(3), *)", "(*, cyclic)")
-REAL = """
+PROGRAM = """
 import sys
 import numpy as np
 from mpi4py import MPI
@@ -27,21 +27,24 @@ comm = MPI.COMM_WORLD
 order, strategy, memory, *layouts = sys.argv[1:]
 for number, text in enumerate(layouts):
     layout = plait.Layout.parse(text + f" onto ({comm.size})", (600, 500))
-    about = dict(comm=comm, shape=(600, 500), dtype="f8", order=order, strategy=strategy, memory=int(memory))
-    mine = np.full(layout.local_shape(comm.rank), comm.rank, "f8")
-    with plait.open(f"a{number}.bin", "w", **about) as file:
-        file.write(mine, layout)
-    with plait.open(f"a{number}.bin", **about) as file:
-        assert (file.read(layout) == mine).all()
+    options = dict(comm=comm, shape=(600, 500), dtype="f8", order=order, strategy=strategy, memory=int(memory))
+    local = np.full(layout.local_shape(comm.rank), comm.rank, "f8")
+    with plait.open(f"a{number}.bin", "w", **options) as file:
+        file.write(local, layout)
+    with plait.open(f"a{number}.bin", **options) as file:
+        assert (file.read(layout) == local).all()
 """
 
 
-def recorded(folder, ranks, node, *arguments):
-    """Return the number of requests and of bytes of each access in order, summed over all ranks."""
+def record_accesses(folder, ranks, node, *arguments):
+    """Run the program traced; return the requests to the file and their bytes for each access, summed over ranks.
+
+    A positive ``node`` is the number of ranks that share a simulated node.
+    """
     environment = {**os.environ, **WELCOME, "PLAIT_TRACE": "t.plait", "PLAIT_MODEL": "builtin"}
     if node:
         environment["PLAIT_NODE_SIZE"] = str(node)
-    command = [find_mpiexec(), "-n", str(ranks), sys.executable, "-c", REAL, *arguments]
+    command = [find_mpiexec(), "-n", str(ranks), sys.executable, "-c", PROGRAM, *arguments]
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
@@ -52,9 +55,9 @@ def recorded(folder, ranks, node, *arguments):
     logical = (events["flags"] & trace.Flag.LOGICAL) != 0
     requests, sizes = Counter(), Counter()
     for process in np.unique(events["process"]):
-        of_process = events["process"] == process
-        calls = np.sort(events[of_process & logical], order="start")["operation"].tolist()
-        for event in events[of_process & ~logical & np.isin(events["operation"], calls)]:
+        process_events = events["process"] == process
+        calls = np.sort(events[process_events & logical], order="start")["operation"].tolist()
+        for event in events[process_events & ~logical & np.isin(events["operation"], calls)]:
             requests[calls.index(event["operation"])] += 1
             sizes[calls.index(event["operation"])] += int(event["length"])
     return [(requests[k], sizes[k]) for k in range(2 * len(LAYOUTS))]
@@ -67,7 +70,7 @@ def recorded(folder, ranks, node, *arguments):
     [(2, 1, "C", "automatic"), (3, 0, "F", "two-phase"), (4, 2, "C", "two-phase"), (6, 2, "F", "automatic")],
 )
 def test_simulated_and_real_requests_are_equal(tmp_path, ranks, node, order, strategy):
-    real = recorded(tmp_path, ranks, node, order, strategy, str(MEMORY), *LAYOUTS)
+    real = record_accesses(tmp_path, ranks, node, order, strategy, str(MEMORY), *LAYOUTS)
     simulated = []
     for layout in LAYOUTS:
         for action in ("write", "read"):

@@ -15,8 +15,8 @@ from plait import simulate
 Keys = npt.NDArray[np.int64]
 
 
-def part(slots: int, percent: float) -> int:
-    """Return the number of blocks of a share of a cache."""
+def slot_count(slots: int, percent: float) -> int:
+    """Return how many of the slots of a cache a share of it has, at least 1."""
     return max(1, int(slots * percent / 100))
 
 
@@ -25,18 +25,22 @@ ORACLES: dict[str, oracles.Oracle] = {
     "fifo": oracles.fifo,
     "clock": oracles.clock,
     "lfu": oracles.lfu,
-    "2q": lambda keys, slots: oracles.two_queues(keys, slots, part(slots, 25), part(slots, 50)),
-    "2q?in=100%&out=10%": lambda keys, slots: oracles.two_queues(keys, slots, slots, part(slots, 10)),
-    "2q?in=12.5%&out=300%": lambda keys, slots: oracles.two_queues(keys, slots, part(slots, 12.5), 3 * slots),
+    "2q": lambda keys, slots: oracles.two_queues(keys, slots, slot_count(slots, 25), slot_count(slots, 50)),
+    "2q?in=100%&out=10%": lambda keys, slots: oracles.two_queues(keys, slots, slots, slot_count(slots, 10)),
+    "2q?in=12.5%&out=300%": lambda keys, slots: oracles.two_queues(keys, slots, slot_count(slots, 12.5), 3 * slots),
     "arc": oracles.arc,
     "sieve": oracles.sieve,
-    "s3fifo": lambda keys, slots: oracles.s3fifo(keys, slots, part(slots, 10), part(slots, 90)),
-    "s3fifo?fill=main": lambda keys, slots: oracles.s3fifo(keys, slots, part(slots, 10), part(slots, 90), True),
-    "s3fifo?small=100%&ghost=5%": lambda keys, slots: oracles.s3fifo(keys, slots, slots, part(slots, 5)),
+    "s3fifo": lambda keys, slots: oracles.s3fifo(keys, slots, slot_count(slots, 10), slot_count(slots, 90)),
+    "s3fifo?fill=main": lambda keys, slots: oracles.s3fifo(
+        keys, slots, slot_count(slots, 10), slot_count(slots, 90), True
+    ),
+    "s3fifo?small=100%&ghost=5%": lambda keys, slots: oracles.s3fifo(keys, slots, slots, slot_count(slots, 5)),
     "belady": oracles.belady,
     "toss": lambda keys, slots: oracles.toss([(0, key) for key in keys], slots, False),
     "toss-parallel": lambda keys, slots: oracles.toss([(0, key) for key in keys], slots, True),
-    "partition?limit=40%": lambda keys, slots: oracles.partition([(0, key) for key in keys], slots, part(slots, 40)),
+    "partition?limit=40%": lambda keys, slots: oracles.partition(
+        [(0, key) for key in keys], slots, slot_count(slots, 40)
+    ),
 }
 
 
@@ -46,7 +50,7 @@ def uniform(rng: np.random.Generator, count: int) -> Keys:
 
 
 def popular(rng: np.random.Generator, count: int) -> Keys:
-    """Return keys with a Zipf distribution, including a few very distant keys."""
+    """Return keys with a Zipf distribution, a few of which are very large."""
     return np.minimum(rng.zipf(1.2, count), 10**15)
 
 
@@ -84,14 +88,14 @@ def test_there_is_an_oracle_for_every_policy() -> None:
 
 
 def test_policies_describe_themselves() -> None:
-    known = {policy.name: policy for policy in simulate.policies()}
-    assert known["2q"].parameters == "in=25%&out=50%"
-    assert [policy.name for policy in known.values() if policy.foresight] == ["belady", "toss-parallel"]
-    assert all(policy.about for policy in known.values())
+    policies = {policy.name: policy for policy in simulate.policies()}
+    assert policies["2q"].parameters == "in=25%&out=50%"
+    assert [policy.name for policy in policies.values() if policy.foresight] == ["belady", "toss-parallel"]
+    assert all(policy.about for policy in policies.values())
     keys = np.random.default_rng(3).integers(0, 50, 300)
-    for each in known.values():
-        text = f"{each.name}?{each.parameters}" if each.parameters else each.name
-        assert simulate.hits(keys, cache=10, policy=text) == simulate.hits(keys, cache=10, policy=each.name)
+    for policy in policies.values():
+        text = f"{policy.name}?{policy.parameters}" if policy.parameters else policy.name
+        assert simulate.hits(keys, cache=10, policy=text) == simulate.hits(keys, cache=10, policy=policy.name)
 
 
 def test_a_cache_that_holds_all_misses_each_block_once() -> None:

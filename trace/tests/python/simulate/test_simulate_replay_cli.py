@@ -4,7 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from small_traces import steps, write_trace
+from small_traces import spaced_requests, write_trace
 
 from plait import simulate
 from plait.cli import main
@@ -12,7 +12,7 @@ from plait.cli import main
 
 @pytest.fixture
 def trace(tmp_path):
-    return str(write_trace(tmp_path / "read.plait", steps(10, 5, passes=2)))
+    return str(write_trace(tmp_path / "read.plait", spaced_requests(10, 5, passes=2)))
 
 
 def run(*arguments):

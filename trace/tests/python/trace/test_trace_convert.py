@@ -42,7 +42,7 @@ def random_events(count: int, seed: int = 1) -> npt.NDArray[np.void]:
     return events
 
 
-def make(path: Path, events: npt.NDArray[np.void]) -> None:
+def write_trace(path: Path, events: npt.NDArray[np.void]) -> None:
     """Write a binary trace of these events, with processes, files and all other kinds of descriptions."""
     with trace.create(path) as out:
         out.add_process(10, rank=0, host="node", command="run it", cpu=5)
@@ -59,7 +59,7 @@ def make(path: Path, events: npt.NDArray[np.void]) -> None:
         )
 
 
-def known(path: Path, **options: object) -> tuple[npt.NDArray[np.void], trace.Description]:
+def read_trace(path: Path, **options: object) -> tuple[npt.NDArray[np.void], trace.Description]:
     """Return the whole trace; Parquet is converted to the binary format first."""
     if path.suffix == ".parquet":
         back = path.with_suffix(".back.plait")
@@ -76,15 +76,15 @@ def test_round_trips_lose_nothing(tmp_path: Path, first: str, second: str) -> No
         pytest.importorskip("pyarrow", reason="pyarrow is not installed; it is in the extra traces")
     source = tmp_path / "source.plait"
     events = random_events(3000)
-    make(source, events)
-    expected = known(source)
+    write_trace(source, events)
+    expected = read_trace(source)
     assert np.array_equal(expected[0], events)
     first_path, second_path = tmp_path / f"one{Path(first).suffix}", tmp_path / f"two{Path(second).suffix}"
     done = trace.convert(source, first_path, **WITHOUT_LOSS[first])  # type: ignore[arg-type]
     assert (done.events, done.lost, done.bytes) == (len(events), [], first_path.stat().st_size)
     done = trace.convert(first_path, second_path, **WITHOUT_LOSS[second])  # type: ignore[arg-type]
     assert (done.events, done.lost) == (len(events), [])
-    converted = known(second_path)
+    converted = read_trace(second_path)
     assert np.array_equal(converted[0], events)
     assert converted[1] == expected[1]
 
@@ -92,22 +92,22 @@ def test_round_trips_lose_nothing(tmp_path: Path, first: str, second: str) -> No
 def test_default_tick_rounds_without_drift_and_says_so(tmp_path: Path) -> None:
     source, target = tmp_path / "a.plait", tmp_path / "b.1992"
     events = random_events(5000)
-    make(source, events)
+    write_trace(source, events)
     done = trace.convert(source, target)
     assert done.lost == ["times were rounded to 1000 ns"]
-    events_, description = known(target)
+    converted, description = read_trace(target)
     assert description.tick == 1000
     for field in ("start", "cpu"):
-        assert np.abs(events_[field] - events[field]).max() <= 500
-    assert np.abs(events_["duration"] - events["duration"]).max() <= 1000
+        assert np.abs(converted[field] - events[field]).max() <= 500
+    assert np.abs(converted["duration"] - events["duration"]).max() <= 1000
     for field in set(trace.EVENT.names or ()) - {"start", "cpu", "duration"}:
-        assert np.array_equal(events_[field], events[field]), field
+        assert np.array_equal(converted[field], events[field]), field
 
 
 def test_perfetto_is_valid_json_with_all_events(tmp_path: Path) -> None:
     source, target = tmp_path / "a.plait", tmp_path / "b.json"
     events = random_events(4000)
-    make(source, events)
+    write_trace(source, events)
     trace.convert(source, target)
     with target.open(encoding="utf-8") as file:
         whole = json.load(file)
@@ -115,9 +115,9 @@ def test_perfetto_is_valid_json_with_all_events(tmp_path: Path) -> None:
     assert whole["displayTimeUnit"] == "ns"
     assert whole["otherData"]["complete"] == "no"
     assert all({"ph", "pid", "name"} <= set(entry) for entry in entries)
-    drawn = [entry for entry in entries if entry["ph"] in "Xib"]
-    assert len(drawn) == len(events)
-    assert sorted(entry["ts"] for entry in drawn) == pytest.approx(sorted(events["start"] / 1000))
+    shown_events = [entry for entry in entries if entry["ph"] in "Xib"]
+    assert len(shown_events) == len(events)
+    assert sorted(entry["ts"] for entry in shown_events) == pytest.approx(sorted(events["start"] / 1000))
     assert sum(entry["ph"] == "i" for entry in entries) == np.count_nonzero(events["duration"] < 0)
     assert {entry["ph"] for entry in entries} <= set("XibesfCM")
     assert {entry["args"]["name"] for entry in entries if entry["name"] == "process_name"} == {
@@ -139,7 +139,7 @@ def test_parquet_can_be_exchanged_with_other_tools(tmp_path: Path) -> None:
 
     source, target = tmp_path / "a.plait", tmp_path / "b.parquet"
     events = random_events(1000)
-    make(source, events)
+    write_trace(source, events)
     trace.convert(source, target)
     table = parquet.read_table(target)
     assert table.num_rows == len(events)
@@ -154,10 +154,10 @@ def test_parquet_can_be_exchanged_with_other_tools(tmp_path: Path) -> None:
         pyarrow.table({"start": [5, 6], "kind": ["read", "write"], "length": [10, 20], "offset": [0, None]}), other
     )
     trace.convert(other, tmp_path / "other.plait")
-    events_, _ = known(tmp_path / "other.plait")
-    assert events_["length"].tolist() == events_["result"].tolist() == [10, 20]
-    assert events_["offset"].tolist() == [0, -1]
-    assert events_["kind"].tolist() == [0, 1]
+    converted, _ = read_trace(tmp_path / "other.plait")
+    assert converted["length"].tolist() == converted["result"].tolist() == [10, 20]
+    assert converted["offset"].tolist() == [0, -1]
+    assert converted["kind"].tolist() == [0, 1]
     parquet.write_table(pyarrow.table({"a": [1]}), other)
     with pytest.raises(plait.Error, match="lacks the columns start, kind, length"):
         trace.convert(other, tmp_path / "x.plait")
@@ -168,7 +168,7 @@ def test_parquet_can_be_exchanged_with_other_tools(tmp_path: Path) -> None:
 
 def test_command_prints_a_summary(tmp_path: Path) -> None:
     source = tmp_path / "a.plait"
-    make(source, random_events(100))
+    write_trace(source, random_events(100))
     target = tmp_path / "b.1992"
     done = CliRunner().invoke(main, ["trace", "convert", str(source), str(target), "--plain", "--base", "10"])
     assert done.exit_code == 0, done.output
@@ -186,7 +186,7 @@ def test_foreign_trace_with_its_own_settings(tmp_path: Path) -> None:
     target = tmp_path / "cray.plait"
     done = CliRunner().invoke(main, ["trace", "convert", str(source), str(target), *options])
     assert done.exit_code == 0, done.output
-    events, description = known(target)
+    events, description = read_trace(target)
     assert events["start"].tolist() == [100_000, 100_000]
     assert events["offset"].tolist() == [512, 1024]
     assert events["cpu"].tolist() == [50_000, 50_000]
@@ -194,35 +194,35 @@ def test_foreign_trace_with_its_own_settings(tmp_path: Path) -> None:
     # A trace written with the same settings is read back unchanged.
     again = tmp_path / "again.1992"
     trace.convert(target, again, base=10, separator=";", tick=10_000)
-    assert np.array_equal(known(again)[0], events)
+    assert np.array_equal(read_trace(again)[0], events)
 
 
 def test_standard_input_and_output(tmp_path: Path) -> None:
     source = tmp_path / "a.plait"
     events = random_events(500)
-    make(source, events)
+    write_trace(source, events)
     plait_command = [sys.executable, "-m", "plait.cli", "trace", "convert"]
     text = subprocess.run([*plait_command, source, "-", "--to", "csv"], capture_output=True, check=True).stdout
     assert text.startswith(b"start,duration,")
     back = tmp_path / "back.plait"
     subprocess.run([*plait_command, "-", back], input=text, check=True, capture_output=True)
-    assert np.array_equal(known(back)[0], events)
+    assert np.array_equal(read_trace(back)[0], events)
     # Output that is redirected to an existing file is appended.
-    behind = tmp_path / "behind"
-    behind.write_bytes(b"begun\n")
-    with behind.open("ab") as out:
+    existing = tmp_path / "behind"
+    existing.write_bytes(b"begun\n")
+    with existing.open("ab") as out:
         subprocess.run([*plait_command, source, "-", "--to", "csv"], stdout=out, check=True, stderr=subprocess.PIPE)
-    assert behind.read_bytes() == b"begun\n" + text
+    assert existing.read_bytes() == b"begun\n" + text
 
 
 def test_compressed_source(tmp_path: Path) -> None:
     source = tmp_path / "a.plait"
     events = random_events(500)
-    make(source, events)
+    write_trace(source, events)
     trace.convert(source, tmp_path / "b.csv")
     (tmp_path / "b.csv.gz").write_bytes(gzip.compress((tmp_path / "b.csv").read_bytes()))
     trace.convert(tmp_path / "b.csv.gz", tmp_path / "c.plait")
-    assert np.array_equal(known(tmp_path / "c.plait")[0], events)
+    assert np.array_equal(read_trace(tmp_path / "c.plait")[0], events)
 
 
 def test_progress_is_reported(tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_wrong_arguments_print_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    make(Path("a.plait"), random_events(5))
+    write_trace(Path("a.plait"), random_events(5))
     done = CliRunner().invoke(main, ["trace", "convert", *arguments])
     assert done.exit_code == 2
     assert message in " ".join(done.output.split())

@@ -25,7 +25,7 @@ def write_strace(path: Path, times: list[str]) -> Path:
     return path
 
 
-def starts(target: Path) -> list[tuple[int, int]]:
+def read_starts(target: Path) -> list[tuple[int, int]]:
     with trace.open(target) as opened:
         return [(int(event["process"]), int(event["start"]) // 10**9) for event in opened.read()]
 
@@ -46,7 +46,7 @@ def test_more_files_of_strace_than_may_be_open(tmp_path: Path) -> None:
 
 def test_a_file_of_strace_that_fails_in_the_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [write_strace(tmp_path / f"s.{k}", ["1700000000.000000"] * 9000) for k in (1, 2)]
-    real = os.path.getsize(paths[1])
+    size = os.path.getsize(paths[1])
     chunks = _strace_files._read_chunks
 
     def failing(path: str) -> object:
@@ -54,7 +54,7 @@ def test_a_file_of_strace_that_fails_in_the_middle(tmp_path: Path, monkeypatch: 
         for chunk in chunks(path):
             yield chunk
             done += len(chunk)
-            if path == str(paths[1]) and done >= real // 2:
+            if path == str(paths[1]) and done >= size // 2:
                 raise OSError(5, "Input/output error", path)
 
     monkeypatch.setattr(_strace_files, "_read_chunks", failing)
@@ -65,16 +65,16 @@ def test_a_file_of_strace_that_fails_in_the_middle(tmp_path: Path, monkeypatch: 
 
 def test_files_of_strace_around_midnight(tmp_path: Path) -> None:
     process_1 = write_strace(tmp_path / "s.1", ["23:59:50", "23:59:59.5", "00:00:03"])
-    two = write_strace(tmp_path / "s.2.gz", [])
-    two.write_bytes(gzip.compress(b'00:00:01 write(1, "x", 1) = 1\n'))
-    trace.import_trace([process_1, two], tmp_path / "out.plait")
-    assert starts(tmp_path / "out.plait") == [(1, 0), (1, 9), (2, 11), (1, 13)]
+    second = write_strace(tmp_path / "s.2.gz", [])
+    second.write_bytes(gzip.compress(b'00:00:01 write(1, "x", 1) = 1\n'))
+    trace.import_trace([process_1, second], tmp_path / "out.plait")
+    assert read_starts(tmp_path / "out.plait") == [(1, 0), (1, 9), (2, 11), (1, 13)]
     relative = [write_strace(tmp_path / f"r.{k}", ["     0.000000", "     0.100000"]) for k in (1, 2)]
     with pytest.raises(plait.ArgumentError, match="-ttt"):
         trace.import_trace(relative, tmp_path / "out.plait")
     (tmp_path / "s.3").write_text('12:00:00 write(1, "x", 1) = 1\n12:00:01 writ')
-    day = write_strace(tmp_path / "s.4", ["12:00:00"])
-    summary = trace.import_trace([tmp_path / "s.3", day], tmp_path / "out.plait")
+    time_of_day = write_strace(tmp_path / "s.4", ["12:00:00"])
+    summary = trace.import_trace([tmp_path / "s.3", time_of_day], tmp_path / "out.plait")
     assert not summary.complete
     assert any("ends within a line" in note for note in summary.notes)
 
@@ -155,14 +155,14 @@ def test_the_time_per_file_does_not_grow(tmp_path: Path, effort: Effort) -> None
     rows = "".join(f"{k},read,0,1,file {k}\n" for k in range(count))
     source.write_text("start,kind,offset,length,name\n" + rows)
     with trace.open(source) as opened, trace.create(tmp_path / "out.plait") as out:
-        known = 0
+        described = 0
         for events in opened:
-            _, files = opened.described_after(0, known)
+            _, files = opened.described_after(0, described)
             for file in files:
                 out.add_file(*file)
-            known += len(files)
+            described += len(files)
             out.write(events)
-    assert known == len(opened.files) == count
+    assert described == len(opened.files) == count
 
 
 @pytest.mark.parametrize("format", ["strace", "blktrace", "dftracer"])

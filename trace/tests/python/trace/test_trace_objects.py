@@ -17,7 +17,7 @@ from plait.launch import find_mpiexec
 ARRAY = np.arange(30_000.0).reshape(300, 100)
 
 
-def npy(array=ARRAY):
+def npy_bytes(array=ARRAY):
     file = io.BytesIO()
     np.save(file, array)
     return file.getvalue()
@@ -33,19 +33,19 @@ def run(folder, program, *command):
     )
     assert done.returncode == 0, done.stderr
     with trace.open(folder / "t.plait") as found:
-        events, known = found.read(), found.description
-    assert known.complete
-    return events, known, {(file.process, file.number): file.name for file in known.files}
+        events, description = found.read(), found.description
+    assert description.complete
+    return events, description, {(file.process, file.number): file.name for file in description.files}
 
 
-def select(events, kind=None):
+def select_http(events, kind=None):
     """Return the requests for objects."""
     found = events[events["interface"] == trace.Interface.HTTP]
     assert (found["flags"] == trace.Flag.ASYNCHRONOUS).all()
     return found if kind is None else found[found["kind"] == kind]
 
 
-def rows(events, names):
+def list_rows(events, names):
     """Return name, offset, length and result of events."""
     return [
         (
@@ -59,19 +59,19 @@ def rows(events, names):
 
 
 def test_reads_of_one_object(server, tmp_path):
-    url = server.publish("a.npy", npy()) + "?sig=secret"
-    events, known, names = run(tmp_path, f"with plait.open({url!r}) as file: file.read()")
+    url = server.publish("a.npy", npy_bytes()) + "?sig=secret"
+    events, description, names = run(tmp_path, f"with plait.open({url!r}) as file: file.read()")
     log = server.take_log()
-    reads = select(events, trace.Kind.READ)
+    reads = select_http(events, trace.Kind.READ)
     assert len(reads) == len(log)
-    found = rows(reads, names)
+    found = list_rows(reads, names)
     name = f"{server.endpoint}/public/a.npy"
     assert found[0] == (name, 0, 65536, 65536)
     assert sorted(f"bytes={offset}-{offset + length - 1}" for _, offset, length, _ in found) == sorted(
         request["range"] for request in log
     )
     assert all(length == result and row == name for row, _, length, result in found)
-    assert "secret" not in json.dumps([file.name for file in known.files])
+    assert "secret" not in json.dumps([file.name for file in description.files])
 
     logical = {int(event["operation"]): event for event in events if event["flags"] & trace.Flag.LOGICAL}
     for read in reads:
@@ -82,13 +82,13 @@ def test_reads_of_one_object(server, tmp_path):
 
 
 def test_each_attempt_is_an_event(server, tmp_path):
-    url = server.publish("a.npy", npy(ARRAY[:3]))
+    url = server.publish("a.npy", npy_bytes(ARRAY[:3]))
     server.set_faults(slow_down=1, fail=1, truncate=1)
     events, _, names = run(tmp_path, f"with plait.open({url!r}) as file: file.read()")
-    found = rows(select(events, trace.Kind.READ), names)
+    found = list_rows(select_http(events, trace.Kind.READ), names)
     assert [result for *_, result in found][:3] == [-errno.EAGAIN, -errno.EIO, -errno.EIO]
     assert {(row, offset) for row, offset, *_ in found} == {(url, 0)}
-    assert found[-1][3] == len(npy(ARRAY[:3]))
+    assert found[-1][3] == len(npy_bytes(ARRAY[:3]))
     report = trace.report(str(tmp_path / "t.plait"), level="physical")
     calls = {(call["kind"], call["interface"]): call for call in report["calls"]}
     assert calls["read", "http"]["failed"] == 3
@@ -109,13 +109,13 @@ with plait.open(name) as file:
     log = server.take_log()
     chunks = [f"s3://b/run/a.zarr/c/{i}/0" for i in range(3)]
     for kind in (trace.Kind.WRITE, trace.Kind.READ):
-        found = [row for row in rows(select(events, kind), names) if "/c/" in row[0]]
+        found = [row for row in list_rows(select_http(events, kind), names) if "/c/" in row[0]]
         assert sorted(found) == [(name, 0, 80_000, 80_000) for name in chunks]
-    written = {name for name, *_ in rows(select(events, trace.Kind.WRITE), names)}
+    written = {name for name, *_ in list_rows(select_http(events, trace.Kind.WRITE), names)}
     assert "s3://b/run/a.zarr/zarr.json" in written
-    assert len(select(events)) == len(log)
+    assert len(select_http(events)) == len(log)
     logical = events[(events["flags"] & trace.Flag.LOGICAL) != 0]
-    assert set(select(events)["operation"].tolist()) <= set(logical["operation"].tolist())
+    assert set(select_http(events)["operation"].tolist()) <= set(logical["operation"].tolist())
 
 
 def test_parts_of_an_upload(server, tmp_path):
@@ -126,7 +126,7 @@ with plait.open("s3://b/large.npy", "w", shape=(2_500_000,), dtype="f8") as file
     file.write(np.arange(2_500_000.0))
 """,
     )
-    parts = [row for row in rows(select(events, trace.Kind.WRITE), names) if row[0] == "s3://b/large.npy"]
+    parts = [row for row in list_rows(select_http(events, trace.Kind.WRITE), names) if row[0] == "s3://b/large.npy"]
     size = 8 * 2_500_000 + 128
     assert sorted(parts) == [
         ("s3://b/large.npy", begin, length, length)
@@ -144,15 +144,15 @@ except FileNotFoundError:
     pass
 """,
     )
-    found = rows(select(events, trace.Kind.READ), names)
+    found = list_rows(select_http(events, trace.Kind.READ), names)
     assert ("s3://b/none.npy", 0, 65536, -errno.ENOENT) in found
 
 
 @needs_mpi
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_ranks(server, tmp_path, ranks):
-    url = server.publish("a.npy", npy())
-    events, known, names = run(
+    url = server.publish("a.npy", npy_bytes())
+    events, description, names = run(
         tmp_path,
         f"""
 from mpi4py import MPI
@@ -164,9 +164,9 @@ with plait.open({url!r}, comm=comm) as file:
         "-n",
         str(ranks),
     )
-    reads = select(events, trace.Kind.READ)
+    reads = select_http(events, trace.Kind.READ)
     assert len(reads) == len(server.take_log())
-    assert sum(row[3] for row in rows(reads, names)) >= ARRAY.nbytes
-    assert {row[0] for row in rows(reads, names)} == {url}
-    rank = {process.number: process.rank for process in known.processes}
+    assert sum(row[3] for row in list_rows(reads, names)) >= ARRAY.nbytes
+    assert {row[0] for row in list_rows(reads, names)} == {url}
+    rank = {process.number: process.rank for process in description.processes}
     assert {rank[int(event["process"])] for event in reads} <= set(range(ranks))

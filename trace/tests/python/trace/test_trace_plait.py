@@ -34,7 +34,7 @@ with plait.open("a.bin", shape=a.shape, dtype="f8") as file:
         pass
 """
 
-FOUR = """
+PARALLEL_PROGRAM = """
 import sys
 import numpy as np
 from mpi4py import MPI
@@ -69,7 +69,7 @@ def select_events(events, kind, logical):
     return events[(events["kind"] == kind) & (((events["flags"] & trace.Flag.LOGICAL) != 0) == logical)]
 
 
-LARGE = """
+LARGE_PROGRAM = """
 import numpy as np
 import plait
 
@@ -82,7 +82,7 @@ with plait.open("a.bin", shape=a.shape, dtype="f8", strategy="direct") as file:
 
 
 def test_cached_data_is_read_by_one_request(tmp_path):
-    run(tmp_path, sys.executable, "-c", LARGE)
+    run(tmp_path, sys.executable, "-c", LARGE_PROGRAM)
     events, _ = read(tmp_path)
     requests = select_events(events, trace.Kind.READ, False)
     assert [(int(request["offset"]), int(request["result"])) for request in requests] == [(0, 20_000_000)]
@@ -90,18 +90,18 @@ def test_cached_data_is_read_by_one_request(tmp_path):
 
 def test_one_process(tmp_path):
     run(tmp_path, sys.executable, "-c", PROGRAM)
-    events, known = read(tmp_path)
-    assert known.complete
-    assert not known.missed
-    assert len(known.processes) == 1
-    assert known.processes[0].command.startswith(sys.executable)
-    assert known.processes[0].cpu > 0
+    events, description = read(tmp_path)
+    assert description.complete
+    assert not description.missed
+    assert len(description.processes) == 1
+    assert description.processes[0].command.startswith(sys.executable)
+    assert description.processes[0].cpu > 0
 
-    whole = 600 * 8
+    array_bytes = 600 * 8
     written = select_events(events, trace.Kind.WRITE, True)
-    assert written[["offset", "length", "result"]].tolist() == [(0, whole, whole)]
+    assert written[["offset", "length", "result"]].tolist() == [(0, array_bytes, array_bytes)]
     logical_reads = select_events(events, trace.Kind.READ, True)
-    assert logical_reads["length"].tolist() == [whole, 5 * 30 * 8, whole, 100 * 8, whole]
+    assert logical_reads["length"].tolist() == [array_bytes, 5 * 30 * 8, array_bytes, 100 * 8, array_bytes]
     assert logical_reads["offset"].tolist()[:4] == [0, 5 * 30 * 8, 0, 0]
     assert np.array_equal(logical_reads["result"][:4], logical_reads["length"][:4])
     assert logical_reads["result"][4] == -errno.EIO
@@ -116,18 +116,18 @@ def test_one_process(tmp_path):
         len(logical)
         == len(select_events(events, trace.Kind.OPEN, True)) + len(select_events(events, trace.Kind.CLOSE, True)) + 6
     )
-    for kind, bytes_of in ((trace.Kind.READ, logical_reads), (trace.Kind.WRITE, written)):
+    for kind, requests in ((trace.Kind.READ, logical_reads), (trace.Kind.WRITE, written)):
         physical = select_events(events, kind, False)
         for event in physical:
             request = logical[int(event["operation"])]
             assert request["start"] <= event["start"]
             assert event["start"] + event["duration"] <= request["start"] + request["duration"]
-        for event in bytes_of[bytes_of["result"] > 0]:
+        for event in requests[requests["result"] > 0]:
             reached = physical[physical["operation"] == event["operation"]]
             assert reached["result"].sum() == event["result"]
     assert len(select_events(events, trace.Kind.SYNC, False))
 
-    names = {(file.process, file.number): file.name for file in known.files}
+    names = {(file.process, file.number): file.name for file in description.files}
     assert {names[int(e["process"]), int(e["file"])] for e in logical_reads} == {"a.bin"}
     assert all((int(e["process"]), int(e["file"])) in names for e in events if e["file"])
 
@@ -139,12 +139,12 @@ def test_one_process(tmp_path):
 def test_four_ranks(tmp_path, strategy, name):
     (tmp_path / "d1").mkdir()
     (tmp_path / "d2").mkdir()
-    (tmp_path / "program.py").write_text(FOUR)
+    (tmp_path / "program.py").write_text(PARALLEL_PROGRAM)
     run(tmp_path, find_mpiexec(), "-n", "4", sys.executable, "program.py", name, strategy)
-    events, known = read(tmp_path)
-    assert known.complete, known.notes
-    assert sorted(process.rank for process in known.processes) == [0, 1, 2, 3]
-    ranks = {process.number: process.rank for process in known.processes}
+    events, description = read(tmp_path)
+    assert description.complete, description.notes
+    assert sorted(process.rank for process in description.processes) == [0, 1, 2, 3]
+    ranks = {process.number: process.rank for process in description.processes}
     size = 64 * 48 * 8
     for kind in (trace.Kind.READ, trace.Kind.WRITE):
         requests = select_events(events, kind, True)
@@ -178,9 +178,9 @@ def test_a_file_that_is_no_trace_is_left_alone(tmp_path):
 def test_another_run_appends_to_the_trace(tmp_path):
     for _ in range(2):
         run(tmp_path, sys.executable, "-c", PROGRAM)
-    events, known = read(tmp_path)
-    assert len(known.processes) == 2
-    assert known.complete
+    events, description = read(tmp_path)
+    assert len(description.processes) == 2
+    assert description.complete
     assert len(select_events(events, trace.Kind.WRITE, True)) == 2
 
 
@@ -195,17 +195,17 @@ def test_a_recorded_program_counts_its_bytes_once(tmp_path):
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
-    events, known = read(tmp_path)
-    assert known.complete, known.notes
-    assert not known.missed
-    assert len(known.processes) == 1
-    names = {(file.process, file.number): file.name for file in known.files}
+    events, description = read(tmp_path)
+    assert description.complete, description.notes
+    assert not description.missed
+    assert len(description.processes) == 1
+    names = {(file.process, file.number): file.name for file in description.files}
     written = select_events(events, trace.Kind.WRITE, True)
-    of_file = {
+    bytes_written = {
         name: sum(int(e["result"]) for e in written if names[int(e["process"]), int(e["file"])].endswith(name))
         for name in ("a.bin", "other.bin")
     }
-    assert of_file == {"a.bin": 600 * 8, "other.bin": 600 * 8}
+    assert bytes_written == {"a.bin": 600 * 8, "other.bin": 600 * 8}
     assert not any("t.plait" in name for name in names.values())
     reached = select_events(events, trace.Kind.WRITE, False)
     assert set(reached["operation"]) <= set(written["operation"]) | set(

@@ -60,9 +60,9 @@ def test_written_events_are_read(tmp_path, count):
     with trace.open(path) as opened:
         batches = list(opened)
         assert all(len(batch) for batch in batches)
-        got = np.concatenate(batches) if batches else np.empty(0, trace.EVENT)
-        assert got.dtype == trace.EVENT
-        assert np.array_equal(got, events)
+        actual = np.concatenate(batches) if batches else np.empty(0, trace.EVENT)
+        assert actual.dtype == trace.EVENT
+        assert np.array_equal(actual, events)
         assert len(opened.read(5)) == 0
         progress = opened.progress
         assert progress[0] == progress[1] == path.stat().st_size
@@ -155,9 +155,9 @@ def test_compressed_traces_are_unpacked(tmp_path, how):
         assert opened.description.complete
     other.write_bytes(packed[: len(packed) // 2])
     with trace.open(other) as opened:
-        got = opened.read()
-        assert 0 < len(got) < len(events)
-        assert np.array_equal(got, events[: len(got)])
+        actual = opened.read()
+        assert 0 < len(actual) < len(events)
+        assert np.array_equal(actual, events[: len(actual)])
     assert not opened.description.complete
     assert any("in part only" in note or "cut" in note for note in opened.notes)
     threads = threading.active_count()
@@ -175,9 +175,9 @@ def test_standard_input(tmp_path):
     with path.open("rb") as file:
         done = subprocess.run([sys.executable, "-c", program], stdin=file, capture_output=True, check=True)
     assert done.stdout == b"1000\n"
-    feed = subprocess.Popen(["cat", path], stdout=subprocess.PIPE)
-    done = subprocess.run([sys.executable, "-c", program], stdin=feed.stdout, capture_output=True, check=True)
-    feed.wait()
+    feeder = subprocess.Popen(["cat", path], stdout=subprocess.PIPE)
+    done = subprocess.run([sys.executable, "-c", program], stdin=feeder.stdout, capture_output=True, check=True)
+    feeder.wait()
     assert done.stdout == b"1000\n"
 
 
@@ -239,10 +239,10 @@ def test_other_threads_run_while_a_trace_is_read(tmp_path):
     path = tmp_path / "t.plait"
     with trace.create(path) as writer:
         writer.write(make_events(10))
-    end, feed = os.pipe()
+    end, feeder = os.pipe()
 
     def write_late():
-        with open(feed, "wb") as pipe:
+        with open(feeder, "wb") as pipe:
             shutil.copyfileobj(io.BytesIO(path.read_bytes()), pipe)
 
     thread = threading.Timer(0.1, write_late)

@@ -27,7 +27,7 @@ for mode in ("w", "r+"):
 NAMES = ["a.npy", "a.h5::v", "a.safetensors::v", "a.zarr", "stripe:a?disks=d1,d2&unit=4K"]
 
 
-def syncs(folder, name, durable, setting=None, program=PROGRAM):
+def count_syncs(folder, name, durable, setting=None, program=PROGRAM):
     """Write a new file, change it, and return the number of syncs."""
     (folder / "t.plait").unlink(missing_ok=True)
     environment = {**os.environ, **WELCOME, "PLAIT_TRACE": "t.plait"}
@@ -45,8 +45,8 @@ def syncs(folder, name, durable, setting=None, program=PROGRAM):
 def test_files_that_are_not_durable_are_not_synced(tmp_path, name):
     for folder in ("d1", "d2"):
         (tmp_path / folder).mkdir()
-    assert syncs(tmp_path, name, True) > 0
-    assert syncs(tmp_path, name, False) == 0
+    assert count_syncs(tmp_path, name, True) > 0
+    assert count_syncs(tmp_path, name, False) == 0
 
 
 COPY = """
@@ -60,15 +60,15 @@ plait.copy("a.npy", sys.argv[1], durable=False)
 @pytest.mark.parametrize("name", ["b.npy", "b.zarr", "b.h5"])
 def test_copies_that_are_not_durable_are_not_synced(tmp_path, name):
     np.save(tmp_path / "a.npy", np.arange(600.0).reshape(20, 30))
-    assert syncs(tmp_path, name, False, program=COPY) == 0
+    assert count_syncs(tmp_path, name, False, program=COPY) == 0
     with pytest.raises(plait.ArgumentError, match="resume"):
         plait.copy(tmp_path / "a.npy", tmp_path / "c.npy", durable=False, resume=True)
 
 
 def test_the_setting_applies_without_the_argument(tmp_path):
-    assert syncs(tmp_path, "a.npy", None) > 0
-    assert syncs(tmp_path, "a.npy", None, "0") == 0
-    assert syncs(tmp_path, "a.npy", True, "0") > 0
+    assert count_syncs(tmp_path, "a.npy", None) > 0
+    assert count_syncs(tmp_path, "a.npy", None, "0") == 0
+    assert count_syncs(tmp_path, "a.npy", True, "0") > 0
 
 
 def test_wrong_values_are_errors(tmp_path, monkeypatch):

@@ -23,9 +23,9 @@ def read(path: str | Path) -> tuple[np.ndarray, trace.Description]:
 
 
 def test_names_and_figures() -> None:
-    known = trace.workloads()
-    assert [workload.name for workload in known] == NAMES
-    venus = known[-1]
+    description = trace.workloads()
+    assert [workload.name for workload in description] == NAMES
+    venus = description[-1]
     assert (venus.seconds, venus.requests, venus.cycles) == (379, 34904, 101)
 
 
@@ -35,7 +35,7 @@ def test_written_traces_equal_the_named_workload(name: str, tmp_path: Path) -> N
     shares: list[float] = []
     summary = trace.generate(name, tmp_path / "made.plait", seed=4, progress=shares.append)
     events, _ = read(tmp_path / "made.plait")
-    named, known = read(trace.workload_name(name, seed=4))
+    named, description = read(trace.workload_name(name, seed=4))
     assert np.array_equal(events, named)
     assert summary.events == len(events)
     bytes_read = events[events["kind"] == Kind.READ]["result"].sum()
@@ -43,16 +43,16 @@ def test_written_traces_equal_the_named_workload(name: str, tmp_path: Path) -> N
     assert summary.reads + summary.writes == next(
         workload.requests for workload in trace.workloads() if workload.name == name
     )
-    assert known.complete
+    assert description.complete
     assert shares == sorted(shares)
     assert 0 < shares[-1] <= 1
 
 
 def test_processor_time_and_wall_time() -> None:
-    events, known = read("workload:venus")
+    events, description = read("workload:venus")
     last = events[-1]
     assert last["kind"] == Kind.EXIT
-    assert last["cpu"] == 379 * 10**9 == known.processes[0].cpu
+    assert last["cpu"] == 379 * 10**9 == description.processes[0].cpu
     # The wall time of a synchronous program is its processor time plus all waiting times.
     waited = events["duration"].sum()
     assert last["start"] == last["cpu"] + waited
@@ -62,9 +62,9 @@ def test_processor_time_and_wall_time() -> None:
 
 
 def test_copies_have_separate_files() -> None:
-    events, known = read("workload:ccm?copies=3&offset=2")
-    assert {process.number for process in known.processes} == {1, 2, 3}
-    names = [file.name for file in known.files]
+    events, description = read("workload:ccm?copies=3&offset=2")
+    assert {process.number for process in description.processes} == {1, 2, 3}
+    names = [file.name for file in description.files]
     assert len(names) == len(set(names)) == 12
     starts = [events[(events["process"] == number)]["start"][0] for number in (1, 2, 3)]
     assert starts == [0, 2 * 10**9, 4 * 10**9]

@@ -33,10 +33,10 @@ def test_all_processes_are_compared() -> None:
     assert len(shown["processes"]) == 1000
     assert shown["processes_left_out"]["processes"] == 6001
     assert 6000 in [each["number"] for each in shown["processes"]]
-    known = compare_processes(rows)
-    assert known["processes"] == 5001
-    assert known["median_seconds"] == pytest.approx(1.75, abs=1e-3)
-    assert known["heaviest"] == {"process": 6000, "rank": -1, "bytes": 1 << 30}
+    comparison = compare_processes(rows)
+    assert comparison["processes"] == 5001
+    assert comparison["median_seconds"] == pytest.approx(1.75, abs=1e-3)
+    assert comparison["heaviest"] == {"process": 6000, "rank": -1, "bytes": 1 << 30}
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_all_processes_are_compared() -> None:
 )
 def test_incomplete_coverage_is_reported(missed: list[tuple[str, int, int, int]], complete: bool, text: str) -> None:
     names = ("reason", "events", "read_bytes", "written_bytes")
-    known = {"complete": complete, "missed": [dict(zip(names, row, strict=True)) for row in missed]}
-    result = coverage(known, 100, 1, False)
+    description = {"complete": complete, "missed": [dict(zip(names, row, strict=True)) for row in missed]}
+    result = coverage(description, 100, 1, False)
     assert result["share"] is None
     assert result["text"].endswith(text)
 
 
-def write(path: Path, sizes: list[int], gap: int = 10_000, duration: int = 9_000) -> Path:
-    """Write a trace of reads of the beginning of one file."""
+def write_reads(path: Path, sizes: list[int], gap: int = 10_000, duration: int = 9_000) -> Path:
+    """Write a trace of reads of these sizes at the start of one file; times are in ns."""
     events = np.zeros(len(sizes), trace.EVENT)
     events["start"] = np.arange(len(sizes)) * gap
     events["duration"] = duration
@@ -89,13 +89,13 @@ def write(path: Path, sizes: list[int], gap: int = 10_000, duration: int = 9_000
 
 def test_small_amounts_are_no_problem(tmp_path: Path) -> None:
     for sizes in ([400] * 3, [5, 5]):
-        titles = [each["title"] for each in trace.report(write(tmp_path / "few.plait", sizes))["conclusions"]]
+        titles = [each["title"] for each in trace.report(write_reads(tmp_path / "few.plait", sizes))["conclusions"]]
         assert not {"The program waits for I/O", "Data are swapped through files"} & set(titles)
-    some = trace.report(write(tmp_path / "some.plait", [1 << 20] * 4, 10**8, 9 * 10**7))["conclusions"]
-    severities = {each["title"]: each["severity"] for each in some}
+    moderate = trace.report(write_reads(tmp_path / "some.plait", [1 << 20] * 4, 10**8, 9 * 10**7))["conclusions"]
+    severities = {each["title"]: each["severity"] for each in moderate}
     assert severities["Data are swapped through files"] == "low"
     assert severities["The program waits for I/O"] == "low"
-    much = trace.report(write(tmp_path / "much.plait", [1 << 25] * 4, 10**9, 9 * 10**8))["conclusions"]
+    much = trace.report(write_reads(tmp_path / "much.plait", [1 << 25] * 4, 10**9, 9 * 10**8))["conclusions"]
     severities = {each["title"]: each["severity"] for each in much}
     assert severities["Data are swapped through files"] == severities["The program waits for I/O"] == "high"
 
@@ -126,17 +126,17 @@ def test_cycles_are_reported_if_they_matter(tmp_path: Path) -> None:
 
 
 def test_terminal_gets_no_escapes(tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["trace", "report", str(write(tmp_path / "few.plait", [5]))])
+    done = CliRunner().invoke(main, ["trace", "report", str(write_reads(tmp_path / "few.plait", [5]))])
     assert "\x1b" not in done.output
     assert "Note: from \\x1b[31mhere" in done.output
 
 
 def test_compare_with_nothing(tmp_path: Path) -> None:
-    none = trace.report(write(tmp_path / "none.plait", [0]))
-    much = trace.report(write(tmp_path / "much.plait", [1 << 30]))
+    none = trace.report(write_reads(tmp_path / "none.plait", [0]))
+    much = trace.report(write_reads(tmp_path / "much.plait", [1 << 30]))
     titles = {each["title"]: each["text"] for each in trace.compare(none, much)["conclusions"]}
     assert titles["More data moved"] == "B has some where A has none: 0 B in A, 1 GiB in B."
-    few = trace.report(write(tmp_path / "few.plait", [200]))
+    few = trace.report(write_reads(tmp_path / "few.plait", [200]))
     titles = {each["title"]: each["text"] for each in trace.compare(few, much)["conclusions"]}
     assert titles["More data moved"].startswith("B has 5.37 million times as much: ")
 
@@ -153,6 +153,6 @@ def test_numbers_in_words() -> None:
 
 
 def test_page_counts_all_processes(tmp_path: Path) -> None:
-    report = trace.report(write(tmp_path / "few.plait", [5]))
+    report = trace.report(write_reads(tmp_path / "few.plait", [5]))
     report["processes_left_out"]["processes"] = 99_000
     assert "99,001 processes read" in page_text(report)

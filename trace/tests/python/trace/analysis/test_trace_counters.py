@@ -62,8 +62,8 @@ def test_formats_preserve_counters(ending: str, tmp_path: Path) -> None:
     source = write_counters(tmp_path / "one.plait", MANY_READS, {"reads": 3, "writes": -(2**62)}, events=3)
     with trace.open(source) as opened:
         events = opened.read()
-    known = opened.description.counters
-    assert known == [
+    counters = opened.description.counters
+    assert counters == [
         PROGRAM_TOTALS,
         Counters(1, 1, 1, 0x80, MANY_READS),
         Counters(2, 1, 1, 0x80, {"reads": 3, "writes": -(2**62)}),
@@ -72,7 +72,7 @@ def test_formats_preserve_counters(ending: str, tmp_path: Path) -> None:
     trace.convert(tmp_path / f"two{ending}", tmp_path / "three.plait")
     with trace.open(tmp_path / "three.plait") as opened:
         assert np.array_equal(opened.read(), events)
-    assert opened.description.counters == known
+    assert opened.description.counters == counters
     assert trace.convert(source, tmp_path / "two.json").lost == [
         "3 records of counters: calls that were counted, not traced"
     ]
@@ -226,7 +226,7 @@ def darshan_logs() -> list[Path]:
     return sorted({path.name: path for path in Path(darshan.__file__).parent.rglob("*.darshan")}.values())
 
 
-def records(path: Path, module: str) -> list[dict[str, Any]]:
+def read_records(path: Path, module: str) -> list[dict[str, Any]]:
     from darshan.backend import cffi_backend as backend
 
     log = backend.log_open(str(path))
@@ -240,15 +240,15 @@ def records(path: Path, module: str) -> list[dict[str, Any]]:
 SUMS = ("reads", "writes", "read_bytes", "write_bytes", "read_seconds", "write_seconds", "meta_seconds")
 
 
-def total(records_: list[dict[str, Any]], *names: str) -> float:
+def sum_counters(records: list[dict[str, Any]], *names: str) -> float:
     return sum(
         max(float({**record["counters"], **record["fcounters"]}.get(name, 0)), 0)
-        for record in records_
+        for record in records
         for name in names
     )
 
 
-def log_named(name: str) -> Path:
+def find_log(name: str) -> Path:
     logs = [path for path in darshan_logs() if path.name == name]
     if not logs:
         pytest.skip(f"the package darshan comes without its example log {name}")
@@ -270,24 +270,29 @@ def test_reports_of_darshan_logs_agree_with_their_counters(tmp_path: Path) -> No
                     assert sum(bin_["count"] for bin_ in module["sizes"][kind]) == module[f"{kind}s"]
         for interface, totals in sums.items():
             prefix = prefixes[interface]
-            dumped = records(path, "MPI-IO" if interface == "mpi-io" else prefix)
-            assert totals["meta_seconds"] == pytest.approx(total(dumped, f"{prefix}_F_META_TIME"), abs=1e-6), path
+            dumped = read_records(path, "MPI-IO" if interface == "mpi-io" else prefix)
+            assert totals["meta_seconds"] == pytest.approx(sum_counters(dumped, f"{prefix}_F_META_TIME"), abs=1e-6), (
+                path
+            )
             if not (totals["reads"] or totals["writes"]):
                 continue  # traced by DXT
-            how = ("INDEP_", "COLL_", "SPLIT_", "NB_") if interface == "mpi-io" else ("",)
+            call_prefixes = ("INDEP_", "COLL_", "SPLIT_", "NB_") if interface == "mpi-io" else ("",)
             for name, counters in (
-                ("reads", [f"{prefix}_{each}READS" for each in how]),
-                ("writes", [f"{prefix}_{each}WRITES" for each in how]),
+                ("reads", [f"{prefix}_{each}READS" for each in call_prefixes]),
+                ("writes", [f"{prefix}_{each}WRITES" for each in call_prefixes]),
                 ("read_bytes", [f"{prefix}_BYTES_READ"]),
                 ("write_bytes", [f"{prefix}_BYTES_WRITTEN"]),
             ):
-                assert totals[name] == total(dumped, *counters), (path, name)
+                assert totals[name] == sum_counters(dumped, *counters), (path, name)
             for name, counter in (("read_seconds", "F_READ_TIME"), ("write_seconds", "F_WRITE_TIME")):
-                assert totals[name] == pytest.approx(total(dumped, f"{prefix}_{counter}"), abs=1e-6), (path, name)
+                assert totals[name] == pytest.approx(sum_counters(dumped, f"{prefix}_{counter}"), abs=1e-6), (
+                    path,
+                    name,
+                )
 
 
 def test_a_darshan_log_with_stdio_only(tmp_path: Path) -> None:
-    path = log_named("noposix.darshan")
+    path = find_log("noposix.darshan")
     summary = trace.import_trace(path, tmp_path / "log.plait")
     assert (summary.events, summary.counted_reads, summary.counted_writes) == (0, 199_687, 2_190_437)
     report = trace.report(tmp_path / "log.plait")
@@ -302,7 +307,7 @@ def test_a_darshan_log_with_stdio_only(tmp_path: Path) -> None:
 
 
 def test_a_darshan_log_with_a_slow_rank(tmp_path: Path) -> None:
-    trace.import_trace(log_named("sample-badost.darshan"), tmp_path / "log.plait")
+    trace.import_trace(find_log("sample-badost.darshan"), tmp_path / "log.plait")
     report = trace.report(tmp_path / "log.plait")
     assert titles(report)["One rank is much slower through POSIX"] == "medium"
     posix = next(module for module in report["counters"]["modules"] if module["interface"] == "posix")
@@ -312,7 +317,7 @@ def test_a_darshan_log_with_a_slow_rank(tmp_path: Path) -> None:
 
 
 def test_sums_are_not_listed_as_accesses(tmp_path: Path) -> None:
-    trace.import_trace(log_named("dxt.darshan"), tmp_path / "log.plait")
+    trace.import_trace(find_log("dxt.darshan"), tmp_path / "log.plait")
     report = trace.report(tmp_path / "log.plait", all=True)
     assert {call["interface"] for call in report["calls"]} == {"posix"}
     modules = {module["interface"]: module for module in report["counters"]["modules"]}
@@ -324,7 +329,7 @@ def test_sums_are_not_listed_as_accesses(tmp_path: Path) -> None:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("part", [0.001, 0.01, 0.1, 0.29, 0.5, 0.84, 0.9, 0.99, 0.99999])
 def test_a_truncated_darshan_log(part: float, tmp_path: Path) -> None:
-    whole = log_named("sample-badost.darshan").read_bytes()
+    whole = find_log("sample-badost.darshan").read_bytes()
     cut = tmp_path / "cut.darshan"
     cut.write_bytes(whole[: int(part * len(whole))])
     done = CliRunner().invoke(main, ["trace", "import", str(cut), "-o", str(tmp_path / "out.plait")])
@@ -343,22 +348,22 @@ def test_a_truncated_darshan_log(part: float, tmp_path: Path) -> None:
 
 
 def test_a_darshan_log_with_truncated_accesses(tmp_path: Path) -> None:
-    whole = log_named("dxt.darshan").read_bytes()
+    whole = find_log("dxt.darshan").read_bytes()
     (tmp_path / "cut.darshan").write_bytes(whole[:50_000])
     summary = trace.import_trace(tmp_path / "cut.darshan", tmp_path / "out.plait")
     assert not summary.complete
-    posix = records(log_named("dxt.darshan"), "POSIX")
+    posix = read_records(find_log("dxt.darshan"), "POSIX")
     assert summary.events == 0
-    assert summary.counted_reads >= total(posix, "POSIX_READS") > 0  # the counters are whole
+    assert summary.counted_reads >= sum_counters(posix, "POSIX_READS") > 0  # the counters are whole
 
 
 def test_damaged_darshan_logs(tmp_path: Path) -> None:
-    whole = bytearray(log_named("noposix.darshan").read_bytes())
+    whole = bytearray(find_log("noposix.darshan").read_bytes())
     whole[2000:2100] = bytes(100)
     (tmp_path / "bad.darshan").write_bytes(whole)
     with pytest.raises(plait.Error, match="names of the files cannot be unpacked"):
         trace.import_trace(tmp_path / "bad.darshan", tmp_path / "out.plait")
-    whole = bytearray(log_named("dxt.darshan").read_bytes())
+    whole = bytearray(find_log("dxt.darshan").read_bytes())
     whole[-1000:-900] = bytes(100)
     (tmp_path / "bad.darshan").write_bytes(whole)
     summary = trace.import_trace(tmp_path / "bad.darshan", tmp_path / "out.plait")

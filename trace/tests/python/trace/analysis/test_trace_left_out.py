@@ -26,12 +26,14 @@ class HandmadeTrace:
         self.rows: list[tuple[int, ...]] = []
         self.names: dict[str, int] = {}
 
-    def add(self, name: str, kind: Kind, start: float, duration: float, size: int = 0, **known: int) -> None:
+    def add(self, name: str, kind: Kind, start: float, duration: float, size: int = 0, **fields: int) -> None:
         """Add a call; times are in seconds."""
         file = self.names.setdefault(name, len(self.names) + 1)
-        where = known.get("offset", 0)
-        row = (int(start * SECOND), int(duration * SECOND), -1, where, size, size, 0, known.get("process", 1), 1, file)
-        self.rows.append((*row, kind, known.get("interface", Interface.POSIX), trace.Flag.LOGICAL))
+        times = (int(start * SECOND), int(duration * SECOND), trace.UNKNOWN)
+        request = (fields.get("offset", 0), size, size, 0)
+        ids = (fields.get("process", 1), 1, file)
+        interface = fields.get("interface", Interface.POSIX)
+        self.rows.append((*times, *request, *ids, kind, interface, trace.Flag.LOGICAL))
 
     def report(self, path: Path, missed: int = 0, command: str = "./a.out", **options: Any) -> trace.Report:
         with trace.create(path) as writer:
@@ -45,7 +47,7 @@ class HandmadeTrace:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
+def recorded_run(tmp_path: Path) -> Path:
     """Record a run of a script that writes 800,128 bytes with NumPy."""
     (tmp_path / "simulation.py").write_text(
         "import os, numpy as np\n"
@@ -60,8 +62,8 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "run.plait"
 
 
-def test_only_the_programs_own_files_count(run: Path) -> None:
-    report, whole = trace.report(run), trace.report(run, all=True)
+def test_only_the_programs_own_files_count(recorded_run: Path) -> None:
+    report, whole = trace.report(recorded_run), trace.report(recorded_run, all=True)
     assert sum(each["write_bytes"] for each in report["processes"]) == 800_128
     assert sum(each["write_bytes"] for each in whole["processes"]) == 800_128 + (1 << 20)
     assert {Path(each["name"]).name for each in report["files"] if each["write_bytes"]} == {"out.npy"}
@@ -77,25 +79,26 @@ def test_only_the_programs_own_files_count(run: Path) -> None:
     assert counted + left_out["calls"] == all_
     assert not whole["left_out"]["calls"]
     assert report["trace"]["coverage"]["share"] == 1.0
-    assert trace.report(run, include=["/proc/*"])["left_out"]["calls"] < left_out["calls"]
-    assert trace.report(run, exclude=["*.npy"])["table1"]["io_bytes"] < 10_000
+    assert trace.report(recorded_run, include=["/proc/*"])["left_out"]["calls"] < left_out["calls"]
+    assert trace.report(recorded_run, exclude=["*.npy"])["table1"]["io_bytes"] < 10_000
     with pytest.raises(plait.ArgumentError, match=r"expected a list of patterns such as \['\*\.py'\]"):
-        trace.report(run, exclude="*.py")
+        trace.report(recorded_run, exclude="*.py")
 
 
-def test_omitted_files_are_summarized_in_one_line(run: Path) -> None:
-    done = CliRunner(env={"COLUMNS": "500"}).invoke(main, ["trace", "report", str(run)])
+def test_omitted_files_are_summarized_in_one_line(recorded_run: Path) -> None:
+    done = CliRunner(env={"COLUMNS": "500"}).invoke(main, ["trace", "report", str(recorded_run)])
     lines = done.output.splitlines()
-    assert lines[1].startswith(f"simulation.py ({run}): ")
+    assert lines[1].startswith(f"simulation.py ({recorded_run}): ")
     (left_out,) = (line for line in lines if line.startswith("Left out: "))
     assert "/proc and /sys: " in left_out
     assert left_out.rstrip().endswith("--all counts them.")
-    page_ = page.page_text(trace.report(run))
+    page_ = page.page_text(trace.report(recorded_run))
     assert "<h1>simulation.py</h1>" in page_
     assert '<p class="left-out">Left out: ' in page_
-    everything = CliRunner().invoke(main, ["trace", "report", str(run), "--all", "--exclude", "*.npy"])
+    everything = CliRunner().invoke(main, ["trace", "report", str(recorded_run), "--all", "--exclude", "*.npy"])
     assert "(excluded files: " in " ".join(everything.output.split())
-    assert CliRunner().invoke(main, ["trace", "compare", str(run), str(run), "--include", "/proc/*"]).exit_code == 0
+    compare = ["trace", "compare", str(recorded_run), str(recorded_run), "--include", "/proc/*"]
+    assert CliRunner().invoke(main, compare).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -239,8 +242,8 @@ def test_options_of_the_recording_apply_to_the_report(tmp_path: Path) -> None:
     assert any("/lib/python" in each["name"] for each in report["files"])
     new_report = trace.report(target, exclude=["*.out"])
     assert sum(each["write_bytes"] for each in new_report["files"]) == 1000
-    with trace.open(target) as known:  # the trace holds all
-        assert sum(batch[batch["kind"] == Kind.WRITE]["result"].sum() for batch in known) == 3000
+    with trace.open(target) as opened:  # the trace holds all
+        assert sum(batch[batch["kind"] == Kind.WRITE]["result"].sum() for batch in opened) == 3000
     assert CliRunner().invoke(main, ["trace", "record", "-o", target, "--all", "--", *command]).exit_code == 0
     assert not trace.report(target)["left_out"]["calls"]
     assert CliRunner().invoke(main, ["trace", "record", "-o", target, "--", *command]).exit_code == 0

@@ -160,8 +160,8 @@ def test_small_trace(binary_trace: Path) -> None:
     (file,) = report["files"]
     assert (file["name"], file["processes"], file["opens"]) == ("shared.dat", 2, 2)
     assert "Rank 0 moves most of the data" not in [each["title"] for each in report["conclusions"]]
-    some = trace.report(binary_trace, process=8)
-    assert some["table1"]["ios"] == 100
+    filtered = trace.report(binary_trace, process=8)
+    assert filtered["table1"]["ios"] == 100
     assert trace.report(binary_trace, file="*.txt")["table1"]["ios"] == 0
     with pytest.raises(plait.ArgumentError, match="CPU time"):
         trace.report(binary_trace, clock="cpu")
@@ -184,9 +184,9 @@ def test_other_formats_have_the_same_report(tmp_path: Path, name: str) -> None:
         for file in source.files:
             target.add_file(*file)
         target.write(events)
-    report, known = trace.report(tmp_path / name), trace.report("workload:upw")
+    report, expected = trace.report(tmp_path / name), trace.report("workload:upw")
     for section in ("table1", "table2", "calls", "sizes", "order", "files", "timeline", "cycles", "classes"):
-        assert report[section] == known[section]
+        assert report[section] == expected[section]
 
 
 def test_empty_trace(tmp_path: Path) -> None:
@@ -267,10 +267,10 @@ def test_compare(venus: trace.Report) -> None:
     assert [each["title"] for each in same["conclusions"]] == ["Much the same"]
     assert all(row["change"] in (0, None) for row in same["rows"])
     other = trace.compare(venus, "workload:les")
-    known = {(row["section"], row["name"]): row for row in other["rows"]}
-    ios = known["table1", "ios"]
+    rows_by_name = {(row["section"], row["name"]): row for row in other["rows"]}
+    ios = rows_by_name["table1", "ios"]
     assert ios["change"] == pytest.approx(ios["b"] / ios["a"] - 1)
-    assert ("files", "venus.1/data1 read_bytes") in known
+    assert ("files", "venus.1/data1 read_bytes") in rows_by_name
     assert json.loads(other.json()) == other
 
 

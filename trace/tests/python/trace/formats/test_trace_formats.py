@@ -59,14 +59,14 @@ def test_an_invented_format_is_opened(tally: str) -> None:
     assert [file.name for file in opened.files] == ["tally.out"]
 
 
-def test_it_is_reported(tally: str) -> None:
+def test_an_invented_format_is_reported(tally: str) -> None:
     document = trace.report(tally)
     assert document["trace"]["format"] == "tally"
     assert document["trace"]["path"] == tally
     assert [(file["name"], file["write_bytes"]) for file in document["files"]] == [("tally.out", 350)]
 
 
-def test_it_is_converted_and_imported(tally: str, tmp_path: Path) -> None:
+def test_an_invented_format_is_converted_and_imported(tally: str, tmp_path: Path) -> None:
     done = trace.convert(tally, tmp_path / "a.csv")
     assert (done.events, done.description.format) == (3, "tally")
     summary = trace.import_trace(tally, tmp_path / "b.plait", "tally")
@@ -77,10 +77,10 @@ def test_it_is_converted_and_imported(tally: str, tmp_path: Path) -> None:
         assert opened.read()["length"].sum() == 350
 
 
-def test_the_command_line_has_it(tally: str) -> None:
-    shown = CliRunner().invoke(main, ["trace", "report", tally])
-    assert shown.exit_code == 0, shown.output
-    assert "350" in shown.output
+def test_an_invented_format_works_on_the_command_line(tally: str) -> None:
+    result = CliRunner().invoke(main, ["trace", "report", tally])
+    assert result.exit_code == 0, result.output
+    assert "350" in result.output
 
 
 def test_errors_for_unknown_formats_list_all_formats(tally: str) -> None:
@@ -117,10 +117,10 @@ def test_formats_that_are_written_at_once_cannot_be_streamed(tmp_path: Path) -> 
 
 def test_an_import_is_written_in_any_format(tally: str, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed; it is in the extra traces")
-    heard = []
-    summary = trace.import_trace(tally, tmp_path / "a.parquet", progress=lambda text, done: heard.append(text))
+    messages = []
+    summary = trace.import_trace(tally, tmp_path / "a.parquet", progress=lambda text, done: messages.append(text))
     assert (summary.format, summary.events, summary.written_bytes) == ("tally", 3, 350)
-    assert heard[-1] == f"writing {tmp_path / 'a.parquet'}"
+    assert messages[-1] == f"writing {tmp_path / 'a.parquet'}"
     (tmp_path / "disk.csv").write_text("4,W,8,512\n7,R,0,4096\n")
     trace.import_trace(
         tmp_path / "disk.csv", tmp_path / "b", "blkcsv", target_format="parquet", columns="time,op,lba,size", tick=10**6

@@ -23,7 +23,9 @@ STRACE = shutil.which("strace")
 FIO = shutil.which("fio")
 
 
-def imported(source: object, folder: Path, **options: object) -> tuple[np.ndarray, trace.Description, trace.Summary]:
+def import_trace(
+    source: object, folder: Path, **options: object
+) -> tuple[np.ndarray, trace.Description, trace.Summary]:
     target = folder / "imported.plait"
     summary = trace.import_trace(source, target, **options)  # type: ignore[arg-type]
     with trace.open(target) as opened:
@@ -33,12 +35,12 @@ def imported(source: object, folder: Path, **options: object) -> tuple[np.ndarra
     return events, opened.description, summary
 
 
-def on_file(events: np.ndarray, known: trace.Description, ending: str) -> np.ndarray:
-    files = {(file.process, file.number) for file in known.files if file.name.endswith(ending)}
+def select_file(events: np.ndarray, description: trace.Description, ending: str) -> np.ndarray:
+    files = {(file.process, file.number) for file in description.files if file.name.endswith(ending)}
     return events[[(int(event["process"]), int(event["file"])) in files for event in events]]
 
 
-def strace(options: list[str], command: list[str], folder: Path) -> Path:
+def run_strace(options: list[str], command: list[str], folder: Path) -> Path:
     if STRACE is None:
         pytest.skip("strace is not installed")
     output = folder / "strace.out"
@@ -84,15 +86,15 @@ os.close(target)
     ids=" ".join,
 )
 def test_strace_of_a_program(options: list[str], tmp_path: Path) -> None:
-    output = strace(options, [sys.executable, "-c", PROGRAM], tmp_path)
+    output = run_strace(options, [sys.executable, "-c", PROGRAM], tmp_path)
     source: object = output
     if "-ff" in options:
         source = sorted(tmp_path.glob("strace.out.*"))
-    events, known, summary = imported(source, tmp_path)
+    events, description, summary = import_trace(source, tmp_path)
     assert summary.format == "strace"
     assert summary.complete
     assert not summary.missed
-    data = on_file(events, known, "one.bin")
+    data = select_file(events, description, "one.bin")
     writes, reads = data[data["kind"] == Kind.WRITE], data[data["kind"] == Kind.READ]
     assert writes["result"].sum() == 10 * 100_000 + 777 + 6
     assert [int(n) for n in reads["result"]] == [1000, 36, 100, 5000]
@@ -103,11 +105,11 @@ def test_strace_of_a_program(options: list[str], tmp_path: Path) -> None:
     assert vector["process"][0] != writes["process"][0]
     thread = writes[writes["length"] == 777]
     assert thread["thread"][0] != thread["process"][0]
-    two = on_file(events, known, "two.bin")
-    copied = two[two["kind"] == Kind.WRITE]
+    copy_target = select_file(events, description, "two.bin")
+    copied = copy_target[copy_target["kind"] == Kind.WRITE]
     assert (copied["interface"][0], copied["result"][0], copied["offset"][0]) == (Interface.COPY, 5000, 0)
     assert copied["operation"][0] == reads["operation"][-1]
-    processes = {process.number: process for process in known.processes}
+    processes = {process.number: process for process in description.processes}
     assert processes[int(vector["process"][0])].parent == int(writes["process"][0])
 
 
@@ -118,12 +120,12 @@ def test_strace_of_tar(tmp_path: Path) -> None:
     sizes = {"a": 70_000, "b": 12, "c": 0}
     for name, size in sizes.items():
         (tmp_path / "folder" / name).write_bytes(os.urandom(size))
-    output = strace(["-f", "-ttt", "-T", "-y"], ["tar", "cf", "all.tar", "folder"], tmp_path)
-    events, known, _ = imported(output, tmp_path)
-    tar = on_file(events, known, "all.tar")
+    output = run_strace(["-f", "-ttt", "-T", "-y"], ["tar", "cf", "all.tar", "folder"], tmp_path)
+    events, description, _ = import_trace(output, tmp_path)
+    tar = select_file(events, description, "all.tar")
     assert tar[tar["kind"] == Kind.WRITE]["result"].sum() == (tmp_path / "all.tar").stat().st_size
     for name, size in sizes.items():
-        read = on_file(events[events["kind"] == Kind.READ], known, f"folder/{name}")
+        read = select_file(events[events["kind"] == Kind.READ], description, f"folder/{name}")
         assert read["result"].sum() == size, name
 
 
@@ -137,13 +139,13 @@ def test_fio_log(tmp_path: Path) -> None:
     packed = tmp_path / "log.gz"
     packed.write_bytes(gzip.compress((tmp_path / "log").read_bytes()))
     for source in (tmp_path / "log", packed):
-        events, known, summary = imported(source, tmp_path)
+        events, description, summary = import_trace(source, tmp_path)
         assert summary.format == "fio"
         assert summary.reads == document["read"]["total_ios"]
         assert summary.writes == document["write"]["total_ios"]
         assert summary.read_bytes == document["read"]["io_bytes"]
         assert summary.written_bytes == document["write"]["io_bytes"]
-        assert any("taken to have succeeded" in note for note in known.notes)
+        assert any("taken to have succeeded" in note for note in description.notes)
         assert set(events[events["kind"] <= Kind.WRITE]["offset"] % 16384) == {0}
 
 
@@ -152,7 +154,7 @@ def darshan_logs() -> list[Path]:
     return sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
 
 
-def counters(path: Path, module: str) -> dict[str, int]:
+def sum_counters(path: Path, module: str) -> dict[str, int]:
     """Return the sums of a module over all records."""
     from darshan.backend import cffi_backend as backend
 
@@ -165,7 +167,7 @@ def counters(path: Path, module: str) -> dict[str, int]:
     return total
 
 
-def log_named(part: str) -> Path:
+def find_log(part: str) -> Path:
     logs = [path for path in darshan_logs() if path.name.startswith(part)]
     if not logs:
         pytest.skip(f"the package darshan comes without its example log {part}")
@@ -173,10 +175,10 @@ def log_named(part: str) -> Path:
 
 
 def test_darshan_accesses_agree_with_the_counters(tmp_path: Path) -> None:
-    path = log_named("ior_hdf5_example")
-    events, known, summary = imported(path, tmp_path)
+    path = find_log("ior_hdf5_example")
+    events, description, summary = import_trace(path, tmp_path)
     assert summary.format == "darshan"
-    sums = counters(path, "MPI-IO")
+    sums = sum_counters(path, "MPI-IO")
     logical = events[(events["flags"] & Flag.LOGICAL) != 0]
     through_mpi = logical[logical["interface"] == Interface.MPI_IO]
     reads, writes = (through_mpi[through_mpi["kind"] == kind] for kind in (Kind.READ, Kind.WRITE))
@@ -185,22 +187,23 @@ def test_darshan_accesses_agree_with_the_counters(tmp_path: Path) -> None:
     assert reads["result"].sum() == sums["MPIIO_BYTES_READ"]
     # The trace contains the POSIX calls of MPI-IO, and they are not counted twice.
     physical = events[(events["flags"] & Flag.LOGICAL) == 0]
-    posix = counters(path, "POSIX")
+    posix = sum_counters(path, "POSIX")
     assert physical["result"].sum() == posix["POSIX_BYTES_READ"] + posix["POSIX_BYTES_WRITTEN"]
-    assert {process.rank for process in known.processes} == {0, 1, 2, 3, -1}  # the last represents all ranks together
-    assert any("H5D" in note for note in known.notes)
+    # The rank -1 represents all ranks together.
+    assert {process.rank for process in description.processes} == {0, 1, 2, 3, -1}
+    assert any("H5D" in note for note in description.notes)
     # STDIO was only counted, so no event has this interface.
     assert set(events["interface"]) == {Interface.POSIX, Interface.MPI_IO}
-    stdio = counters(path, "STDIO")
-    (counted,) = [record for record in known.counters if record.interface == Interface.STDIO]
+    stdio = sum_counters(path, "STDIO")
+    (counted,) = [record for record in description.counters if record.interface == Interface.STDIO]
     assert counted.values["writes"] == summary.counted_writes == stdio["STDIO_WRITES"]
     assert counted.values["write_bytes"] == summary.counted_written_bytes == stdio["STDIO_BYTES_WRITTEN"]
 
 
 def test_darshan_accesses_of_one_process(tmp_path: Path) -> None:
-    path = log_named("dxt.darshan")
-    events, _, _ = imported(path, tmp_path)
-    posix = counters(path, "POSIX")
+    path = find_log("dxt.darshan")
+    events, _, _ = import_trace(path, tmp_path)
+    posix = sum_counters(path, "POSIX")
     traced = events[(events["interface"] == Interface.POSIX) & (events["kind"] == Kind.READ)]
     assert (traced["duration"] >= 0).all()
     assert traced["result"].sum() <= posix["POSIX_BYTES_READ"]
@@ -212,17 +215,17 @@ def test_every_darshan_log_opens(tmp_path: Path) -> None:
     if not logs:
         pytest.skip("the package darshan comes without logs")
     for path in logs:
-        events, known, summary = imported(path, tmp_path)
+        events, description, summary = import_trace(path, tmp_path)
         read = written = 0
         for module, prefix in (("POSIX", "POSIX"), ("STDIO", "STDIO")):
-            sums = counters(path, module)
+            sums = sum_counters(path, module)
             read += sums.get(f"{prefix}_BYTES_READ", 0)
             written += sums.get(f"{prefix}_BYTES_WRITTEN", 0)
         program_events = events[(events["interface"] == Interface.POSIX) | (events["interface"] == Interface.STDIO)]
-        missed = sum(gap.read_bytes + gap.written_bytes for gap in known.missed)
+        missed = sum(gap.read_bytes + gap.written_bytes for gap in description.missed)
         counted = sum(
             record.values.get("read_bytes", 0) + record.values.get("write_bytes", 0)
-            for record in known.counters
+            for record in description.counters
             if record.interface != Interface.MPI_IO
         )
         assert program_events["result"].sum() + missed + counted >= read + written, path
@@ -230,7 +233,7 @@ def test_every_darshan_log_opens(tmp_path: Path) -> None:
 
 
 def test_a_damaged_darshan_log(tmp_path: Path) -> None:
-    path = log_named("ior_hdf5_example")
+    path = find_log("ior_hdf5_example")
     bad = tmp_path / "bad.darshan"
     bad.write_bytes(path.read_bytes()[:40])
     with pytest.raises(plait.Error, match=r"bad\.darshan"):
@@ -258,10 +261,10 @@ not json
 def test_dftracer(packed: bool, tmp_path: Path) -> None:
     path = tmp_path / ("job.pfw.gz" if packed else "job.pfw")
     path.write_bytes(gzip.compress(DFTRACER.encode()) if packed else DFTRACER.encode())
-    events, known, summary = imported(path, tmp_path)
+    events, description, summary = import_trace(path, tmp_path)
     assert summary.format == "dftracer"
     assert not summary.complete
-    assert known.zero == 990_000
+    assert description.zero == 990_000
     assert [Kind(int(kind)) for kind in events["kind"]] == [
         Kind.WRITE, Kind.OPEN, Kind.READ, Kind.READ, Kind.READ, Kind.PHASE,
     ]  # fmt: skip
@@ -271,11 +274,11 @@ def test_dftracer(packed: bool, tmp_path: Path) -> None:
     assert events[3]["interface"] == Interface.STDIO
     assert events[4]["result"] < 0
     assert events[0]["offset"] == -1
-    names = {file.number: file.name for file in known.files}
+    names = {file.number: file.name for file in description.files}
     assert names[int(read["file"])] == "/data/x"
     assert names[int(events[3]["file"])] == "file of hash f2"
-    assert (known.processes[0].rank, known.processes[0].host) == (3, "node1")
-    assert {gap.events for gap in known.missed} == {2, 12}
+    assert (description.processes[0].rank, description.processes[0].host) == (3, "node1")
+    assert {gap.events for gap in description.missed} == {2, 12}
 
 
 def test_invalid_sources_are_errors(tmp_path: Path) -> None:

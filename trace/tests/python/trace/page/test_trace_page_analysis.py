@@ -11,19 +11,19 @@ from trace_page_browser import OpenPage, wait_until_drawn
 import plait.trace
 from plait.trace import EVENT, Counters, Flag, Interface, Kind, page
 
-TURNS = 40
+CYCLES = 40
 SIZE = 1 << 16
 
 
 def make_trace(path: Path, pause: int) -> None:
     """Write a trace of two processes that, in each turn of `pause` ns, read four times and write once."""
     rows = []
-    for turn in range(TURNS):
+    for cycle in range(CYCLES):
         for i in range(5):
             for process in (1, 2):
                 kind = Kind.WRITE if i == 4 else Kind.READ
-                start = turn * pause + i * 1_000_000 + process * 1000
-                offset = (turn % 8) * 5 * SIZE + i * SIZE
+                start = cycle * pause + i * 1_000_000 + process * 1000
+                offset = (cycle % 8) * 5 * SIZE + i * SIZE
                 rows.append(
                     (start, 400_000, -1, offset, SIZE, SIZE, 0, process, 1, 1, kind, Interface.POSIX, Flag.LOGICAL)
                 )
@@ -40,21 +40,21 @@ def test_page_of_a_trace(open_page: OpenPage, tmp_path: Path) -> None:
     report = plait.trace.report(tmp_path / "run.plait")
     target = tmp_path / "run.html"
     report.html(target)
-    shown = open_page(target.read_text(encoding="utf-8"))
-    assert shown.locator("h1").inner_text() == "solver"
-    lead = shown.locator(".lead").inner_text().replace("\u00a0", " ")
+    tab = open_page(target.read_text(encoding="utf-8"))
+    assert tab.locator("h1").inner_text() == "solver"
+    lead = tab.locator(".lead").inner_text().replace("\u00a0", " ")
     assert lead.startswith("2 processes read 20 MiB and wrote 5 MiB in ")
     assert "with 400 requests of 64 KiB on average, in 2 files." in lead
-    assert shown.locator("#files tbody tr").count() == 2
-    assert "part<1>.dat" in shown.locator("#files tbody").inner_text()
-    for section in shown.locator("main section[id]").all():
+    assert tab.locator("#files tbody tr").count() == 2
+    assert "part<1>.dat" in tab.locator("#files tbody").inner_text()
+    for section in tab.locator("main section[id]").all():
         section.scroll_into_view_if_needed()
-        wait_until_drawn(shown)
-    assert shown.locator("#ranks canvas").count() == 1
-    assert shown.locator("#offsets canvas").count() == 1
-    assert "read 20" in shown.locator("#in-view").inner_text()
-    known = shown.locator("main section[id]").evaluate_all("(all) => all.map((each) => each.id)")
-    links = shown.locator(".evidence a").evaluate_all("(all) => all.map((each) => each.getAttribute('href').slice(1))")
+        wait_until_drawn(tab)
+    assert tab.locator("#ranks canvas").count() == 1
+    assert tab.locator("#offsets canvas").count() == 1
+    assert "read 20" in tab.locator("#in-view").inner_text()
+    known = tab.locator("main section[id]").evaluate_all("(all) => all.map((each) => each.id)")
+    links = tab.locator(".evidence a").evaluate_all("(all) => all.map((each) => each.getAttribute('href').slice(1))")
     assert len(links) == len(report["conclusions"])
     assert set(links) <= set(known)
 
@@ -65,19 +65,19 @@ def test_page_of_a_comparison(open_page: OpenPage, tmp_path: Path) -> None:
     make_trace(tmp_path / "b.plait", 50_000_000)
     compared = plait.trace.compare(tmp_path / "a.plait", tmp_path / "b.plait")
     compared.html(tmp_path / "changes.html")
-    shown = open_page((tmp_path / "changes.html").read_text(encoding="utf-8"))
-    assert shown.locator("#timeline .plot").count() == 2
-    wait_until_drawn(shown)
-    assert shown.locator("#rows tbody tr").count() == min(20, len(compared["rows"]))
-    assert "a.plait" in shown.locator(".sides").inner_text()
+    tab = open_page((tmp_path / "changes.html").read_text(encoding="utf-8"))
+    assert tab.locator("#timeline .plot").count() == 2
+    wait_until_drawn(tab)
+    assert tab.locator("#rows tbody tr").count() == min(20, len(compared["rows"]))
+    assert "a.plait" in tab.locator(".sides").inner_text()
 
 
 def test_page_of_a_trace_without_events(open_page: OpenPage, tmp_path: Path) -> None:
     with plait.trace.create(tmp_path / "none.plait"):
         pass
-    shown = open_page(page.page_text(plait.trace.report(tmp_path / "none.plait")))
-    assert shown.locator("h1").inner_text() == "none.plait"
-    assert "No reads or writes" in shown.locator("#timeline").inner_text()
+    tab = open_page(page.page_text(plait.trace.report(tmp_path / "none.plait")))
+    assert tab.locator("h1").inner_text() == "none.plait"
+    assert "No reads or writes" in tab.locator("#timeline").inner_text()
 
 
 @pytest.mark.long
@@ -91,13 +91,13 @@ def test_page_of_counters(open_page: OpenPage, tmp_path: Path) -> None:
         writer.add_file(1, 1, "part<1>.dat")
         writer.finish(counters=[whole, Counters(1, 1, Interface.POSIX, Flag.LOGICAL, values)])
     report = plait.trace.report(tmp_path / "counted.plait")
-    shown = open_page(page.page_text(report))
-    assert shown.locator("h1").inner_text() == "solver"
-    lead = shown.locator(".lead").inner_text().replace("\u00a0", " ")
+    tab = open_page(page.page_text(report))
+    assert tab.locator("h1").inner_text() == "solver"
+    lead = tab.locator(".lead").inner_text().replace("\u00a0", " ")
     assert lead.startswith("4 processes read 2.93 MiB in 10 s, with 3,000 requests of 1 KiB on average, in 1 file.")
-    sections = shown.locator("main section[id]").evaluate_all("(all) => all.map((each) => each.id)")
+    sections = tab.locator("main section[id]").evaluate_all("(all) => all.map((each) => each.id)")
     assert sections == ["conclusions", "counters", "tables", "trace"]
-    text = shown.locator("#counters").inner_text().replace("\u00a0", " ")
+    text = tab.locator("#counters").inner_text().replace("\u00a0", " ")
     assert "part<1>.dat" in text
     assert "599 to 600" in text
     assert {each["evidence"] for each in report["conclusions"]} == {"counters"}

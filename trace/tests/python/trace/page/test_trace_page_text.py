@@ -18,7 +18,7 @@ from plait.trace import page
 FOLDER = Path(page.__file__).parent
 
 
-class Reader(HTMLParser):
+class PageReader(HTMLParser):
     """The elements of a page, and the texts of its scripts and styles."""
 
     def __init__(self, text: str) -> None:
@@ -39,82 +39,84 @@ class Reader(HTMLParser):
         if tag in ("script", "style"):
             self.open = ""
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data_bytes: str) -> None:
         if self.open:
-            self.raw[self.open] = self.raw.get(self.open, "") + data
+            self.raw[self.open] = self.raw.get(self.open, "") + data_bytes
         else:
-            self.words.append(data)
+            self.words.append(data_bytes)
 
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["full", "empty", "single", "huge", "hostile"])
-def test_carries_the_report(name: str) -> None:
+def test_the_page_embeds_the_report(name: str) -> None:
     report = getattr(reports, name)()
-    read = Reader(page.page_text(report))
-    whole = json.loads(read.raw["data-report"])
-    assert whole["files"] == [
+    parsed = PageReader(page.page_text(report))
+    embedded = json.loads(parsed.raw["data-report"])
+    assert embedded["files"] == [
         {key: pytest.approx(value) if isinstance(value, float) else value for key, value in row.items()}
         for row in report["files"]
     ]
-    assert whole["timeline"]["read_bytes"] == report["timeline"]["read_bytes"]
-    ranks = json.loads(read.raw["data-ranks"])
+    assert embedded["timeline"]["read_bytes"] == report["timeline"]["read_bytes"]
+    ranks = json.loads(parsed.raw["data-ranks"])
     assert ranks["bytes"] == report["ranks"]["bytes"]
     np.testing.assert_allclose(
         np.asarray(ranks["seconds"], float), np.asarray(report["ranks"]["seconds"], float), rtol=1e-6
     )
-    assert [each["file"] for each in json.loads(read.raw["data-offsets"])] == [
+    assert [each["file"] for each in json.loads(parsed.raw["data-offsets"])] == [
         each["file"] for each in report["offsets"]
     ]
 
 
 def test_is_small_compared_to_its_data() -> None:
-    read = Reader(page.page_text(reports.huge()))
-    data = sum(len(read.raw[f"data-{name}"]) for name in ("report", "ranks", "offsets"))
-    rest = len(page.page_text(reports.huge()).encode()) - data
-    print(f"{rest} bytes beside {data} bytes of data")
-    assert rest < 150_000
+    parsed = PageReader(page.page_text(reports.huge()))
+    data_bytes = sum(len(parsed.raw[f"data-{name}"]) for name in ("report", "ranks", "offsets"))
+    other_bytes = len(page.page_text(reports.huge()).encode()) - data_bytes
+    print(f"{other_bytes} bytes beside {data_bytes} bytes of data")
+    assert other_bytes < 150_000
 
 
 def test_allows_only_its_own_script_and_style() -> None:
-    read = Reader(page.page_text(reports.full()))
-    policy = next(each["content"] for tag, each in read.tags if tag == "meta" and "http-equiv" in each) or ""
+    parsed = PageReader(page.page_text(reports.full()))
+    policy = next(each["content"] for tag, each in parsed.tags if tag == "meta" and "http-equiv" in each) or ""
     for name in ("script", "style"):
-        digest = base64.b64encode(hashlib.sha256(read.raw[name].encode()).digest()).decode()
+        digest = base64.b64encode(hashlib.sha256(parsed.raw[name].encode()).digest()).decode()
         assert f"{name}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy
-    assert not [each for tag, each in read.tags if tag not in ("a", "link") and ("src" in each or "href" in each)]
-    assert all((each.get("href") or "").startswith(("#", "data:,")) for tag, each in read.tags if tag in ("a", "link"))
-    assert not [each for _, each in read.tags if any(key.startswith("on") or key == "style" for key in each)]
+    assert not [each for tag, each in parsed.tags if tag not in ("a", "link") and ("src" in each or "href" in each)]
+    assert all(
+        (each.get("href") or "").startswith(("#", "data:,")) for tag, each in parsed.tags if tag in ("a", "link")
+    )
+    assert not [each for _, each in parsed.tags if any(key.startswith("on") or key == "style" for key in each)]
 
 
 def test_names_stay_text() -> None:
     text = page.page_text(reports.hostile())
-    read = Reader(text)
-    assert not [tag for tag, _ in read.tags if tag == "img"]
-    assert len([tag for tag, _ in read.tags if tag == "script"]) == 4
-    assert reports.HOSTILE[0] in read.words
-    assert "${window.pwned=1} {data}" in read.words
+    parsed = PageReader(text)
+    assert not [tag for tag, _ in parsed.tags if tag == "img"]
+    assert len([tag for tag, _ in parsed.tags if tag == "script"]) == 4
+    assert reports.HOSTILE[0] in parsed.words
+    assert "${window.pwned=1} {data}" in parsed.words
     assert "\u202e" not in text
     assert "\u2028" not in text
-    assert "a\\u202egnp.exe\\u2028b" in " ".join(read.words)
+    assert "a\\u202egnp.exe\\u2028b" in " ".join(parsed.words)
     for name in ("report", "ranks", "offsets"):
-        assert not set(read.raw[f"data-{name}"]) & set("<>&")
+        assert not set(parsed.raw[f"data-{name}"]) & set("<>&")
 
 
 def test_unknown_and_foreign_numbers() -> None:
     report = reports.full(16, 2, 8)
     report["table1"] |= {"mean_io_bytes": math.nan, "ios_per_second": np.float64(2.5), "ios": np.int64(7)}
     report["timeline"]["read_bytes"] = np.arange(16, dtype=np.int64)
-    whole = json.loads(Reader(page.page_text(report)).raw["data-report"])
-    assert whole["table1"]["mean_io_bytes"] is None
-    assert whole["table1"]["ios_per_second"] == 2.5
-    assert whole["table1"]["ios"] == 7
-    assert whole["timeline"]["read_bytes"] == list(range(16))
+    embedded = json.loads(PageReader(page.page_text(report)).raw["data-report"])
+    assert embedded["table1"]["mean_io_bytes"] is None
+    assert embedded["table1"]["ios_per_second"] == 2.5
+    assert embedded["table1"]["ios"] == 7
+    assert embedded["timeline"]["read_bytes"] == list(range(16))
 
 
 def test_says_the_conclusions_without_a_script() -> None:
-    words = " ".join(" ".join(Reader(page.page_text(reports.full())).words).split())
+    words = " ".join(" ".join(PageReader(page.page_text(reports.full())).words).split())
     assert words.index("The trace holds all bytes") < words.index("Swaps its data") < words.index("Rank 5 holds")
     assert "8 processes read" in words
 
@@ -151,9 +153,9 @@ def test_writes_whole_files(tmp_path: Path, nothing_left: None) -> None:
     assert target.read_text(encoding="utf-8") == page.page_text(reports.single())
     comparison, pair = reports.comparison()
     page.write_comparison(comparison, target, pair)
-    assert '"timeline":' in Reader(target.read_text(encoding="utf-8")).raw["data-comparison"]
+    assert '"timeline":' in PageReader(target.read_text(encoding="utf-8")).raw["data-comparison"]
     page.write_comparison(comparison, str(target))
-    assert '"timeline":' not in Reader(target.read_text(encoding="utf-8")).raw["data-comparison"]
+    assert '"timeline":' not in PageReader(target.read_text(encoding="utf-8")).raw["data-comparison"]
 
 
 def test_errors_name_what_is_wrong(tmp_path: Path, nothing_left: None) -> None:

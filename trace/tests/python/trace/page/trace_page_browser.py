@@ -13,7 +13,7 @@ from trace_page_reports import Document
 
 from plait.trace import page
 
-READY = 60_000  # ms; a page of usual size takes about 0.2 s, and the machine may be very busy
+READY_TIMEOUT = 60_000  # ms; a page of usual size takes about 0.2 s, and the machine may be very busy
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +50,10 @@ class PageOpener:
             viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, java_script_enabled=script
         )
         self.contexts.append(context)
-        shown = context.new_page()
-        shown.set_default_timeout(READY)
-        shown.on("pageerror", lambda error: self.errors.append(f"error: {error}"))
-        shown.on("console", lambda message: self.errors.append(f"{message.type}: {message.text}"))
+        tab = context.new_page()
+        tab.set_default_timeout(READY_TIMEOUT)
+        tab.on("pageerror", lambda error: self.errors.append(f"error: {error}"))
+        tab.on("console", lambda message: self.errors.append(f"{message.type}: {message.text}"))
 
         def route(request: Any) -> None:
             if request.request.url == path.as_uri():
@@ -62,11 +62,11 @@ class PageOpener:
                 self.errors.append(f"asks for {request.request.url}")
                 request.abort()
 
-        shown.route("**/*", route)
-        shown.goto(path.as_uri())
+        tab.route("**/*", route)
+        tab.goto(path.as_uri())
         if script:
-            shown.wait_for_selector("html[data-ready]", state="attached")
-        return shown
+            tab.wait_for_selector("html[data-ready]", state="attached")
+        return tab
 
     def close(self) -> None:
         """End everything that was opened, and fail if there were errors."""
@@ -89,7 +89,7 @@ def open_page(running_browser: Any, tmp_path: Path) -> Iterator[OpenPage]:
 # Pages draw in animation frames, and after events that follow them (`toggle`, becoming visible, new sizes): drawing is
 # complete when two frames, and the tasks after them, pass without a change.  A timer set by a timer runs after the
 # tasks of a frame.
-QUIET = """() => new Promise((done) => {
+WAIT_UNTIL_QUIET = """() => new Promise((done) => {
   let quiet = 0;
   const watch = new MutationObserver(() => (quiet = 0));
   watch.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
@@ -102,24 +102,24 @@ QUIET = """() => new Promise((done) => {
 })"""
 
 
-def wait_until_drawn(shown: Any) -> None:
+def wait_until_drawn(tab: Any) -> None:
     """Wait until everything requested is drawn, regardless of the speed of the machine."""
-    shown.evaluate(QUIET)
+    tab.evaluate(WAIT_UNTIL_QUIET)
 
 
-def wait_until(shown: Any, condition: str) -> None:
+def wait_until(tab: Any, condition: str) -> None:
     """Wait until an expression is true; the page's policy prevents Playwright's own function from evaluating any."""
     check = f"const check = () => (({condition}) ? done() : requestAnimationFrame(check));"
-    shown.evaluate(f"() => new Promise((done) => {{ {check} check(); }})")
+    tab.evaluate(f"() => new Promise((done) => {{ {check} check(); }})")
 
 
-def area(shown: Any, plot: str) -> tuple[float, float, float, float]:
+def area(tab: Any, plot: str) -> tuple[float, float, float, float]:
     """Return the edges of the plot area of a chart on the screen: left, right, top, bottom."""
-    locator = shown.locator(plot)
+    locator = tab.locator(plot)
     locator.scroll_into_view_if_needed()
-    wait_until_drawn(shown)
+    wait_until_drawn(tab)
     box = locator.bounding_box()
-    ends = shown.evaluate(
+    ends = tab.evaluate(
         """(plot) => {
           const line = [...document.querySelectorAll(`${plot} .surface line.base`)]
             .map((each) => ["x1", "x2", "y1"].map((name) => Number(each.getAttribute(name))))

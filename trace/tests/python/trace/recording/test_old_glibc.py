@@ -16,7 +16,7 @@ PROGRAM = """
 #include <pthread.h>
 #include <stdio.h>
 
-static void* look(void* unused) {
+static void* print_has_one_thread(void* unused) {
   (void)unused;
   printf("%d", has_one_thread());
   return NULL;
@@ -24,10 +24,10 @@ static void* look(void* unused) {
 
 int main(void) {
   pthread_t other;
-  look(NULL);
-  pthread_create(&other, NULL, look, NULL);
+  print_has_one_thread(NULL);
+  pthread_create(&other, NULL, print_has_one_thread, NULL);
   pthread_join(other, NULL);
-  look(NULL);
+  print_has_one_thread(NULL);
   printf("%d\\n", surely_one_thread());
   return 0;
 }

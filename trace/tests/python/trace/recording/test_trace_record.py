@@ -129,12 +129,12 @@ def test_children_of_every_kind_are_followed(tmp_path: Path) -> None:
     writes = recorded.select("data", Kind.WRITE)
     expected = [len(line) for line in lines if line != "not recorded\n"]
     assert list(writes["result"]) == expected
-    at = 0
+    end = 0
     offsets = []
     for line in lines:
-        offsets.append(at)
-        at += len(line)
-    assert list(writes["offset"]) == [at for at, line in zip(offsets, lines, strict=True) if line != "not recorded\n"]
+        offsets.append(end)
+        end += len(line)
+    assert list(writes["offset"]) == [end for end, line in zip(offsets, lines, strict=True) if line != "not recorded\n"]
     assert len(np.unique(writes["process"])) == 9
     program = f"unrecorded program {tmp_path}/children"
     assert recorded.missed() == {f"{program} (its environment sets PLAIT_RECORD to nothing)": (1, 0, 0)}

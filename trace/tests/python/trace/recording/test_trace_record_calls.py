@@ -13,20 +13,20 @@ import plait.trace
 from plait.trace import Flag, Kind
 
 
-def output(folder: Path, *command: str | Path) -> str:
+def run_recorded(folder: Path, *command: str | Path) -> str:
     """Return the output of a recorded command."""
     words = [PLAIT, "trace", "record", "-q", "-o", folder / "trace.plait", "--", *command]
     return subprocess.run(words, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 def test_spawns_with_an_empty_environment_leak_no_memory(tmp_path: Path) -> None:
-    assert int(output(tmp_path, compile_program(tmp_path, "spawns.c"))) < 20
+    assert int(run_recorded(tmp_path, compile_program(tmp_path, "spawns.c"))) < 20
 
 
 def test_invalid_pointers_fail_as_without_recording(tmp_path: Path) -> None:
     program = compile_program(tmp_path, "pointers.c")
     plain = subprocess.run([program], capture_output=True, text=True, check=True, timeout=300).stdout
-    assert output(tmp_path, program) == plain
+    assert run_recorded(tmp_path, program) == plain
     assert plain.count("Bad address") >= 5
 
 
@@ -38,14 +38,14 @@ def test_programs_with_address_sanitizer_run(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_program_gets_its_original_arguments(tmp_path: Path) -> None:
-    assert output(tmp_path, "sh", "-c", "cat /proc/$$/cmdline; true").startswith("sh\0-c\0")
+    assert run_recorded(tmp_path, "sh", "-c", "cat /proc/$$/cmdline; true").startswith("sh\0-c\0")
 
 
 def test_a_script_that_names_no_interpreter_runs_in_a_shell(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text('echo "run with $1"\n', encoding="ascii")
     script.chmod(0o755)
-    assert output(tmp_path, script, "5") == "run with 5\n"
+    assert run_recorded(tmp_path, script, "5") == "run with 5\n"
 
 
 def test_the_coverage_of_a_killed_program_is_unknown(tmp_path: Path) -> None:

@@ -19,13 +19,13 @@ RECORDER = Path(plait.__file__).parent / "libplait_capture.so"
 ORDERS = ["", "{recorder}:{other}", "{other}:{recorder}"]  # empty: the recorder puts itself first
 
 
-def library(folder: Path, *flags: str) -> Path:
+def compile_chained_library(folder: Path, *flags: str) -> Path:
     return compile_program(folder, "chain/chained.c", "-shared", "-fPIC", "-ldl", *flags).rename(
         folder / "libchained.so"
     )
 
 
-def installed(name: str) -> Path:
+def find_library(name: str) -> Path:
     match = re.search(rf"\s{re.escape(name)}\S* .*=> (\S+)", list_libraries())
     if match is None:
         pytest.skip(f"{name} is not installed")
@@ -37,7 +37,7 @@ def list_libraries() -> str:
     return subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True, env=environment).stdout
 
 
-def run(folder: Path, order: str, other: Path, *command: str | Path) -> tuple[RecordedRun, str]:
+def run_recorded(folder: Path, order: str, other: Path, *command: str | Path) -> tuple[RecordedRun, str]:
     preload = order.format(recorder=RECORDER, other=other) or str(other)
     # Set LD_PRELOAD only for the recorded programs, not for the recording process.
     start = "import os, sys, plait.trace as t; os.environ['LD_PRELOAD'] = sys.argv[1]; "
@@ -54,8 +54,8 @@ def test_a_library_that_redirects_files(tmp_path: Path, order: str) -> None:
     (tmp_path / "store").mkdir()
     data = np.random.default_rng(1).bytes(1050)
     (tmp_path / "store" / "in").write_bytes(data)
-    other = library(tmp_path, "-DREDIRECT")
-    recorded, _ = run(
+    other = compile_chained_library(tmp_path, "-DREDIRECT")
+    recorded, _ = run_recorded(
         tmp_path, order, other, compile_program(tmp_path, "chain/copies.c"), "/chained/in", "/chained/out"
     )
     assert (tmp_path / "store" / "out").read_bytes() == data
@@ -76,8 +76,13 @@ def test_a_library_that_redirects_files(tmp_path: Path, order: str) -> None:
 def test_a_redirected_file_in_a_program_that_uses_streams(tmp_path: Path, order: str) -> None:
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "in").write_bytes(b"content\n")
-    recorded, printed = run(
-        tmp_path, order, library(tmp_path, "-DREDIRECT"), "sh", "-c", "cat /chained/in; cat </chained/in"
+    recorded, printed = run_recorded(
+        tmp_path,
+        order,
+        compile_chained_library(tmp_path, "-DREDIRECT"),
+        "sh",
+        "-c",
+        "cat /chained/in; cat </chained/in",
     )
     assert printed == "content\n" * 2
     assert recorded.missed() == {}
@@ -92,13 +97,13 @@ def count_calls(folder: Path, order: str | None, other: Path, program: Path) -> 
         environment = {**os.environ, "LD_PRELOAD": str(other), "CHAINED_TO": str(counts)}
         subprocess.run(command, env=environment, check=True, timeout=300)
     else:
-        run(folder, order, other, *command)
+        run_recorded(folder, order, other, *command)
     return [int(word) for word in counts.read_text(encoding="ascii").split()]
 
 
 def test_a_library_that_counts_calls_counts_the_same(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(bytes(1050))
-    other, program = library(tmp_path), compile_program(tmp_path, "chain/copies.c")
+    other, program = compile_chained_library(tmp_path), compile_program(tmp_path, "chain/copies.c")
     unrecorded = count_calls(tmp_path, None, other, program)
     assert unrecorded[0] >= 2
     for order in ORDERS:
@@ -118,7 +123,7 @@ def test_installed_libraries(tmp_path: Path, name: str, order: str) -> None:
         "print(len(mmap.mmap(-1, 1 << 20)))\n"
     )
     command = [sys.executable, "-c", script, tmp_path / "in", tmp_path / "out"]
-    recorded, printed = run(tmp_path, order, installed(name), *command)
+    recorded, printed = run_recorded(tmp_path, order, find_library(name), *command)
     assert printed == f"{1 << 20}\n"
     assert (tmp_path / "out").read_bytes() == bytes(1050)
     writes = recorded.select("/out", Kind.WRITE)
@@ -129,7 +134,7 @@ def test_installed_libraries(tmp_path: Path, name: str, order: str) -> None:
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_call_reaches_the_next_library_as_it_was_made(tmp_path: Path, order: str) -> None:
     other = compile_program(tmp_path, "chain/passes.c", "-shared", "-fPIC", "-ldl").rename(tmp_path / "libpasses.so")
-    recorded, _ = run(
+    recorded, _ = run_recorded(
         tmp_path, order, other, compile_program(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "expected"
     )
     check_calls(recorded, tmp_path / "expected")
@@ -138,7 +143,7 @@ def test_every_call_reaches_the_next_library_as_it_was_made(tmp_path: Path, orde
 @pytest.mark.parametrize("order", ORDERS)
 def test_children_of_a_program_with_another_library(tmp_path: Path, order: str) -> None:
     other = compile_program(tmp_path, "chain/passes.c", "-shared", "-fPIC", "-ldl").rename(tmp_path / "libpasses.so")
-    recorded, _ = run(tmp_path, order, other, compile_program(tmp_path, "children.c"), tmp_path / "data")
+    recorded, _ = run_recorded(tmp_path, order, other, compile_program(tmp_path, "children.c"), tmp_path / "data")
     lines = (tmp_path / "data").read_text(encoding="ascii").splitlines(keepends=True)
     writes = recorded.select("data", Kind.WRITE)
     logical = writes[(writes["flags"] & Flag.LOGICAL) != 0]
@@ -158,7 +163,7 @@ def test_a_library_that_the_loader_orders_after_the_c_library_is_not_called(tmp_
     )
     expected = subprocess.run([program, tmp_path / "in"], capture_output=True, text=True, check=True).stdout
     assert expected == "5 plain 1 0 1\n"
-    recorded, printed = run(tmp_path, "{recorder}", tmp_path, program, tmp_path / "in")
+    recorded, printed = run_recorded(tmp_path, "{recorder}", tmp_path, program, tmp_path / "in")
     assert printed == expected
     assert list(recorded.select("/in", Kind.READ)["result"]) == [5]
 
@@ -172,5 +177,5 @@ def test_a_program_gets_the_values_and_errnos_of_the_next_library(tmp_path: Path
     environment = {**os.environ, "LD_PRELOAD": str(other)}
     expected = subprocess.run([program], capture_output=True, text=True, check=True, env=environment).stdout
     assert {"read -7 11", "close -1 0", "fsync 0 1003", "io_destroy -1 5"} <= set(expected.splitlines())
-    _, printed = run(tmp_path, order, other, program)
+    _, printed = run_recorded(tmp_path, order, other, program)
     assert printed == expected

@@ -13,7 +13,7 @@ from recording import PLAIT, RecordedRun, compile_program, load, record
 import plait.trace
 from plait.trace import Kind
 
-POOL = """
+POOL_PROGRAM = """
 import multiprocessing, sys
 
 def work(number):
@@ -37,7 +37,7 @@ def check_complete(recorded: RecordedRun) -> None:
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_a_pool_of_workers_that_is_terminated(tmp_path: Path, method: str) -> None:
-    (tmp_path / "pool.py").write_text(POOL, encoding="utf-8")
+    (tmp_path / "pool.py").write_text(POOL_PROGRAM, encoding="utf-8")
     command = [sys.executable, tmp_path / "pool.py", method, tmp_path]
     done = subprocess.run(
         [PLAIT, "trace", "record", "-o", tmp_path / "trace.plait", "--", *command],

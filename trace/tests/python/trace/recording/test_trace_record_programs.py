@@ -17,7 +17,7 @@ from recording import PLAIT, SOURCES, RecordedRun, check_exact, compile_program,
 
 import plait
 from plait.launch import LaunchError, find_mpiexec
-from plait.trace import Interface, Kind
+from plait.trace import Flag, Interface, Kind
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[5]
@@ -134,11 +134,11 @@ def test_fio(tmp_path: Path, capfd: Capture, options: list[str], interface: Inte
     recorded = run_fio(tmp_path, options, capfd)
     assert recorded.missed() == {}
     data = recorded.select("data")
-    moves = data[(data["kind"] <= Kind.WRITE) & (data["interface"] == interface)]
-    assert len(moves) == 256
-    assert set(moves["result"]) == {4096}
-    assert sorted(moves["offset"]) == [4096 * i for i in range(256)]
-    asynchronous = (moves["flags"] & 8) != 0
+    transfers = data[(data["kind"] <= Kind.WRITE) & (data["interface"] == interface)]
+    assert len(transfers) == 256
+    assert set(transfers["result"]) == {4096}
+    assert sorted(transfers["offset"]) == [4096 * i for i in range(256)]
+    asynchronous = (transfers["flags"] & Flag.ASYNCHRONOUS) != 0
     assert asynchronous.all() == (interface != Interface.POSIX)
 
 
@@ -164,7 +164,7 @@ def test_a_ring_that_the_kernel_polls_is_counted_as_missed(tmp_path: Path, capfd
     assert missed[0] + int((recorded.events["interface"] == Interface.URING).sum()) == 256
 
 
-def launched(capfd: Capture, record: list[object], program: list[object], ranks: int) -> Iterator[RecordedRun]:
+def run_launched(capfd: Capture, record: list[object], program: list[object], ranks: int) -> Iterator[RecordedRun]:
     """Run a program on several ranks twice: with each rank recorded separately, and with the launcher recorded."""
     try:
         launcher = find_mpiexec()
@@ -208,7 +208,7 @@ def test_mpi_io_both_ways(tmp_path: Path, capfd: Capture) -> None:
     )
     program = [sys.executable, tmp_path / "program.py", tmp_path / "data"]
     record = [PLAIT, "trace", "record", "-q", "-o", tmp_path / "a.plait", "--"]
-    for recorded in launched(capfd, record, program, 3):
+    for recorded in run_launched(capfd, record, program, 3):
         check_complete(recorded)
         writes = recorded.select("data", Kind.WRITE)
         ranks = {process.number: process.rank for process in recorded.description.processes}
@@ -231,7 +231,7 @@ def test_collective_mpi_io_in_c(tmp_path: Path, capfd: Capture) -> None:
     target = tmp_path / "data"
     record: list[object] = [PLAIT, "trace", "record", "-q", "-o", tmp_path / "a.plait", "--"]
     size = 3 * 64 * 1024 * 4
-    for recorded in launched(capfd, record, [program, target], 3):
+    for recorded in run_launched(capfd, record, [program, target], 3):
         check_complete(recorded)
         assert target.stat().st_size == size
         for kind in (Kind.WRITE, Kind.READ):  # two phases: each byte moves once, on some rank

@@ -4,11 +4,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-int main(int count, char** words) {
-  if (count < 2) return 2;
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
   char text[10] = "abcdefghi";
   const struct iovec part = {text, sizeof text};
-  const int file = open(words[1], O_RDWR);
+  const int file = open(argv[1], O_RDWR);
   if (read(file, text, sizeof text) != sizeof text) return 3;             // at 0
   if (pwritev2(file, &part, 1, 5, RWF_APPEND) != sizeof text) return 4;   // at 100
   if (read(file, text, sizeof text) != sizeof text) return 5;             // at 10

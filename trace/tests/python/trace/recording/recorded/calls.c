@@ -16,13 +16,13 @@ static void expect(const char* kind, long offset, long length, long result) {
   fprintf(expected, "%s %ld %ld %ld\n", kind, offset, length, result);
 }
 
-int main(int count, char** words) {
-  if (count < 3) return 2;
-  expected = fopen(words[2], "w");
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  expected = fopen(argv[2], "w");
   char data[8192];
   memset(data, 'x', sizeof data);
   struct iovec parts[2] = {{data, 100}, {data + 100, 200}};
-  const int fd = open(words[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+  const int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
   expect("WRITE", 0, 8192, write(fd, data, 8192));
   expect("WRITE", 8192, 300, writev(fd, parts, 2));
   expect("WRITE", 20000, 50, pwrite(fd, data, 50, 20000));
@@ -48,12 +48,12 @@ int main(int count, char** words) {
   expect("READ", 50010, 100, read(fd, data, 100));
   expect("READ", -1, 100, read(-1, data, 100) < 0 ? -9 : 0);
   expect("TRUNCATE", 60000, 0, ftruncate(fd, 60000));
-  expect("TRUNCATE", 55000, 0, truncate(words[1], 55000));
+  expect("TRUNCATE", 55000, 0, truncate(argv[1], 55000));
   expect("SYNC", -1, 0, fdatasync(fd));
-  const int appending = open(words[1], O_WRONLY | O_APPEND);
+  const int appending = open(argv[1], O_WRONLY | O_APPEND);
   expect("WRITE", 55000, 70, write(appending, data, 70));
   expect("WRITE", 55070, 30, write(appending, data, 30));
-  const int again = open(words[1], O_RDWR);
+  const int again = open(argv[1], O_RDWR);
   off_t from = 10;
   expect("COPY", 10, 40, sendfile(again, fd, &from, 40));
   from = 20000;
@@ -62,7 +62,7 @@ int main(int count, char** words) {
   expect("MAP", 4096, 8192, memory == MAP_FAILED ? -1 : 0);
   munmap(memory, 8192);
   expect("UNMAP", 4096, 8192, 0);
-  FILE* stream = fopen(words[1], "r");
+  FILE* stream = fopen(argv[1], "r");
   setvbuf(stream, NULL, _IOFBF, 4096);
   fgetc(stream);
   expect("READ", 0, 4096, 4096);

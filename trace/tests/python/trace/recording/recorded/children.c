@@ -18,18 +18,18 @@ static void put(const char* path, const char* text) {
   close(fd);
 }
 
-int main(int count, char** words) {
-  if (count < 2) return 2;
-  const char* path = words[1];
-  if (count > 2) {
-    put(path, words[2]);
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  const char* path = argv[1];
+  if (argc > 2) {
+    put(path, argv[2]);
     return 0;
   }
   char* none[] = {NULL};
-  char* vfork_words[] = {words[0], words[1], "1vfork\n", NULL};
-  char* spawn_words[] = {words[0], words[1], "22spawn\n", NULL};
-  char* empty_words[] = {words[0], words[1], "333empty\n", NULL};
-  char* off_words[] = {words[0], words[1], "not recorded\n", NULL};
+  char* vfork_words[] = {argv[0], argv[1], "1vfork\n", NULL};
+  char* spawn_words[] = {argv[0], argv[1], "22spawn\n", NULL};
+  char* empty_words[] = {argv[0], argv[1], "333empty\n", NULL};
+  char* off_words[] = {argv[0], argv[1], "not recorded\n", NULL};
   char* off[] = {"PLAIT_RECORD=", NULL};
   put(path, "parent\n");
   if (fork() == 0) {
@@ -50,7 +50,7 @@ int main(int count, char** words) {
   pid_t child = vfork();
   if (child == 0) {
     close(0);
-    execve(words[0], vfork_words, environ);
+    execve(argv[0], vfork_words, environ);
     _exit(1);
   }
   waitpid(child, NULL, 0);
@@ -58,22 +58,22 @@ int main(int count, char** words) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 50, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, 50, 0);
-  if (posix_spawn(&child, words[0], &actions, NULL, spawn_words, environ) != 0) return 5;
+  if (posix_spawn(&child, argv[0], &actions, NULL, spawn_words, environ) != 0) return 5;
   waitpid(child, NULL, 0);
   if (fork() == 0) {
-    execve(words[0], empty_words, none);
+    execve(argv[0], empty_words, none);
     _exit(1);
   }
   wait(NULL);
   if (fork() == 0) {
-    execve(words[0], off_words, off);
+    execve(argv[0], off_words, off);
     _exit(1);
   }
   wait(NULL);
   char command[4096];
-  snprintf(command, sizeof command, "%s %s 'system\n'", words[0], words[1]);
+  snprintf(command, sizeof command, "%s %s 'system\n'", argv[0], argv[1]);
   if (system(command) != 0) return 6;
-  snprintf(command, sizeof command, "%s %s 'popen\n'", words[0], words[1]);
+  snprintf(command, sizeof command, "%s %s 'popen\n'", argv[0], argv[1]);
   FILE* stream = popen(command, "r");
   if (pclose(stream) != 0) return 7;
   return 0;

@@ -4,16 +4,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-int main(int count, char** words) {
-  if (count < 2) return 2;
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
   char text[10] = "abcdefghi";
   const struct iovec part = {text, sizeof text};
-  const int data = open(words[1], O_RDWR | O_CREAT | O_DSYNC, 0600);
+  const int data = open(argv[1], O_RDWR | O_CREAT | O_DSYNC, 0600);
   if (write(data, text, sizeof text) != sizeof text) return 3;
   if (pread(data, text, sizeof text, 0) != sizeof text) return 4;
-  const int both = open(words[1], O_RDWR | O_SYNC);
+  const int both = open(argv[1], O_RDWR | O_SYNC);
   if (write(both, text, sizeof text) != sizeof text) return 5;
-  const int plain = open(words[1], O_RDWR);
+  const int plain = open(argv[1], O_RDWR);
   if (write(plain, text, sizeof text) != sizeof text) return 6;
   if (pwritev2(plain, &part, 1, 0, RWF_DSYNC) != sizeof text) return 7;
   return write(plain, text, sizeof text) == sizeof text ? 0 : 8;

@@ -6,11 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int main(int count, char** words) {
-  if (count < 3) return 2;
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
   const pid_t child = fork();
   if (child == 0) {
-    execvp(words[2], words + 2);
+    execvp(argv[2], argv + 2);
     _exit(127);
   }
   siginfo_t about;
@@ -19,7 +19,7 @@ int main(int count, char** words) {
   char text[512];
   snprintf(path, sizeof path, "/proc/%d/io", (int)child);
   const int from = open(path, O_RDONLY);
-  const int to = open(words[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const int to = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const ssize_t length = read(from, text, sizeof text);
   if (length <= 0 || write(to, text, (size_t)length) != length) return 3;
   waitpid(child, NULL, 0);

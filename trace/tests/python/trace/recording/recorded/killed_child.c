@@ -7,7 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static long unseen_read(int fd, void* data, size_t size) {
+/* Makes the system call read() by an instruction, which the recording library cannot intercept. */
+static long read_by_instruction(int fd, void* data, size_t size) {
 #if defined(__x86_64__)
   long result = SYS_read;
   __asm__ volatile("syscall" : "+a"(result) : "D"((long)fd), "S"(data), "d"(size) : "rcx", "r11", "memory");
@@ -22,14 +23,14 @@ static long unseen_read(int fd, void* data, size_t size) {
 #endif
 }
 
-int main(int count, char** words) {
-  if (count < 3) return 2;
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
   static char data[65536];
-  const long unseen = atol(words[2]);
+  const long unseen = atol(argv[2]);
   if (fork() == 0) {
-    const int file = open(words[1], O_RDONLY);
+    const int file = open(argv[1], O_RDONLY);
     if (read(file, data, 100) != 100) return 3;
-    if (unseen > 0 && unseen_read(file, data, (size_t)unseen) != unseen) return 4;
+    if (unseen > 0 && read_by_instruction(file, data, (size_t)unseen) != unseen) return 4;
     kill(getpid(), SIGKILL);
   }
   int status = 0;

@@ -1,4 +1,6 @@
-/* Another process moves the position of an open file that it did not inherit by fork(). */
+/* A child that this program did not start by fork() moves the position of a file that both have open. argv[1] says how
+ * the child gets the file: by clone(), by the system call, by forkpty(), or in a message of a socket. argv[2] is the
+ * file. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pty.h>
@@ -15,13 +17,13 @@ static int fd;
 static char data[1000];
 static char stack[65536];
 
-static int child(void* unused) {
+static int read_in_child(void* unused) {
   (void)unused;
   return read(fd, data, 1000) == 1000 ? 0 : 1;
 }
 
 /* Sends the descriptor to a child that was forked before the file was opened. */
-static pid_t send_it(const char* name) {
+static pid_t send_descriptor(const char* name) {
   int ends[2];
   char control[64];
   struct iovec part = {data, 1};
@@ -32,30 +34,30 @@ static pid_t send_it(const char* name) {
   if (id == 0) {
     if (recvmsg(ends[1], &message, 0) != 1) _exit(3);
     memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
-    _exit(child(NULL));
+    _exit(read_in_child(NULL));
   }
   fd = open(name, O_RDONLY);
   memset(control, 0, sizeof control);
-  struct cmsghdr* head = CMSG_FIRSTHDR(&message);
-  head->cmsg_len = CMSG_LEN(sizeof fd);
-  head->cmsg_level = SOL_SOCKET;
-  head->cmsg_type = SCM_RIGHTS;
-  memcpy(CMSG_DATA(head), &fd, sizeof fd);
+  struct cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_len = CMSG_LEN(sizeof fd);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  memcpy(CMSG_DATA(header), &fd, sizeof fd);
   return sendmsg(ends[0], &message, 0) == 1 ? id : -1;
 }
 
-int main(int count, char** words) {
-  if (count != 3) return 2;
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
   pid_t id = -1;
-  int side;
-  if (strcmp(words[1], "message") == 0) {
-    id = send_it(words[2]);
+  int terminal;
+  if (strcmp(argv[1], "message") == 0) {
+    id = send_descriptor(argv[2]);
   } else {
-    fd = open(words[2], O_RDONLY);
-    if (strcmp(words[1], "clone") == 0) id = clone(child, stack + sizeof stack, SIGCHLD, NULL);
-    if (strcmp(words[1], "syscall") == 0) id = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-    if (strcmp(words[1], "forkpty") == 0) id = forkpty(&side, NULL, NULL, NULL);
-    if (id == 0) _exit(child(NULL));
+    fd = open(argv[2], O_RDONLY);
+    if (strcmp(argv[1], "clone") == 0) id = clone(read_in_child, stack + sizeof stack, SIGCHLD, NULL);
+    if (strcmp(argv[1], "syscall") == 0) id = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (strcmp(argv[1], "forkpty") == 0) id = forkpty(&terminal, NULL, NULL, NULL);
+    if (id == 0) _exit(read_in_child(NULL));
   }
   int status;
   if (id < 0 || waitpid(id, &status, 0) != id || status != 0) return 3;

@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-int main(int count, char** words) {
-  void* library = dlopen(words[count - 1], RTLD_NOW | RTLD_LOCAL);
+int main(int argc, char** argv) {
+  void* library = dlopen(argv[argc - 1], RTLD_NOW | RTLD_LOCAL);
   int (*use)(void) = library == NULL ? NULL : (int (*)(void))dlsym(library, "use");
   return use == NULL ? 2 : use();
 }

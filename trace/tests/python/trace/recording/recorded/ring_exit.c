@@ -30,10 +30,10 @@ static int child(const char* name, int delay) {
   }
 }
 
-int main(int count, char** words) {
+int main(int argc, char** argv) {
   for (int i = 0; i < 15; ++i) {
     const pid_t id = fork();
-    if (id == 0) return child(words[count - 1], 10000 + 777 * i);
+    if (id == 0) return child(argv[argc - 1], 10000 + 777 * i);
     int status;
     if (waitpid(id, &status, 0) != id || status != 0) return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
   }

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-int main(int count, char** words) {
-  if (count < 2) return 2;
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
   char text[4096];
-  const int file = open(words[1], O_RDONLY);
+  const int file = open(argv[1], O_RDONLY);
   printf("%d bytes\n", (int)read(file, text, sizeof text));
   fflush(stdout);
   close(file);
-  return count > 2 ? system(words[2]) : 0;
+  return argc > 2 ? system(argv[2]) : 0;
 }

@@ -24,19 +24,19 @@ static void* work(void* number) {
   return NULL;
 }
 
-int main(int count, char** words) {
-  if (count < 4) return 2;
-  path = words[1];
-  calls = atol(words[3]);
-  const long threads = atol(words[2]);
+int main(int argc, char** argv) {
+  if (argc < 4) return 2;
+  path = argv[1];
+  calls = atol(argv[3]);
+  const long threads = atol(argv[2]);
   shared = open(path, O_RDWR | O_CREAT, 0600);
   if (ftruncate(shared, 1000 * 4096) != 0) return 3;
-  for (long done = 0; done < threads;) {
+  for (long created = 0; created < threads;) {
     pthread_t ids[8];
-    int some = 0;
-    for (; some < 8 && done < threads; ++some, ++done)
-      if (pthread_create(&ids[some], NULL, work, (void*)done) != 0) return 4;
-    for (int i = 0; i < some; ++i) pthread_join(ids[i], NULL);
+    int started = 0;
+    for (; started < 8 && created < threads; ++started, ++created)
+      if (pthread_create(&ids[started], NULL, work, (void*)created) != 0) return 4;
+    for (int i = 0; i < started; ++i) pthread_join(ids[i], NULL);
   }
   return 0;
 }

@@ -1,5 +1,6 @@
 /* A library that is preloaded together with the recorder and returns results that no kernel returns: negative values
- * other than -1, -1 with an errno of 0, and success with a changed errno.  TAKE: the program that checks them. */
+ * other than -1, -1 with an errno of 0, and success with a changed errno.  With TAKE it is the program that calls these
+ * functions and prints their results. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -7,10 +8,11 @@
 #include <unistd.h>
 
 #ifndef TAKE
-static long answer(int fd, long otherwise) {
+/* Returns -7 for the descriptor 1001, -1 with the errno 0 for 1002, and otherwise `success` with the errno `fd`. */
+static long answer(int fd, long success) {
   if (fd == 1001) return -7;
   errno = fd == 1002 ? 0 : fd;
-  return fd == 1002 ? -1 : otherwise;
+  return fd == 1002 ? -1 : success;
 }
 
 ssize_t read(int fd, void* data, size_t size) {

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-int main(int count, char** words) {
-  if (count < 3) return 2;
-  const int from = open(words[1], O_RDONLY);
-  const int to = open(words[2], O_WRONLY | O_CREAT | O_TRUNC, 0600);
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const int from = open(argv[1], O_RDONLY);
+  const int to = open(argv[2], O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (from < 0 || to < 0) {
     perror("open");
     return 3;

@@ -8,9 +8,9 @@
 
 #if defined(MAIN)
 int first(void);
-int main(int count, char** words) {
+int main(int argc, char** argv) {
   char data[6] = "";
-  FILE* file = fopen(words[count - 1], "r");
+  FILE* file = fopen(argv[argc - 1], "r");
   if (file == NULL) return 2;
   const ssize_t got = read(fileno(file), data, 5);
   const int copy = dup(fileno(file));
