@@ -1,4 +1,4 @@
-! One rank fails while the others wait for it in a primitive.
+! The rank that the environment variable RANK names fails while the others wait for it in pclose.
 program fails
   implicit none
   external :: popen, pclose, proc_map

@@ -1,6 +1,7 @@
-! Reads test cases from a file of each rank: how an array is mapped for writing and for reading.  Each rank reads the
-! values of its part from a file, writes the array by the primitives, reads it back, and writes its part to another
-! file.  Uses default integers, and no explicit interfaces.
+! Writes and reads arrays under mappings that test_fortran_primitives.py generates.  Each rank reads cases<rank>, which
+! has the mappings for writing and for reading each array.  It reads the values of its part from in<case>_<rank>, writes
+! the array by the primitives, reads it back, and writes its part to ou<case>_<rank>.  Uses default integers, and no
+! explicit interfaces.
 program mixes
   implicit none
   external :: popen, pclose, proc_map, pread, pwrite

@@ -1,4 +1,4 @@
-C     One end of a pipe, by the unchanged primitives of 1993.
+C     Writes or reads a pipe by the unchanged primitives of 1993.
 C     Usage: pipe write|read NAME PROCESSORS
       PROGRAM PIPE
       integer size_info(7), distr_info(7), block_size(7), proc_info(7)
@@ -19,7 +19,7 @@ C     Usage: pipe write|read NAME PROCESSORS
       size_info(1) = 12
       size_info(2) = 8
       if (role .eq. 'write') then
-C       Columns, cyclic: each processor writes the step in all elements.
+C       Columns, cyclic: element (i, j) of each step is 100*step + i.
         distr_info(1) = 0
         distr_info(2) = 2
         proc_info(1) = 1

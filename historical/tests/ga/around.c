@@ -1,4 +1,4 @@
-/* The other functions of Global Arrays that Shared Files programs call, implemented by MPI as far as the tests need. */
+/* Functions of Global Arrays that programs with Shared Files call, implemented by MPI as far as the tests need them. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <mpi.h>

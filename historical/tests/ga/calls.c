@@ -1,4 +1,5 @@
-/* Calls every function of Shared Files from C; around.c has the functions that belong to Global Arrays. */
+/* Calls every function of Shared Files from C; around.c has the functions that belong to Global Arrays.
+ * docs/reference/sf.md lists the codes of errors, such as -1981; the first handle is -3000. */
 #include <math.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -57,75 +58,77 @@ static const char* message(int code) {
     }                                                                                               \
   } while (0)
 
-static int move_and_wait(int write, int handle, double offset, double bytes, void* buffer) {
+static int access_and_wait(int write, int handle, double offset, double bytes, void* buffer) {
   int id = 5;
   const int code = write ? SF_Write(handle, offset, bytes, buffer, &id) : SF_Read(handle, offset, bytes, buffer, &id);
   if (code != 0) {
     EXPECT(id == -1);
     return code;
   }
-  const int waited = SF_Wait(&id);
+  const int wait_code = SF_Wait(&id);
   EXPECT(id == -1);
-  return waited;
+  return wait_code;
 }
 
 static int write_now(int handle, double offset, double bytes, void* buffer) {
-  return move_and_wait(1, handle, offset, bytes, buffer);
+  return access_and_wait(1, handle, offset, bytes, buffer);
 }
 static int read_now(int handle, double offset, double bytes, void* buffer) {
-  return move_and_wait(0, handle, offset, bytes, buffer);
+  return access_and_wait(0, handle, offset, bytes, buffer);
 }
 
-/* Pieces of various lengths, distributed over the ranks in turn.  The value of a byte depends on its offset and on the
- * round that wrote it. */
+/* Writes pieces of various lengths, distributed over the ranks in turn.  The value of a byte depends on its offset and
+ * on the round that wrote it. */
 enum { BYTES = 700001 };
-static unsigned char value(int64_t at, int round) { return (unsigned char)((at * 31 + at / 251 + round * 101) & 255); }
+static unsigned char expected_byte(int64_t offset, int round) {
+  return (unsigned char)((offset * 31 + offset / 251 + round * 101) & 255);
+}
 
-static void pieces(void) {
+static void test_pieces(void) {
   unsigned char* written = malloc(BYTES);
-  unsigned char* found = malloc(BYTES);
+  unsigned char* read_back = malloc(BYTES);
   int ids[64];
   int handle = 0;
-  EXPECT(written != NULL && found != NULL);
+  EXPECT(written != NULL && read_back != NULL);
   EXPECT_OK(SF_Create("pieces", BYTES, BYTES, 10000, &handle));
   EXPECT(handle == -3000);
   for (int round = 0; round < 3; ++round) {
     int used = 0;
-    int turn = 0;
+    int piece = 0;
     int64_t length = 1;
-    for (int64_t at = 0; at < BYTES; at += length, ++turn) {
-      length = (at * 7919 + 13) % 30000 + 1;
-      if (length > BYTES - at) length = BYTES - at;
-      if ((turn + round) % ranks != rank) continue;
-      for (int64_t i = at; i < at + length; ++i) written[i] = value(i, round);
+    for (int64_t offset = 0; offset < BYTES; offset += length, ++piece) {
+      length = (offset * 7919 + 13) % 30000 + 1;
+      if (length > BYTES - offset) length = BYTES - offset;
+      if ((piece + round) % ranks != rank) continue;
+      for (int64_t i = offset; i < offset + length; ++i) written[i] = expected_byte(i, round);
       if (used == 64) {
         EXPECT_OK(SF_Waitall(ids, used));
         used = 0;
       }
-      EXPECT_OK(SF_Write(handle, (double)at, (double)length, written + at, &ids[used++]));
+      EXPECT_OK(SF_Write(handle, (double)offset, (double)length, written + offset, &ids[used++]));
       EXPECT(ids[used - 1] >= 0);
     }
     EXPECT_OK(SF_Waitall(ids, used));
     for (int i = 0; i < used; ++i) EXPECT(ids[i] == -1);
     EXPECT_OK(SF_Waitall(ids, used));
     ga_sync_();
-    EXPECT_OK(read_now(handle, 0, BYTES, found));
+    EXPECT_OK(read_now(handle, 0, BYTES, read_back));
     int wrong = 0;
-    for (int64_t i = 0; i < BYTES; ++i) wrong += found[i] != value(i, round);
+    for (int64_t i = 0; i < BYTES; ++i) wrong += read_back[i] != expected_byte(i, round);
     EXPECT(wrong == 0);
     EXPECT_OK(SF_Fsync(handle));
     ga_sync_();
   }
   EXPECT_OK(SF_Destroy(handle));
   free(written);
-  free(found);
+  free(read_back);
 }
 
-static void handles(void) {
+static void test_handles(void) {
   int first = 0;
   int second = 0;
   int third = 0;
-  int found = 0;
+  int read_back = 0;
   int number = 4711 + rank;
   EXPECT_OK(SF_Create("a", -1, -1, -1, &first));
   EXPECT_OK(SF_Create("a", 0, 0, 0, &second));
@@ -135,30 +138,30 @@ static void handles(void) {
   EXPECT_OK(SF_Destroy(second));
   EXPECT_OK(SF_Create("b", -1, -1, -1, &second));
   EXPECT(second == -2999);
-  EXPECT_OK(read_now(first, 4 * rank, 4, &found));
-  EXPECT(found == number);
-  EXPECT_MESSAGE(SF_Create_suffix("a", -1, -1, -1, &found, 0), 1, "exists already");
+  EXPECT_OK(read_now(first, 4 * rank, 4, &read_back));
+  EXPECT(read_back == number);
+  EXPECT_MESSAGE(SF_Create_suffix("a", -1, -1, -1, &read_back, 0), 1, "exists already");
   EXPECT_OK(SF_Destroy(first));
   EXPECT_OK(SF_Destroy(third));
   EXPECT_OK(SF_Destroy(second));
   EXPECT_MESSAGE(SF_Destroy(second), 1, "handle -2999");
 }
 
-static void open_and_closed(void) {
+static void test_open_and_closed_files(void) {
   int handle = 0;
   int id = 0;
   char text[8] = "written";
-  char found[8] = "";
+  char read_back[8] = "";
   EXPECT_OK(SF_Create("open", -1, -1, -1, &handle));
   EXPECT_OK(write_now(handle, 8 * rank, 8, text));
   EXPECT_OK(SF_Write(handle, 8 * rank, 8, text, &id));
   EXPECT_OK(SF_Rwtor(handle));
   EXPECT_OK(SF_Wait(&id));
   EXPECT_MESSAGE(write_now(handle, 0, 8, text), -1993, "SF_Open");
-  EXPECT_OK(read_now(handle, 8 * rank, 8, found));
-  EXPECT(strcmp(found, text) == 0);
+  EXPECT_OK(read_now(handle, 8 * rank, 8, read_back));
+  EXPECT(strcmp(read_back, text) == 0);
   EXPECT_OK(SF_Close(handle));
-  EXPECT_MESSAGE(read_now(handle, 0, 8, found), 1, "is closed");
+  EXPECT_MESSAGE(read_now(handle, 0, 8, read_back), 1, "is closed");
   EXPECT_CODE(SF_Close(handle), 1);
   EXPECT_CODE(SF_Fsync(handle), 1);
   EXPECT_OK(SF_Open(handle));
@@ -169,7 +172,7 @@ static void open_and_closed(void) {
   EXPECT_MESSAGE(SF_Open(handle), 1, "does not belong to a shared file");
 }
 
-static void mistakes(void) {
+static void test_mistakes(void) {
   int handle = 0;
   int id = 3;
   int ids[3];
@@ -234,7 +237,7 @@ static void mistakes(void) {
 }
 
 /* A request may be waited for after its file is destroyed. */
-static void waited_late(void) {
+static void test_late_wait(void) {
   static char bytes[1000000];
   int handle = 0;
   int id = 0;
@@ -245,19 +248,19 @@ static void waited_late(void) {
 }
 
 enum { THREADS = 4, COUNT = 20000 };
-static int of_threads;
+static int thread_file;
 
-static void* work(void* argument) {
+static void* access_from_thread(void* argument) {
   const int thread = *(const int*)argument;
   const double offset = (double)(rank * THREADS + thread) * COUNT * 4;
   int32_t* numbers = malloc(COUNT * 4);
-  int32_t* found = malloc(COUNT * 4);
-  EXPECT(numbers != NULL && found != NULL);
+  int32_t* read_back = malloc(COUNT * 4);
+  EXPECT(numbers != NULL && read_back != NULL);
   for (int round = 0; round < 5; ++round) {
     for (int i = 0; i < COUNT; ++i) numbers[i] = round + thread * 100 + i;
-    EXPECT_OK(write_now(of_threads, offset, COUNT * 4, numbers));
-    EXPECT_OK(read_now(of_threads, offset, COUNT * 4, found));
-    EXPECT(memcmp(numbers, found, COUNT * 4) == 0);
+    EXPECT_OK(write_now(thread_file, offset, COUNT * 4, numbers));
+    EXPECT_OK(read_now(thread_file, offset, COUNT * 4, read_back));
+    EXPECT(memcmp(numbers, read_back, COUNT * 4) == 0);
     /* Each thread has its own last error. */
     char expected[32];
     snprintf(expected, sizeof expected, "the handle %d", thread);
@@ -267,20 +270,20 @@ static void* work(void* argument) {
     EXPECT(strncmp(text, expected, strlen(expected)) == 0);
   }
   free(numbers);
-  free(found);
+  free(read_back);
   return NULL;
 }
 
-static void threads(void) {
+static void test_threads(void) {
   pthread_t started[THREADS];
   int numbers[THREADS];
-  EXPECT_OK(SF_Create("threads", -1, -1, -1, &of_threads));
+  EXPECT_OK(SF_Create("threads", -1, -1, -1, &thread_file));
   for (int i = 0; i < THREADS; ++i) {
     numbers[i] = i;
-    EXPECT(pthread_create(&started[i], NULL, work, &numbers[i]) == 0);
+    EXPECT(pthread_create(&started[i], NULL, access_from_thread, &numbers[i]) == 0);
   }
   for (int i = 0; i < THREADS; ++i) EXPECT(pthread_join(started[i], NULL) == 0);
-  EXPECT_OK(SF_Destroy(of_threads));
+  EXPECT_OK(SF_Destroy(thread_file));
 }
 
 int main(void) {
@@ -288,12 +291,12 @@ int main(void) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   ga_initialize_();
-  pieces();
-  handles();
-  open_and_closed();
-  mistakes();
-  waited_late();
-  threads();
+  test_pieces();
+  test_handles();
+  test_open_and_closed_files();
+  test_mistakes();
+  test_late_wait();
+  test_threads();
   /* A file that is not destroyed is discarded at the end of the program. */
   int left = 0;
   EXPECT_OK(SF_Create("left", -1, -1, -1, &left));

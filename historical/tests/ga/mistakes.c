@@ -16,26 +16,26 @@ void pend_(void);
 
 static int rank;
 static int ranks;
-static volatile int line;
+static volatile int call_line;
 
-static void too_long(int number) {
-  (void)number;
-  fprintf(stderr, "rank %d: the call of line %d has not returned within 5 s\n", rank, line);
+static void on_timeout(int signal_number) {
+  (void)signal_number;
+  fprintf(stderr, "rank %d: the call of line %d has not returned within 5 s\n", rank, call_line);
   _exit(9);
 }
 
-#define CALL(call) (line = __LINE__, alarm(5), call)
+#define CALL(call) (call_line = __LINE__, alarm(5), call)
 
-static void expect(int holds, const char* what, int at) {
+static void expect(int holds, const char* what, int source_line) {
   if (holds) return;
-  fprintf(stderr, "rank %d, line %d: %s\n", rank, at, what);
+  fprintf(stderr, "rank %d, line %d: %s\n", rank, source_line, what);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 #define EXPECT(condition) expect((condition), #condition, __LINE__)
 
 static const double numbers[] = {-1.0, -1e300, 0.5, 1e300, 9007199254740994.0, 0.0, 7.0};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
-static double number(int i) {
+static double tested_number(int i) {
   return i < NUMBERS ? numbers[i] : i == NUMBERS ? NAN : i == NUMBERS + 1 ? INFINITY : -INFINITY;
 }
 enum { ALL_NUMBERS = NUMBERS + 3 };
@@ -44,39 +44,41 @@ static const int handles[] = {-1, 0, 5, 2999, 3000, -2999, -3001, -3512, INT_MAX
 enum { HANDLES = sizeof handles / sizeof *handles };
 
 /* Returns the code of a collective call, after checking that it failed on all processes or on none. */
-static int agreed(int code) {
+static int agreed_code(int code) {
   int min = 0;
   int max = 0;
   alarm(0);
   MPI_Allreduce(&code, &min, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   MPI_Allreduce(&code, &max, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  expect((min == 0) == (max == 0), "a collective call failed on some processes only", line);
+  expect((min == 0) == (max == 0), "a collective call failed on some processes only", call_line);
   return code;
 }
 
-static void create(const char* name, double hard, double soft, double request) {
+static void expect_same_outcome(const char* name, double hard, double soft, double request) {
   int handle = 77;
-  if (agreed(CALL(SF_Create(name, hard, soft, request, &handle))) == 0) EXPECT(agreed(CALL(SF_Destroy(handle))) == 0);
-  if (agreed(CALL(SF_Create_suffix(name, hard, soft, request, &handle, -5))) == 0)
-    EXPECT(agreed(CALL(SF_Destroy(handle))) == 0);
+  if (agreed_code(CALL(SF_Create(name, hard, soft, request, &handle))) == 0)
+    EXPECT(agreed_code(CALL(SF_Destroy(handle))) == 0);
+  if (agreed_code(CALL(SF_Create_suffix(name, hard, soft, request, &handle, -5))) == 0)
+    EXPECT(agreed_code(CALL(SF_Destroy(handle))) == 0);
 }
 
-static void odd_files(const char* longest) {
+static void test_invalid_files(const char* longest) {
   const char* const names[] = {NULL, "", "no/such/folder/x", "\xff\xfe", "a\nb", longest};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-    create(names[i], 0, 0, 0);
-    if (ranks > 1) create(rank == 1 ? names[i] : "good", 0, 0, 0);
+    expect_same_outcome(names[i], 0, 0, 0);
+    if (ranks > 1) expect_same_outcome(rank == 1 ? names[i] : "good", 0, 0, 0);
   }
   for (int i = 0; i < ALL_NUMBERS; ++i)
     for (int which = 0; which < 3; ++which) {
-      const double odd = number(i);
-      create("odd", which == 0 ? odd : 0, which == 1 ? odd : 0, which == 2 ? odd : 0);
-      const double on_rank_1 = rank == 1 ? odd : 0;
-      if (ranks > 1) create("odd", which == 0 ? on_rank_1 : 0, which == 1 ? on_rank_1 : 0, which == 2 ? on_rank_1 : 0);
+      const double value = tested_number(i);
+      expect_same_outcome("odd", which == 0 ? value : 0, which == 1 ? value : 0, which == 2 ? value : 0);
+      const double on_rank_1 = rank == 1 ? value : 0;
+      if (ranks > 1)
+        expect_same_outcome("odd", which == 0 ? on_rank_1 : 0, which == 1 ? on_rank_1 : 0, which == 2 ? on_rank_1 : 0);
     }
-  EXPECT(agreed(CALL(SF_Create("x", 0, 0, 0, NULL))) != 0);
+  EXPECT(agreed_code(CALL(SF_Create("x", 0, 0, 0, NULL))) != 0);
   for (int i = 0; i < HANDLES; ++i) {
-    EXPECT(agreed(CALL(SF_Destroy(handles[i]))) != 0);
+    EXPECT(agreed_code(CALL(SF_Destroy(handles[i]))) != 0);
     EXPECT(CALL(SF_Close(handles[i])) != 0);
     EXPECT(CALL(SF_Open(handles[i])) != 0);
     EXPECT(CALL(SF_Rwtor(handles[i])) != 0);
@@ -84,18 +86,18 @@ static void odd_files(const char* longest) {
   }
 }
 
-static void odd_accesses(void) {
+static void test_invalid_accesses(void) {
   char buffer[64] = {0};
   int handle = 0;
   int id = 0;
-  EXPECT(agreed(CALL(SF_Create("moved", 64, 0, 0, &handle))) == 0);
+  EXPECT(agreed_code(CALL(SF_Create("moved", 64, 0, 0, &handle))) == 0);
   for (int i = 0; i < ALL_NUMBERS; ++i) {
-    const double odd = number(i);
-    const int fits = odd == 0 || odd == 7;
-    EXPECT(fits || CALL(SF_Write(handle, odd, 1, buffer, &id)) != 0);
-    EXPECT(fits || CALL(SF_Write(handle, 0, odd, buffer, &id)) != 0);
-    EXPECT(fits || odd > 64 || CALL(SF_Read(handle, odd, 1, buffer, &id)) != 0);
-    EXPECT(fits || odd > 64 || CALL(SF_Read(handle, 0, odd, buffer, &id)) != 0);
+    const double value = tested_number(i);
+    const int fits = value == 0 || value == 7;
+    EXPECT(fits || CALL(SF_Write(handle, value, 1, buffer, &id)) != 0);
+    EXPECT(fits || CALL(SF_Write(handle, 0, value, buffer, &id)) != 0);
+    EXPECT(fits || value > 64 || CALL(SF_Read(handle, value, 1, buffer, &id)) != 0);
+    EXPECT(fits || value > 64 || CALL(SF_Read(handle, 0, value, buffer, &id)) != 0);
   }
   EXPECT(CALL(SF_Write(handle, 0, 8, NULL, &id)) != 0);
   EXPECT(CALL(SF_Read(handle, 0, 8, NULL, &id)) != 0);
@@ -120,19 +122,19 @@ static void odd_accesses(void) {
   /* The file still works. */
   EXPECT(CALL(SF_Write(handle, 0, 8, buffer, &id)) == 0);
   EXPECT(CALL(SF_Wait(&id)) == 0);
-  EXPECT(agreed(CALL(SF_Destroy(handle))) == 0);
+  EXPECT(agreed_code(CALL(SF_Destroy(handle))) == 0);
   EXPECT(CALL(SF_Write(handle, 0, 8, buffer, &id)) != 0);
 }
 
 int main(void) {
   static char longest[6001];
-  signal(SIGALRM, too_long);
+  signal(SIGALRM, on_timeout);
   memset(longest, 'a', sizeof longest - 1);
   pbeginf_();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  odd_files(longest);
-  odd_accesses();
+  test_invalid_files(longest);
+  test_invalid_accesses();
   alarm(0);
   pend_();
   return 0;

@@ -1,4 +1,4 @@
-/* A program that never starts MPI. */
+/* A program that never starts MPI: it writes and reads a shared file, and prints what it read, or the error. */
 #include <stdio.h>
 #include <string.h>
 

@@ -31,7 +31,7 @@ __all__ = [
 SEQUENTIAL, DIRECT = 0, 1
 OLD, NEW = 0, 1
 OK, ARGUMENT, SYSTEM = 0, 1, 2
-# NumPy's types → Fortran's names of them.
+# Types of NumPy → their names in Fortran, in various spellings.
 TYPES = {"i1": "INTEGER*1", "i2": "integer*2", "i4": "INTEGER*4", "f8": "DOUBLE PRECISION", "c16": "complex * 16"}
 
 
@@ -63,16 +63,16 @@ def load():
 LIBRARY = load()
 
 
-def message():
+def last_message():
     """Return the message of the last error."""
     return LIBRARY.plait_message(None).decode()
 
 
 def check(status):
-    assert status == OK, message()
+    assert status == OK, last_message()
 
 
-def seven(values, kind="i4"):
+def pad_to_seven(values, kind="i4"):
     """Return the values as a list of seven entries of a C integer type; unused entries are -1."""
     return np.array([*values, *[-1] * (7 - len(values))], kind)
 
@@ -85,14 +85,14 @@ def popen(unit, path, access, status, disks=None, processors=-1, form=0):
 
 
 def proc_map(grid, mode=0, user_map=None):
-    user = None if user_map is None else np.array(user_map, "i4")
-    lists = seven(grid)
-    return LIBRARY.plait_proc_map(lists.ctypes.data, mode, None if user is None else user.ctypes.data)
+    user_list = None if user_map is None else np.array(user_map, "i4")
+    lists = pad_to_seven(grid)
+    return LIBRARY.plait_proc_map(lists.ctypes.data, mode, None if user_list is None else user_list.ctypes.data)
 
 
 def array_map(size, codes, blocks, grid, name="A", dtype="i4"):
     """Return the descriptor of an array with elements of a type."""
-    lists = (seven(size, "i8"), seven(codes), seven(blocks, "i8"), seven(grid))
+    lists = (pad_to_seven(size, "i8"), pad_to_seven(codes), pad_to_seven(blocks, "i8"), pad_to_seven(grid))
     descriptor = LIBRARY.plait_array_map(name.encode(), *(values.ctypes.data for values in lists))
     if descriptor > 0 and dtype != "i4":
         check(LIBRARY.plait_array_type(descriptor, TYPES[dtype].encode()))
@@ -111,10 +111,10 @@ class Mapping(mappings.Mapping):
     """A mapping that can be declared to the library."""
 
     def describe(self, name="A", dtype="i4"):
-        """Declare the mapping to the library, and return the descriptor."""
+        """Declare the mapping to the library by proc_map and array_map, and return its descriptor."""
         check(proc_map(self.grid, self.mode, self.user_map))
         descriptor = array_map(self.size, self.codes, self.blocks, self.grid, name, dtype)
-        assert descriptor >= 1, message()
+        assert descriptor >= 1, last_message()
         return descriptor
 
 

@@ -17,8 +17,8 @@ from primitives import (
     array_map,
     check,
     declare_local_array,
+    last_message,
     make_distinct_array,
-    message,
     pclose_all,
     popen,
     pread,
@@ -51,30 +51,30 @@ def test_any_mix_of_distributions(comm, shared, part):
         for salt in range(int(random.integers(1, 4))):
             dtype = str(random.choice(list(TYPES)))
             mapping = random_mapping(random, comm.size)
-            whole = make_distinct_array(mapping.size, dtype, salt)
-            sizes, array, share = declare_local_array(rank_random, mapping, whole, comm.rank)
-            share[...] = mapping.local(whole, comm.rank)
+            global_array = make_distinct_array(mapping.size, dtype, salt)
+            sizes, array, share = declare_local_array(rank_random, mapping, global_array, comm.rank)
+            share[...] = mapping.local(global_array, comm.rank)
             descriptor = mapping.describe(dtype=dtype)
             check(pwrite(array, sizes, descriptor, 3, io_size))
-            written.append(whole)
+            written.append(global_array)
         check(LIBRARY.plait_pclose(3))
-        content = b"".join(whole.tobytes(order="F") for whole in written)
+        content = b"".join(global_array.tobytes(order="F") for global_array in written)
         if access == DIRECT:  # each array was written at the beginning of the file
-            lengths = [whole.nbytes for whole in written]
+            lengths = [global_array.nbytes for global_array in written]
             content = bytearray(max(lengths))
-            for whole in written:
-                content[: whole.nbytes] = whole.tobytes(order="F")
+            for global_array in written:
+                content[: global_array.nbytes] = global_array.tobytes(order="F")
             written = written[-1:]
         assert path.read_bytes() == content
 
         processors = int(random.integers(0, comm.size + 1)) or -1
         check(popen(3, path, access, OLD, None, processors))
-        for whole in written:
-            mapping = random_mapping(random, comm.size, whole.shape)
-            sizes, expected, share = declare_local_array(rank_random, mapping, whole, comm.rank)
+        for global_array in written:
+            mapping = random_mapping(random, comm.size, global_array.shape)
+            sizes, expected, share = declare_local_array(rank_random, mapping, global_array, comm.rank)
             array = expected.copy()
-            share[...] = mapping.local(whole, comm.rank)
-            descriptor = mapping.describe(dtype=whole.dtype.str[1:])
+            share[...] = mapping.local(global_array, comm.rank)
+            descriptor = mapping.describe(dtype=global_array.dtype.str[1:])
             check(pread(array, sizes, descriptor, 3, io_size))
             np.testing.assert_array_equal(array, expected)  # elements outside the share are unchanged
         check(LIBRARY.plait_pclose(3))
@@ -83,61 +83,61 @@ def test_any_mix_of_distributions(comm, shared, part):
 def test_three_dimensions_in_two_sizes(comm, shared):
     """Three dimensions may be passed as two sizes, and ranks with a smaller share may declare the largest one."""
     ranks = comm.size
-    whole = make_distinct_array((4, 3, 4 * ranks - 3), "i4")
-    mapping = Mapping(whole.shape, (0, 0, BLOCK_CYCLIC), (-1, -1, 4), (1, 1, ranks), 0, ())
+    global_array = make_distinct_array((4, 3, 4 * ranks - 3), "i4")
+    mapping = Mapping(global_array.shape, (0, 0, BLOCK_CYCLIC), (-1, -1, 4), (1, 1, ranks), 0, ())
     descriptor = mapping.describe()
-    mine = mapping.local(whole, comm.rank)
-    largest = (4, 3, 4 if ranks > 1 else whole.shape[2])
+    local = mapping.local(global_array, comm.rank)
+    largest = (4, 3, 4 if ranks > 1 else global_array.shape[2])
     check(popen(3, shared / "a", DIRECT, NEW))
     array = np.zeros(largest, "i4", order="F")
-    array[:, :, : mine.shape[2]] = mine
+    array[:, :, : local.shape[2]] = local
     check(pwrite(array, (12, largest[2]), descriptor, 3))  # (n1 * n2, n3)
     check(LIBRARY.plait_pclose(3))
-    assert (shared / "a").read_bytes() == whole.tobytes(order="F")
+    assert (shared / "a").read_bytes() == global_array.tobytes(order="F")
     comm.Barrier()
     check(popen(3, shared / "a", DIRECT, OLD))
-    other = Mapping(whole.shape, (0, BLOCK, 0), (-1,) * 3, (1, ranks, 1), 0, ())
+    other = Mapping(global_array.shape, (0, BLOCK, 0), (-1,) * 3, (1, ranks, 1), 0, ())
     descriptor = other.describe()
-    mine = other.local(whole, comm.rank)
-    middle, planes = -(-3 // ranks), whole.shape[2]
+    local = other.local(global_array, comm.rank)
+    middle, planes = -(-3 // ranks), global_array.shape[2]
     for sizes, first in (((4, middle * planes), 4), ((6, middle * planes), 6)):
         array = np.full((first, middle, planes), -1, "i4", order="F")
         expected = array.copy(order="F")
-        expected[:4, : mine.shape[1]] = mine
+        expected[:4, : local.shape[1]] = local
         check(pread(array, sizes, descriptor, 3))
         np.testing.assert_array_equal(array, expected)
     # These sizes may come from an array declared as (6, middle, planes) or from other arrays, which is ambiguous.
     if middle > 1 and planes > 1:
         array = np.zeros((6 * middle, planes), "i4", order="F")
         assert pread(array, array.shape, descriptor, 3) == 1
-        assert "is not clear" in message()
-        assert f"4x{middle}x{planes}" in message()
+        assert "is not clear" in last_message()
+        assert f"4x{middle}x{planes}" in last_message()
 
 
 def test_a_program_that_changes_its_grid(comm, shared):
     """A descriptor is interpreted by the grid that proc_map has declared last."""
     path = shared / "a"
-    whole = make_distinct_array((12, 10), "i4")
+    global_array = make_distinct_array((12, 10), "i4")
     if comm.rank == 0:
-        path.write_bytes(whole.tobytes(order="F"))
+        path.write_bytes(global_array.tobytes(order="F"))
     grid = (comm.size, 1)
-    mapping = Mapping(whole.shape, (CYCLIC, 0), (-1, -1), grid, 0, ())
+    mapping = Mapping(global_array.shape, (CYCLIC, 0), (-1, -1), grid, 0, ())
     descriptor = mapping.describe()
     check(popen(3, path, DIRECT, OLD))
     for mode in (0, -1, 1, 2, -1):
         mapping.mode, mapping.user_map = mode, tuple(reversed(range(comm.size)))
         check(proc_map(grid, mode, mapping.user_map))
-        mine = mapping.local(whole, comm.rank)
-        array = np.zeros(mine.shape, "i4", order="F")
-        check(pread(array, mine.shape, descriptor, 3))
-        np.testing.assert_array_equal(array, mine)
+        local = mapping.local(global_array, comm.rank)
+        array = np.zeros(local.shape, "i4", order="F")
+        check(pread(array, local.shape, descriptor, 3))
+        np.testing.assert_array_equal(array, local)
     # Change to a grid of other dimensions and back; trailing dimensions of size 1 make no difference.
     check(proc_map((1, comm.size)))
     if comm.size > 1:
-        assert pread(array, mine.shape, descriptor, 3) != OK
-        assert "call proc_map" in message()
+        assert pread(array, local.shape, descriptor, 3) != OK
+        assert "call proc_map" in last_message()
     check(proc_map((comm.size,)))
-    check(pread(array, mine.shape, descriptor, 3))
+    check(pread(array, local.shape, descriptor, 3))
 
 
 def test_sequential_access_continues_and_direct_access_begins_anew(comm, shared):
@@ -166,8 +166,8 @@ def test_sequential_access_continues_and_direct_access_begins_anew(comm, shared)
     check(pwrite(parts[2].copy(), (array.size, 1), descriptor, 0))  # at the position of the failed read
     check(LIBRARY.plait_pclose(1))
     check(LIBRARY.plait_pclose(0))
-    whole = [make_distinct_array((9,), "i4", salt) for salt in (0, 1, 3, 2)]
-    assert path.read_bytes() == b"".join(part.tobytes() for part in whole)
+    global_array = [make_distinct_array((9,), "i4", salt) for salt in (0, 1, 3, 2)]
+    assert path.read_bytes() == b"".join(part.tobytes() for part in global_array)
 
 
 def test_a_new_file_appears_whole(comm, shared):
@@ -175,8 +175,8 @@ def test_a_new_file_appears_whole(comm, shared):
     check(popen(5, path, SEQUENTIAL, NEW))
     mapping = Mapping((5,), (BLOCK,), (-1,), (comm.size,), 0, ())
     descriptor = mapping.describe()
-    mine = mapping.local(make_distinct_array((5,), "i4"), comm.rank)
-    array = np.ascontiguousarray(mine)
+    local = mapping.local(make_distinct_array((5,), "i4"), comm.rank)
+    array = np.ascontiguousarray(local)
     check(pwrite(array, (array.size, 1), descriptor, 5))
     comm.Barrier()
     assert not path.exists()
@@ -185,50 +185,45 @@ def test_a_new_file_appears_whole(comm, shared):
     assert path.read_bytes() == make_distinct_array((5,), "i4").tobytes()
 
 
-def bytes_read():
-    """Return the bytes that this process has read by system calls."""
+def read_io_counter(name):
+    """Return how many bytes this process has read (rchar) or written (wchar) by system calls."""
     with open("/proc/self/io", encoding="ascii") as counters:
-        return int(next(line for line in counters if line.startswith("rchar")).split()[1])
-
-
-def bytes_written():
-    with open("/proc/self/io", encoding="ascii") as counters:
-        return int(next(line for line in counters if line.startswith("wchar")).split()[1])
+        return int(next(line for line in counters if line.startswith(name)).split()[1])
 
 
 def test_at_most_the_requested_ranks_access_the_file(comm, shared):
-    if not _has_io_counters():
+    if not has_io_counters():
         pytest.skip("this system does not count what a process reads")
     size = (256, 512)
-    whole = make_distinct_array(size, "i4")
+    global_array = make_distinct_array(size, "i4")
     path = shared / "a"
     if comm.rank == 0:
-        path.write_bytes(whole.tobytes(order="F"))
+        path.write_bytes(global_array.tobytes(order="F"))
     mapping = Mapping(size, (0, CYCLIC), (-1, -1), (1, comm.size), 0, ())
     descriptor = mapping.describe()
-    mine = np.asfortranarray(mapping.local(whole, comm.rank))
-    array = np.zeros_like(mine, order="F")
+    local = np.asfortranarray(mapping.local(global_array, comm.rank))
+    array = np.zeros_like(local, order="F")
     for processors in range(1, comm.size + 1):
         check(popen(3, path, DIRECT, OLD, None, processors))
-        before = bytes_read(), bytes_written()
+        before = read_io_counter("rchar"), read_io_counter("wchar")
         check(pread(array, array.shape, descriptor, 3))
-        read = bytes_read() - before[0]
-        np.testing.assert_array_equal(array, mine)
+        read = read_io_counter("rchar") - before[0]
+        np.testing.assert_array_equal(array, local)
         check(pwrite(array, array.shape, descriptor, 3))
-        written = bytes_written() - before[1]
+        written = read_io_counter("wchar") - before[1]
         check(LIBRARY.plait_pclose(3))
         for counts in (comm.allgather(read), comm.allgather(written)):
-            # Reading the counters themselves reads less than 4096 bytes.  Plait decides at run time which ranks access
-            # which bytes.
+            # A rank that does not access the file has only read the counters, less than 4096 bytes. Plait decides at
+            # run time which ranks access which bytes.
             assert sum(count >= 4096 for count in counts) <= processors
-            assert 0 <= sum(counts) - whole.nbytes < 4096 * comm.size
-    assert path.read_bytes() == whole.tobytes(order="F")
+            assert 0 <= sum(counts) - global_array.nbytes < 4096 * comm.size
+    assert path.read_bytes() == global_array.tobytes(order="F")
 
 
-def _has_io_counters():
+def has_io_counters():
     try:
-        before = bytes_read()
-        return bytes_read() > before
+        before = read_io_counter("rchar")
+        return read_io_counter("rchar") > before
     except (OSError, StopIteration):
         return False
 
@@ -275,7 +270,7 @@ def test_the_thesis_tables(comm, shared):
     assert table.tolist() == [[64, 64, *none], [1, 1, *none], [-1, -1, *none], [*grid, *none]]
 
 
-def test_tables_for_people(comm, shared, capfd):
+def test_printed_tables(comm, shared, capfd):
     check(popen(3, shared / "TEST", SEQUENTIAL, NEW))
     check(proc_map((comm.size, 1), 0))
     descriptor = array_map((64, 64), (BLOCK, CYCLIC), (-1, -1), (comm.size, 1), "PRESSURE")

@@ -13,7 +13,7 @@ from primitives import (
     SEQUENTIAL,
     array_map,
     check,
-    message,
+    last_message,
     pclose_all,
     popen,
     pread,
@@ -32,39 +32,39 @@ def _units():
     pclose_all()
 
 
-def count_failures(comm, call, good, bad, seed):
-    """Replace one argument at a time by a bad value, on some ranks or on all.
+def count_failures(comm, call, valid, invalid, seed):
+    """Replace one argument at a time by an invalid value, on one rank or on all.
 
     Checks that each call has the same status and message on all ranks, and returns how many calls failed.
     """
-    draw = random.Random(seed)
+    random_source = random.Random(seed)
     failures = 0
-    for name, values in bad.items():
+    for name, values in invalid.items():
         for value in values:
-            wrong = draw.choice([True, False]) | (draw.randrange(comm.size) == comm.rank)
-            status = call(**{**good, name: value} if wrong else good)
-            outcome = (status, "" if status == OK else message())
+            is_replaced = random_source.choice([True, False]) | (random_source.randrange(comm.size) == comm.rank)
+            status = call(**{**valid, name: value} if is_replaced else valid)
+            outcome = (status, "" if status == OK else last_message())
             outcomes = comm.allgather(outcome)
             assert all(other == outcomes[0] for other in outcomes), (name, value, outcomes)
             assert status == OK or (outcome[1] and "std::" not in outcome[1]), (name, value, outcome)
             failures += status != OK
-    assert comm.allgather(call(**good)) == [OK] * comm.size, message()
+    assert comm.allgather(call(**valid)) == [OK] * comm.size, last_message()
     return failures
 
 
 def test_opening(comm, shared):
     def call(unit, path, access, form, status, processors):
-        found = popen(unit, str(path), access, status, None, processors, form)
-        if found == OK:
+        status_of_call = popen(unit, str(path), access, status, None, processors, form)
+        if status_of_call == OK:
             check(LIBRARY.plait_pclose(unit))
-        return found
+        return status_of_call
 
     if comm.rank == 0:
         (shared / "a").write_bytes(bytes(16))
     comm.Barrier()
-    good = {"unit": 3, "path": f"raw:{shared}/a", "access": SEQUENTIAL, "form": 0, "status": OLD, "processors": -1}
-    bad = {"path": NAMES[:1] + NAMES[2:], **dict.fromkeys(("access", "form", "status", "processors"), NUMBERS)}
-    assert count_failures(comm, call, good, bad, 0) > 8
+    valid = {"unit": 3, "path": f"raw:{shared}/a", "access": SEQUENTIAL, "form": 0, "status": OLD, "processors": -1}
+    invalid = {"path": NAMES[:1] + NAMES[2:], **dict.fromkeys(("access", "form", "status", "processors"), NUMBERS)}
+    assert count_failures(comm, call, valid, invalid, 0) > 8
 
 
 def test_reading_and_writing(comm, shared):
@@ -77,15 +77,15 @@ def test_reading_and_writing(comm, shared):
     check(popen(3, f"raw:{shared}/a", SEQUENTIAL, OLD))
 
     def call(rows, columns, descriptor, unit, io_size):
-        found = pread(local_array, (rows, columns), descriptor, unit, io_size)
-        if found == OK:  # reopen the file, so that the next call begins at its start
+        status_of_call = pread(local_array, (rows, columns), descriptor, unit, io_size)
+        if status_of_call == OK:  # reopen the file, so that the next call begins at its start
             check(LIBRARY.plait_pclose(3))
             check(popen(3, f"raw:{shared}/a", SEQUENTIAL, OLD))
-        return found
+        return status_of_call
 
-    good = {"rows": 2, "columns": 1, "descriptor": vector, "unit": 3, "io_size": -1}
-    bad = {"rows": LONGS, "columns": LONGS, "descriptor": NUMBERS, "io_size": LONGS}
-    assert count_failures(comm, call, good, bad, 1) > 10
+    valid = {"rows": 2, "columns": 1, "descriptor": vector, "unit": 3, "io_size": -1}
+    invalid = {"rows": LONGS, "columns": LONGS, "descriptor": NUMBERS, "io_size": LONGS}
+    assert count_failures(comm, call, valid, invalid, 1) > 10
 
 
 def test_describing(comm):
@@ -93,10 +93,10 @@ def test_describing(comm):
     check(proc_map((comm.size,)))
     for name, values in {"size": LONGS, "codes": NUMBERS, "blocks": LONGS, "grid": NUMBERS}.items():
         for value in values:
-            good = {"size": (4,), "codes": (BLOCK,), "blocks": (-1,), "grid": (comm.size,)}
-            if array_map(**{**good, name: (value,)}) < 1:
-                assert message()
-                assert "std::" not in message()
+            valid = {"size": (4,), "codes": (BLOCK,), "blocks": (-1,), "grid": (comm.size,)}
+            if array_map(**{**valid, name: (value,)}) < 1:
+                assert last_message()
+                assert "std::" not in last_message()
     for value in (number for number in NUMBERS if number != 8):  # descriptor 8 exists by now
         assert LIBRARY.plait_array_type(value, b"INTEGER*4") != OK
         assert LIBRARY.plait_pclose(value) != OK

@@ -11,8 +11,8 @@ from primitives import (
     SEQUENTIAL,
     SYSTEM,
     check,
+    last_message,
     make_distinct_array,
-    message,
     pclose_all,
     popen,
     pread,
@@ -42,59 +42,59 @@ def disks(comm, shared, monkeypatch):
     return folders
 
 
-def components(folders):
+def count_components(folders):
     return sum(len(list(folder.iterdir())) for folder in folders)
 
 
-@pytest.mark.parametrize(("asked", "expected"), [(-1, 3), (2, 2), (1, 1), (3, 3), (9, 3)])
-def test_striped_files(comm, shared, disks, asked, expected):
-    random = np.random.default_rng([comm.size, asked + 1])
+@pytest.mark.parametrize(("requested", "expected"), [(-1, 3), (2, 2), (1, 1), (3, 3), (9, 3)])
+def test_striped_files(comm, shared, disks, requested, expected):
+    random = np.random.default_rng([comm.size, requested + 1])
     path = shared / "a"
-    number = np.array([asked], "i4")
-    check(popen(3, path, SEQUENTIAL, NEW, number, int(random.integers(1, comm.size + 1))))
-    assert number[0] == expected
+    disks_argument = np.array([requested], "i4")
+    check(popen(3, path, SEQUENTIAL, NEW, disks_argument, int(random.integers(1, comm.size + 1))))
+    assert disks_argument[0] == expected
     written = []
     for salt in range(3):
         mapping = random_mapping(random, comm.size, (int(random.integers(100, 200)), 211))
-        whole = make_distinct_array(mapping.size, ["i4", "c16", "i1"][salt], salt)
-        mine = np.asfortranarray(mapping.local(whole, comm.rank))
-        check(pwrite(mine, (mine.size, 1), mapping.describe(dtype=whole.dtype.str[1:]), 3))
-        written.append(whole)
+        global_array = make_distinct_array(mapping.size, ["i4", "c16", "i1"][salt], salt)
+        local = np.asfortranarray(mapping.local(global_array, comm.rank))
+        check(pwrite(local, (local.size, 1), mapping.describe(dtype=global_array.dtype.str[1:]), 3))
+        written.append(global_array)
     comm.Barrier()
     assert not path.exists()
     comm.Barrier()
     check(LIBRARY.plait_pclose(3))
-    content = b"".join(whole.tobytes(order="F") for whole in written)
+    content = b"".join(global_array.tobytes(order="F") for global_array in written)
     with plait.open(f"stripe:{path}", comm=comm, shape=(len(content),), dtype="u1") as file:
         layout = plait.Layout((len(content),), "(block)", grid=(comm.size,))
         assert file.read(layout).tobytes() == np.frombuffer(content, "u1")[layout.indices(comm.rank)[0]].tobytes()
-    assert components(disks) == expected
+    assert count_components(disks) == expected
     comm.Barrier()
 
     # The number of disks of an old file takes precedence over the argument.
-    number[0] = 1 + asked % 3
-    check(popen(4, path, SEQUENTIAL, OLD, number))
-    assert number[0] == expected
+    disks_argument[0] = 1 + requested % 3
+    check(popen(4, path, SEQUENTIAL, OLD, disks_argument))
+    assert disks_argument[0] == expected
     row = np.zeros(6, "i4")
     check(LIBRARY.plait_fda(4, row.ctypes.data))
     assert list(row) == [4, 0, 0, 0, expected, comm.size]
-    for whole in written:
-        mapping = random_mapping(random, comm.size, whole.shape)
-        mine = np.asfortranarray(mapping.local(whole, comm.rank))
-        found = np.zeros_like(mine)
-        check(pread(found, (mine.size, 1), mapping.describe(dtype=whole.dtype.str[1:]), 4))
-        np.testing.assert_array_equal(found, mine)
+    for global_array in written:
+        mapping = random_mapping(random, comm.size, global_array.shape)
+        local = np.asfortranarray(mapping.local(global_array, comm.rank))
+        read_back = np.zeros_like(local)
+        check(pread(read_back, (local.size, 1), mapping.describe(dtype=global_array.dtype.str[1:]), 4))
+        np.testing.assert_array_equal(read_back, local)
     # An existing striped file is changed in place and cannot grow.
-    status = pwrite(found, (found.size, 1), last_descriptor(), 4)
-    assert status == SYSTEM, message()
+    status = pwrite(read_back, (read_back.size, 1), last_descriptor(), 4)
+    assert status == SYSTEM, last_message()
     check(LIBRARY.plait_pclose(4))
     check(popen(4, path, DIRECT, OLD))
     first = random_mapping(random, comm.size, written[0].shape)
-    mine = np.asfortranarray(first.local(written[0] + 5, comm.rank))
-    check(pwrite(mine, (mine.size, 1), first.describe(dtype="i4"), 4))
-    found = np.zeros_like(mine)
-    check(pread(found, (mine.size, 1), last_descriptor(), 4))
-    np.testing.assert_array_equal(found, mine)
+    local = np.asfortranarray(first.local(written[0] + 5, comm.rank))
+    check(pwrite(local, (local.size, 1), first.describe(dtype="i4"), 4))
+    read_back = np.zeros_like(local)
+    check(pread(read_back, (local.size, 1), last_descriptor(), 4))
+    np.testing.assert_array_equal(read_back, local)
 
 
 def last_descriptor():
@@ -109,35 +109,38 @@ def last_descriptor():
 
 def test_without_plait_disks_a_file_has_one_disk(comm, shared, monkeypatch):
     monkeypatch.delenv("PLAIT_DISKS", raising=False)
-    for asked in (-1, 1, 5):
-        number = np.array([asked], "i4")
-        check(popen(3, shared / f"a{asked}", SEQUENTIAL, NEW, number))
-        assert number[0] == 1
+    for requested in (-1, 1, 5):
+        disks_argument = np.array([requested], "i4")
+        check(popen(3, shared / f"a{requested}", SEQUENTIAL, NEW, disks_argument))
+        assert disks_argument[0] == 1
         check(LIBRARY.plait_pclose(3))
-    number[0] = 4
-    check(popen(3, shared / "a5", SEQUENTIAL, OLD, number))
-    assert number[0] == 1
+    disks_argument[0] = 4
+    check(popen(3, shared / "a5", SEQUENTIAL, OLD, disks_argument))
+    assert disks_argument[0] == 1
 
 
 def test_names_with_characters_that_striped_names_use(comm, shared, monkeypatch):
-    odd = "50% a,b&c?d=%41"
-    folders = [shared / f"{odd}{i}" for i in range(2)]
+    special_name = "50% a,b&c?d=%41"
+    folders = [shared / f"{special_name}{i}" for i in range(2)]
     if comm.rank == 0:
         for folder in folders:
             folder.mkdir()
     comm.Barrier()
     monkeypatch.setenv("PLAIT_DISKS", ":".join(map(str, folders)))
-    number = np.array([-1], "i4")
-    check(popen(3, shared / odd, SEQUENTIAL, NEW, number))
+    disks_argument = np.array([-1], "i4")
+    check(popen(3, shared / special_name, SEQUENTIAL, NEW, disks_argument))
     check(LIBRARY.plait_pclose(3))
-    check(popen(3, shared / odd, SEQUENTIAL, OLD, number))
-    assert number[0] == 2
+    check(popen(3, shared / special_name, SEQUENTIAL, OLD, disks_argument))
+    assert disks_argument[0] == 2
     check(LIBRARY.plait_pclose(3))
-    assert [component.name.split(".")[0] for folder in folders for component in folder.iterdir()] == [odd, odd]
+    assert [component.name.split(".")[0] for folder in folders for component in folder.iterdir()] == [
+        special_name,
+        special_name,
+    ]
 
 
 def test_names_that_choose_disks_themselves(comm, shared, disks):
     assert popen(3, f"stripe:{shared / 'a'}", SEQUENTIAL, NEW) == ARGUMENT
-    assert "PLAIT_DISKS" in message()
+    assert "PLAIT_DISKS" in last_message()
     assert popen(3, shared / "none", SEQUENTIAL, OLD) == SYSTEM
-    assert "No such file" in message()
+    assert "No such file" in last_message()

@@ -16,8 +16,8 @@ from primitives import (
     Mapping,
     check,
     declare_local_array,
+    last_message,
     make_distinct_array,
-    message,
     pclose_all,
     popen,
     pread,
@@ -50,18 +50,18 @@ def map_rows(comm, size, dtype="i4"):
     return mapping, mapping.describe(dtype=dtype)
 
 
-def share(mapping, whole, rank):
+def make_local_array(mapping, global_array, rank):
     """Return a rank's part as a dense array, and the two sizes with which it is passed."""
-    local = mapping.local(whole, rank)
-    array = np.full(max(local.size, 1), -1, whole.dtype)
+    local = mapping.local(global_array, rank)
+    array = np.full(max(local.size, 1), -1, global_array.dtype)
     array[: local.size] = local.reshape(-1, order="F")
     return array, (local.size, 1)
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_each_write_is_a_step(comm, part):
-    random = np.random.default_rng([part, comm.size])
-    rank_random = np.random.default_rng([part, comm.size, comm.rank])
+@pytest.mark.parametrize("seed", range(4))
+def test_each_write_is_a_step(comm, seed):
+    random = np.random.default_rng([seed, comm.size])
+    rank_random = np.random.default_rng([seed, comm.size, comm.rank])
     for _ in range(4):
         access = int(random.integers(2))
         disks = np.array([-1], "i4")
@@ -72,17 +72,17 @@ def test_each_write_is_a_step(comm, part):
         for salt in range(int(random.integers(1, 4))):
             dtype = str(random.choice(list(TYPES)))
             mapping = random_mapping(random, comm.size)
-            whole = make_distinct_array(mapping.size, dtype, salt)
-            sizes, array, mine = declare_local_array(rank_random, mapping, whole, comm.rank)
-            mine[...] = mapping.local(whole, comm.rank)
+            global_array = make_distinct_array(mapping.size, dtype, salt)
+            sizes, array, local = declare_local_array(rank_random, mapping, global_array, comm.rank)
+            local[...] = mapping.local(global_array, comm.rank)
             check(pwrite(array, sizes, mapping.describe(dtype=dtype), 1))
-            written.append(whole)
-        for whole in written:
-            mapping = random_mapping(random, comm.size, whole.shape)
-            sizes, expected, mine = declare_local_array(rank_random, mapping, whole, comm.rank)
+            written.append(global_array)
+        for global_array in written:
+            mapping = random_mapping(random, comm.size, global_array.shape)
+            sizes, expected, local = declare_local_array(rank_random, mapping, global_array, comm.rank)
             array = expected.copy()
-            mine[...] = mapping.local(whole, comm.rank)
-            check(pread(array, sizes, mapping.describe(dtype=whole.dtype.str[1:]), 2))
+            local[...] = mapping.local(global_array, comm.rank)
+            check(pread(array, sizes, mapping.describe(dtype=global_array.dtype.str[1:]), 2))
             np.testing.assert_array_equal(array, expected)  # elements outside the share are unchanged
         check(LIBRARY.plait_pclose(2))
         check(LIBRARY.plait_pclose(1))
@@ -96,34 +96,34 @@ def test_other_programs_learn_the_type_with_each_step(comm):
         make_distinct_array((6,), "i2", 2),
     ]
     with plait.open("pipe:flow", comm=comm) as file:
-        for whole in fields:
-            mapping, descriptor = map_rows(comm, whole.shape, whole.dtype.str[1:])
-            array, sizes = share(mapping, whole, comm.rank)
+        for global_array in fields:
+            mapping, descriptor = map_rows(comm, global_array.shape, global_array.dtype.str[1:])
+            array, sizes = make_local_array(mapping, global_array, comm.rank)
             check(pwrite(array, sizes, descriptor, 1))
         with pytest.raises(plait.ArgumentError, match=r"call begin_step\(\) first"):
             file.read(plait.Layout((), (), grid=()))
-        for number, whole in enumerate(fields):
+        for number, global_array in enumerate(fields):
             step = file.begin_step()
-            assert (step.number, file.shape, file.dtype) == (number, whole.shape, whole.dtype)
-            layout = plait.Layout(whole.shape, ["cyclic"] + ["*"] * (whole.ndim - 1), grid=(comm.size,))
-            np.testing.assert_array_equal(file.read(layout), whole[layout.indices(comm.rank)[0]])
+            assert (step.number, file.shape, file.dtype) == (number, global_array.shape, global_array.dtype)
+            layout = plait.Layout(global_array.shape, ["cyclic"] + ["*"] * (global_array.ndim - 1), grid=(comm.size,))
+            np.testing.assert_array_equal(file.read(layout), global_array[layout.indices(comm.rank)[0]])
             file.end_step()
     check(LIBRARY.plait_pclose(1))
 
 
 def test_what_python_writes_is_read(comm):
-    whole = make_distinct_array((8, 3), "f8")
-    layout = plait.Layout(whole.shape, "(cyclic, *)", grid=(comm.size,))
-    with plait.open(WRITER, "w", comm=comm, shape=whole.shape, dtype="f8") as file:
+    global_array = make_distinct_array((8, 3), "f8")
+    layout = plait.Layout(global_array.shape, "(cyclic, *)", grid=(comm.size,))
+    with plait.open(WRITER, "w", comm=comm, shape=global_array.shape, dtype="f8") as file:
         check(popen(2, "pipe:flow", SEQUENTIAL, OLD))
         for factor in (1, 2):
             file.begin_step({"factor": factor})
-            file.write(whole[layout.indices(comm.rank)[0]] * factor, layout)
+            file.write(global_array[layout.indices(comm.rank)[0]] * factor, layout)
             file.end_step()
-        mapping, descriptor = map_rows(comm, whole.shape, "f8")
+        mapping, descriptor = map_rows(comm, global_array.shape, "f8")
         for factor in (1, 2):
-            array, sizes = share(mapping, np.zeros_like(whole), comm.rank)
-            expected, _ = share(mapping, whole * factor, comm.rank)
+            array, sizes = make_local_array(mapping, np.zeros_like(global_array), comm.rank)
+            expected, _ = make_local_array(mapping, global_array * factor, comm.rank)
             check(pread(array, sizes, descriptor, 2))
             np.testing.assert_array_equal(array[: sizes[0]], expected[: sizes[0]])
         check(LIBRARY.plait_pclose(2))
@@ -132,35 +132,35 @@ def test_what_python_writes_is_read(comm):
 def test_mistakes(comm, shared, monkeypatch):
     monkeypatch.setenv("PLAIT_DISKS", str(shared))  # pipes ignore it
     assert popen(1, "pipe:flow?timeout=0.1", SEQUENTIAL, OLD) == SYSTEM
-    assert "no writer has come within 0.1 s" in message()
+    assert "no writer has come within 0.1 s" in last_message()
     assert popen(1, "pipe:flow?timeout=0.1", SEQUENTIAL, NEW) == SYSTEM
-    assert "no reader has come within 0.1 s" in message()
+    assert "no reader has come within 0.1 s" in last_message()
     assert popen(1, "pipe:flow?disks=2", SEQUENTIAL, NEW) == ARGUMENT
     check(popen(1, WRITER, SEQUENTIAL, NEW))
     assert popen(3, WRITER, SEQUENTIAL, NEW) == ARGUMENT
-    assert "unit 1 is making it already" in message()
+    assert "unit 1 is making it already" in last_message()
     check(popen(2, "pipe:flow", SEQUENTIAL, OLD))
     row = np.zeros(6, "i4")
     check(LIBRARY.plait_fda(2, row.ctypes.data))
     assert row.tolist() == [2, 0, 0, OLD, 0, comm.size]
 
-    whole = make_distinct_array((7, 4), "i4")
-    mapping, descriptor = map_rows(comm, whole.shape)
-    array, sizes = share(mapping, whole, comm.rank)
+    global_array = make_distinct_array((7, 4), "i4")
+    mapping, descriptor = map_rows(comm, global_array.shape)
+    array, sizes = make_local_array(mapping, global_array, comm.rank)
     assert pread(array, sizes, descriptor, 1) == ARGUMENT
-    assert "open for writing" in message()
+    assert "open for writing" in last_message()
     assert pwrite(array, sizes, descriptor, 2) == ARGUMENT
-    assert "open for reading" in message()
+    assert "open for reading" in last_message()
     for _ in range(3):
         check(pwrite(array, sizes, descriptor, 1))
-    other, wider = map_rows(comm, whole.shape, "f8")
-    double, sizes_of_double = share(other, whole.astype("f8"), comm.rank)
+    other, wider = map_rows(comm, global_array.shape, "f8")
+    double, sizes_of_double = make_local_array(other, global_array.astype("f8"), comm.rank)
     assert pread(double, sizes_of_double, wider, 2) == ARGUMENT
-    assert "is 7x4 elements of 4 bytes (<i4), but the read expected 7x4 elements of 8 bytes" in message()
+    assert "is 7x4 elements of 4 bytes (<i4), but the read expected 7x4 elements of 8 bytes" in last_message()
     smaller, shorter = map_rows(comm, (7, 3))
-    _, sizes_of_smaller = share(smaller, whole[:, :3], comm.rank)
+    _, sizes_of_smaller = make_local_array(smaller, global_array[:, :3], comm.rank)
     assert pread(array, sizes_of_smaller, shorter, 2) == ARGUMENT
-    assert "the read expected 7x3 elements of 4 bytes" in message()
+    assert "the read expected 7x3 elements of 4 bytes" in last_message()
     found = np.full_like(array, -1)
     check(pread(found, sizes, mapping.describe(), 2))  # the third step
     np.testing.assert_array_equal(found[: sizes[0]], array[: sizes[0]])

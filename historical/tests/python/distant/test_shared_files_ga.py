@@ -12,8 +12,8 @@ HEADERS = ROOT / "historical/include/plait/ga"
 SOURCES = ROOT / "historical/bindings/shared_files1998"
 MPICC = shutil.which("mpicc")
 INTEGERS = {4: ("plait_sf", "int32_t", []), 8: ("plait_sf_i8", "int64_t", ["-fdefault-integer-8"])}
-TOGETHER: dict[str, str] = {}
-APART = {"SF_TEST_APART": "1"}
+SHARED_FOLDER: dict[str, str] = {}
+SEPARATE_FOLDERS = {"SF_TEST_APART": "1"}
 
 pytestmark = pytest.mark.skipif(
     MPICC is None or MPIEXEC is None or not (LIBRARIES / "libplait_sf.so").exists(),
@@ -44,8 +44,8 @@ def compile_program(folder, source, kind=4):
 
 def mpi_libraries():
     """Return the libraries of the MPI compiler wrapper, for other compilers."""
-    shown = subprocess.run([MPICC, "-show"], capture_output=True, text=True, check=True).stdout
-    return [word for word in shown.split()[1:] if word.startswith(("-L", "-l", "-Wl"))]
+    printed = subprocess.run([MPICC, "-show"], capture_output=True, text=True, check=True).stdout
+    return [word for word in printed.split()[1:] if word.startswith(("-L", "-l", "-Wl"))]
 
 
 def run(program, ranks, folder, **environment):
@@ -58,10 +58,10 @@ def run(program, ranks, folder, **environment):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("place", [TOGETHER, APART], ids=["one folder", "folders of their own"])
+@pytest.mark.parametrize("environment", [SHARED_FOLDER, SEPARATE_FOLDERS], ids=["one folder", "folders of their own"])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
-def test_c_program(tmp_path, ranks, place):
-    run(compile_program(tmp_path, "calls.c"), ranks, tmp_path, **place)
+def test_c_program(tmp_path, ranks, environment):
+    run(compile_program(tmp_path, "calls.c"), ranks, tmp_path, **environment)
 
 
 @pytest.mark.sampled(1)
@@ -83,17 +83,17 @@ def test_a_program_needs_no_threads_of_mpi(tmp_path, node):
 
 @needs_fortran
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("place", [TOGETHER, APART], ids=["one folder", "folders of their own"])
+@pytest.mark.parametrize("environment", [SHARED_FOLDER, SEPARATE_FOLDERS], ids=["one folder", "folders of their own"])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("kind", [4, 8])
-def test_fortran_program(tmp_path, kind, ranks, place):
-    run(compile_program(tmp_path, "records.f", kind), ranks, tmp_path, **place)
+def test_fortran_program(tmp_path, kind, ranks, environment):
+    run(compile_program(tmp_path, "records.f", kind), ranks, tmp_path, **environment)
 
 
 @needs_fortran
 @pytest.mark.long
 def test_fortran_program_without_messages_on_nodes_of_one_rank(tmp_path):
-    run(compile_program(tmp_path, "records.f"), 3, tmp_path, PLAIT_NODE_SIZE="1", **APART)
+    run(compile_program(tmp_path, "records.f"), 3, tmp_path, PLAIT_NODE_SIZE="1", **SEPARATE_FOLDERS)
 
 
 @needs_fortran
@@ -131,9 +131,9 @@ def test_without_mpi(tmp_path, ranks):
     done = launch(program, ranks, tmp_path)
     assert done.returncode == 0, done.stderr
     printed = done.stdout.splitlines()
-    wanted = "kept" if ranks == 1 else f"MPI is not started in a job of {ranks} processes"
+    expected = "kept" if ranks == 1 else f"MPI is not started in a job of {ranks} processes"
     assert len(printed) == ranks
-    assert all(line.startswith(wanted) for line in printed), printed
+    assert all(line.startswith(expected) for line in printed), printed
     assert sorted(path.name for path in tmp_path.iterdir()) == ["around.o", "without_mpi_4"]
 
 

@@ -37,7 +37,7 @@ def test_the_example_of_the_guide_prints_the_output_that_the_guide_shows(tmp_pat
     block = f"```fortran\n{path.read_text(encoding='utf-8')}```\n"
     guides = [guide.read_text(encoding="utf-8") for guide in (ROOT / "docs/guides").glob("*.md")]
     (after,) = [guide.partition(block)[2] for guide in guides if block in guide]
-    printed, said = run(compile_program(path, tmp_path, kind), 4, tmp_path)
-    assert said == ""
+    printed, errors = run(compile_program(path, tmp_path, kind), 4, tmp_path)
+    assert errors == ""
     shown = after.split("```text\n")[1].split("```")[0]
     assert [line.split() for line in printed.splitlines()] == [line.split() for line in shown.splitlines()]
