@@ -51,7 +51,7 @@ Mode parse_mode(const std::string& name) {
 /// Describes how a new array would be stored.
 container::Content new_array(const std::string& name, const FileOptions& options) {
   const std::string path = store::canonical_name(name);
-  const auto file = driver::new_file(path, driver::find_driver(path).contents(), options);
+  const auto file = driver::describe_new_file(path, driver::find_driver(path).contents(), options);
   return static_cast<const container::Content&>(file->content());
 }
 

@@ -1,3 +1,6 @@
+// Opens a store that every rank opens itself: rank 0 alone reads or describes the array in it, and the other ranks take
+// over its encoded result, so that all ranks have the same description.
+
 #include "driver/collective_driver.hpp"
 
 #include "collective/broadcast.hpp"

@@ -1,4 +1,4 @@
-/// Drivers whose stores all ranks open together.
+/// Drivers whose stores all ranks open together, such as memory that the ranks share.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 namespace plait::driver {
 
+/// A driver whose stores every rank opens itself. (With a FileDriver, rank 0 opens first and broadcasts the location.)
 class CollectiveDriver : public Driver {
  public:
   std::unique_ptr<core::Source> open(Opening& opening) const final;

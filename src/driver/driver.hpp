@@ -21,11 +21,12 @@ enum class Contents : std::uint8_t {
   kByName,  ///< by the suffix of its name, which selects a format
   kRaw,     ///< it has no format: raw elements
   kHeader,  ///< by a header as in .npy, unless the store was created without a dtype or for several arrays
-  kNone     ///< it has no stored bytes, as a pipe
+  kNone     ///< there are no stored bytes, as in a pipe
 };
 
-/// One rank's view of a File that is being opened. A driver gets the description of a new store from it, and passes an
-/// existing store to it for inspection.
+/// One rank's view of a File that is being opened. On rank 0 a driver calls make() to get the description of a new
+/// store, or inspect() to have an existing store examined. It broadcasts the result of encode(), and every rank then
+/// calls adopt() with it.
 class Opening {
  public:
   virtual ~Opening() = default;
@@ -34,7 +35,8 @@ class Opening {
   virtual const Comm& comm() const = 0;
   /// Returns the collective call that opens the File.
   virtual collective::Collective& call() const = 0;
-  /// Describes a new store. The bytes of its header are valid as long as this object exists.  errors  kArgument.
+  /// Describes a new store: its size and first bytes. The bytes are valid as long as this object exists.
+  /// errors  kArgument.
   virtual store::NewFileOptions make() = 0;
   /// Inspects the content of an existing store.
   /// errors  kArgument: it differs from the caller's description. kSystem: it is damaged.
@@ -55,6 +57,7 @@ class Driver {
   virtual ~Driver() = default;
   /// Returns the prefix of names of this kind, such as `stripe:`; empty for names without a prefix.
   virtual std::string_view prefix() const = 0;
+  /// Returns how the format of the content is determined.
   virtual Contents contents() const = 0;
   /// Opens the store on every rank.  Collective.  errors  The same on every rank.
   virtual std::unique_ptr<core::Source> open(Opening& opening) const = 0;

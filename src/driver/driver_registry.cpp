@@ -1,3 +1,5 @@
+// The list of drivers, and the choice of the driver of a name.
+
 #include "driver/driver_registry.hpp"
 
 #include "driver/distant/distant_driver.hpp"
@@ -19,11 +21,11 @@ std::span<const Driver* const> drivers() {
 }
 
 const Driver& find_driver(std::string_view name) {
-  // `memory://BUCKET/KEY` is not an array of the driver `memory:`; other prefixes apply to all names that begin with
-  // them.
-  const bool in_memory = name.starts_with(memory::driver().prefix()) && store::is_url(name);
+  // `memory://BUCKET/KEY` belongs to the driver of object stores, although it begins with `memory:`. Every other prefix
+  // selects its driver for all names that begin with the prefix.
+  const bool is_memory_url = name.starts_with(memory::driver().prefix()) && store::is_url(name);
   for (const Driver* driver : drivers())
-    if (!driver->prefix().empty() && name.starts_with(driver->prefix()) && !in_memory) return *driver;
+    if (!driver->prefix().empty() && name.starts_with(driver->prefix()) && !is_memory_url) return *driver;
   return objects::is_name(name) ? objects::driver() : plain::driver();
 }
 

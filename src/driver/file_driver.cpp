@@ -29,15 +29,15 @@ namespace plait::driver {
 
 namespace {
 
-/// The result that rank 0 broadcasts.
-struct Findings {
+/// The store that rank 0 has found or created, as it broadcasts it.
+struct FoundStore {
   std::string array;  ///< result of Opening::encode()
   store::Location location;
 };
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, Findings>& findings) {
-  codec(findings.array, findings.location);
+void fields(Codec& codec, base::Record<Codec, FoundStore>& found_store) {
+  codec(found_store.array, found_store.location);
 }
 
 /// One rank's end of the store. On rank 0 it also owns the file that is being created.
@@ -56,25 +56,25 @@ class FileSource : public core::Source {
   std::string unfinished_path() const override { return new_file_ ? new_file_->location().path : std::string(); }
 
   /// Finds or creates the store on rank 0, and encodes the result if there are other ranks.
-  Findings find(Opening& opening, std::string& encoded);
+  FoundStore find(Opening& opening, std::string& encoded);
   /// Opens the store on this rank. Rank 0 has an existing store open, so that its inode number cannot be reused.
-  void open(const Findings& found, Opening& opening);
+  void open(const FoundStore& found, Opening& opening);
   void close_store() { store_ = nullptr; }
 
  private:
   const FileDriver& driver_;
   std::string name_;
   Mode mode_ = Mode::kRead;
-  store::Location existing_;  // the location of an existing store, on rank 0
+  store::Location existing_location_;  // on rank 0, if the store existed
   std::shared_ptr<store::Store> store_;
   std::unique_ptr<store::NewFile> new_file_;
 };
 
-Findings FileSource::find(Opening& opening, std::string& encoded) {
+FoundStore FileSource::find(Opening& opening, std::string& encoded) {
   const transport::Transport& transport = opening.call().transport();
   mode_ = opening.mode();
   driver_.check_ranks(opening.name(), transport);
-  Findings found;
+  FoundStore found;
   if (transport.rank() != 0) return found;
   if (opening.mode() == Mode::kWrite) {
     new_file_ = driver_.create(opening.name(), opening.make());
@@ -82,7 +82,7 @@ Findings FileSource::find(Opening& opening, std::string& encoded) {
   } else {
     store::OpenLocation opened = driver_.find(opening.name(), opening.mode() != Mode::kRead);
     found.location = std::move(opened.location);
-    existing_ = found.location;
+    existing_location_ = found.location;
     store_ = std::move(opened.store);
     opening.inspect(store_);
   }
@@ -92,7 +92,7 @@ Findings FileSource::find(Opening& opening, std::string& encoded) {
   return found;
 }
 
-void FileSource::open(const Findings& found, Opening& opening) {
+void FileSource::open(const FoundStore& found, Opening& opening) {
   if (!store_) store_ = driver_.open(found.location, opening.mode() != Mode::kRead);
   opening.adopt(found.array, *this);
 }
@@ -107,21 +107,21 @@ void FileSource::resize(collective::Collective& call, std::int64_t bytes) {
   const std::string encoded = collective::broadcast_text(call.transport(), base::encode(location));
   location = base::decode<store::Location>(encoded, base::kAnotherRank);
   // Open the file again: an open store does not notice that it has grown.
-  call.run_phase([&] { store_ = driver_.open(location, true); });
+  call.run_phase([&] { store_ = driver_.open(location, /*writable=*/true); });
 }
 
 void FileSource::check_name() const {
-  bool replaced = false;
+  bool is_replaced = false;
   try {
-    replaced = !new_file_ && !existing_.files.empty() && driver_.is_replaced(name_, existing_);
+    is_replaced = !new_file_ && !existing_location_.files.empty() && driver_.is_replaced(name_, existing_location_);
   } catch (const Error& error) {
-    if (error.system_code() != ENOENT) throw;
+    if (error.system_code() != ENOENT) throw;  // ENOENT: the name does not exist any more
     base::throw_system_error(
         ENOENT, "cannot finish ", name_,
         ": it has been removed or renamed since it was opened, so that what was written is not there; "
         "open it where it is now, and write again");
   }
-  if (replaced)
+  if (is_replaced)
     base::throw_system_error(
         ESTALE, "cannot finish ", name_,
         ": another file has replaced it since it was opened, so that what was written is not in it; "
@@ -154,17 +154,17 @@ std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
   // (run_phase) no rank may throw by itself, because the others would wait for it.
   std::exception_ptr failure =
       collective::caught([&] { source = std::make_unique<FileSource>(*this, opening.name()); });
-  std::string last_result;
-  int unchanged = 0;  // number of consecutive attempts in which rank 0 found the same files
+  std::string last_result;  // what rank 0 found in the attempt before
+  int same_results = 0;     // number of attempts in a row in which rank 0 found the same files as before
   for (int attempt = 1;; ++attempt) {
-    Findings found;
+    FoundStore found;
     std::string encoded;
     if (!failure) failure = collective::caught([&] { found = source->find(opening, encoded); });
     encoded = collective::broadcast_result(call.transport(), encoded, failure);
     try {
       call.run_phase([&] {
         if (failure) std::rethrow_exception(failure);
-        if (call.transport().size() > 1) found = base::decode<Findings>(encoded, base::kAnotherRank);
+        if (call.transport().size() > 1) found = base::decode<FoundStore>(encoded, base::kAnotherRank);
         source->open(found, opening);
       });
       return source;
@@ -173,17 +173,18 @@ std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
       // miss component files of the old one (ENOENT).
       const int code = error.system_code();
       if (opening.mode() == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == store::kMaxAttempts) throw;
-      const std::exception_ptr no_source = source ? nullptr : failure;
+      // Without a source, this rank contributes the error of its constructor to every attempt.
+      const std::exception_ptr constructor_error = source ? nullptr : failure;
       failure = collective::caught([&] {
-        std::string now = base::encode(found.location);
-        unchanged = now == last_result ? unchanged + 1 : 0;
-        last_result = std::move(now);
+        std::string result = base::encode(found.location);
+        same_results = result == last_result ? same_results + 1 : 0;
+        last_result = std::move(result);
       });
-      if (unchanged == store::kMaxSameAttempts || (unchanged > 0 && code == ENOENT)) throw;
+      if (same_results == store::kMaxSameAttempts || (same_results > 0 && code == ENOENT)) throw;
       if (source)
         source->close_store();
       else
-        failure = no_source;
+        failure = constructor_error;
     }
   }
 }

@@ -47,21 +47,25 @@ class FileDriver : public Driver {
 
   /// Returns true if the bytes of an ordinary file are the description of a store of this kind.  errors  kSystem.
   virtual bool recognizes(store::Store& /*file*/) const { return false; }
-  /// Returns what such bytes do, as a continuation of "bytes that" in an error, as in "describe a striped file".
-  virtual std::string_view stands_for() const { return {}; }
-  /// Returns the name by which such a file at `path` is opened.
+  /// Returns the meaning of such bytes for the error "NAME has 300 bytes that ...", such as "describe a striped file".
+  virtual std::string_view content_description() const { return {}; }
+  /// Returns the name by which such a file at `path` is opened, such as `stripe:PATH`.
   virtual std::string make_name(const std::string& path) const { return std::string(prefix()) + path; }
-  /// Releases what a temporary file of a killed process refers to, before that file is removed. target: the path of the
-  /// file that it would have replaced. Returns true if the file may be removed.
-  virtual bool clear(const std::string& /*left*/, const std::string& /*target*/) const noexcept { return true; }
-  /// Removes the files of a store that a new file has replaced. remove() is called after the replacement; the
-  /// destructor runs in any case.
+  /// Removes the files to which a temporary file of a killed process refers, such as component files, before that
+  /// temporary file is removed. target: the path of the file that it would have replaced. Returns true if the temporary
+  /// file may be removed.
+  virtual bool release_leftover(const std::string& /*leftover*/, const std::string& /*target*/) const noexcept {
+    return true;
+  }
+  /// Removes the files of a store that a new file has replaced. remove() is called after the replacement; if the
+  /// replacement fails, only the destructor runs.
   class ReplacementCleanup {
    public:
     virtual ~ReplacementCleanup() = default;
     virtual void remove() noexcept = 0;
   };
-  virtual std::unique_ptr<ReplacementCleanup> replacing(const store::posix::Replacement& /*file*/) const {
+  /// Returns the cleanup for the store that a new file is about to replace; nullptr if it has no further files.
+  virtual std::unique_ptr<ReplacementCleanup> prepare_cleanup(const store::posix::Replacement& /*file*/) const {
     return nullptr;
   }
 };

@@ -43,9 +43,11 @@ using driver::Contents;
 
 namespace {
 
-/// Window size for object stores: a window is read by several concurrent requests, which take 20 to 100 ms each.
+/// Window size (bytes of a transfer that are in memory at one time) for object stores. It is large because a window is
+/// read by several concurrent requests, which take 20 to 100 ms each.
 constexpr std::int64_t kNetworkWindow = std::int64_t{16} << 20;
 
+/// Returns the format that a new store of that name gets.
 const Format& find_new_format(const std::string& name, Contents contents, const FileOptions& options) {
   if (contents == Contents::kRaw || (contents == Contents::kHeader && options.several)) return container::raw::format();
   return container::format_named(contents == Contents::kHeader ? container::kHeaderName : name);
@@ -79,7 +81,8 @@ plan::CostModel to_model(const Costs& costs) {
 /// The cost model that rank 0 sent last.  Files with equal costs share one object, so that their plans can be compared.
 class LastModel {
  public:
-  std::shared_ptr<const plan::CostModel> get(const Costs& costs) {
+  /// Returns the last model if it has these costs; otherwise a new one.
+  std::shared_ptr<const plan::CostModel> find_or_make(const Costs& costs) {
     const std::scoped_lock lock(mutex_);
     if (!model_ || model_->source != costs.source || to_values(*model_) != costs.values)
       model_ = std::make_shared<const plan::CostModel>(to_model(costs));
@@ -91,9 +94,10 @@ class LastModel {
   std::shared_ptr<const plan::CostModel> model_;
 };
 
-std::shared_ptr<const plan::CostModel> find_model(const Costs& costs) {
+/// Returns the model with these costs, which all files of this process share.
+std::shared_ptr<const plan::CostModel> shared_model(const Costs& costs) {
   static base::PerProcess<LastModel> last;
-  return last.get().get(costs);
+  return last.get().find_or_make(costs);
 }
 
 /// The access options that rank 0 has determined.
@@ -120,8 +124,8 @@ struct FoundArray {
 };
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, FoundArray>& found) {
-  codec(found.format, found.content, found.access, found.costs, found.dataset);
+void fields(Codec& codec, base::Record<Codec, FoundArray>& found_array) {
+  codec(found_array.format, found_array.content, found_array.access, found_array.costs, found_array.dataset);
 }
 
 /// Checks that the format can store all attributes.
@@ -133,14 +137,14 @@ void check_attributes(const std::string& name, const Format& format, const FileO
         base::throw_argument_error(name, ": the attribute \"", attribute.name,
                                    "\" cannot be written: ", rejection.reason(), "; leave it out");
   };
-  check(options.attributes, false);
-  for (const ArrayDescription& array : options.arrays) check(array.attributes, false);
-  for (const GroupAttributes& group : options.groups) check(group.attributes, true);
+  check(options.attributes, /*of_group=*/false);
+  for (const ArrayDescription& array : options.arrays) check(array.attributes, /*of_group=*/false);
+  for (const GroupAttributes& group : options.groups) check(group.attributes, /*of_group=*/true);
 }
 
 }  // namespace
 
-std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents contents, FileOptions options) {
+std::unique_ptr<container::NewFile> describe_new_file(const std::string& name, Contents contents, FileOptions options) {
   // Elements of unknown type get a dtype of opaque bytes. A name that stands for a format requires a dtype instead.
   if (contents == Contents::kHeader && !options.dtype && options.element_bytes > 0)
     options.dtype = text("|V", options.element_bytes);
@@ -209,7 +213,7 @@ FileOptions FileOpening::new_file_options() const {
 
 store::NewFileOptions FileOpening::make() {
   format_ = &find_new_format(name(), contents_, options_);
-  new_file_ = new_file(name(), contents_, new_file_options());
+  new_file_ = describe_new_file(name(), contents_, new_file_options());
   const container::NewContent& content = new_file_->content();
   content_ = static_cast<const container::Content&>(content);
   if ((options_.keeps_unfinished || options_.continues) &&
@@ -231,7 +235,7 @@ void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
   try {
     open_dataset(store);
   } catch (const Error& error) {
-    explain(error, *store);
+    throw_with_explanation(error, *store);
   }
 }
 
@@ -250,7 +254,7 @@ void FileOpening::open_dataset(const std::shared_ptr<store::Store>& store) {
   access_.cold = store->is_cold();
   if (store::is_url(store->name()) && store::object_store_kind(store->name()).whole_objects)
     access_.window_bytes = kNetworkWindow;
-  // Two-phase access fetches each byte of an object only once, by one rank, whatever the layout.
+  // Two-phase access (some ranks read and distribute) fetches each byte of an object only once, whatever the layout.
   if (store->object_identity() && access_.strategy == plan::Strategy::kAutomatic)
     access_.strategy = plan::Strategy::kTwoPhase;
   if (mode() == Mode::kAppend && !adds_array()) begin_shape_changes();
@@ -273,14 +277,14 @@ void FileOpening::throw_cannot_grow() const {
                              "with an unlimited dimension, or a .npy file, and append to that");
 }
 
-void FileOpening::explain(const Error& error, store::Store& store) const {
-  const driver::Driver& own = driver::find_driver(name());
+void FileOpening::throw_with_explanation(const Error& error, store::Store& store) const {
+  const driver::Driver& own_driver = driver::find_driver(name());
   if (contents_ == Contents::kHeader) throw error;
   for (const driver::Driver* other : driver::drivers()) {
     const auto* files = dynamic_cast<const driver::FileDriver*>(other);
-    if (files == nullptr || files == &own || !files->recognizes(store)) continue;
-    base::throw_argument_error(name(), " has ", store.size(), " bytes that ", files->stands_for(), "; open it as ",
-                               files->make_name(name()));
+    if (files == nullptr || files == &own_driver || !files->recognizes(store)) continue;
+    base::throw_argument_error(name(), " has ", store.size(), " bytes that ", files->content_description(),
+                               "; open it as ", files->make_name(name()));
   }
   const std::string_view format = container::foreign_by_content(store);
   const Format* looks_like = container::find_format_by_content(store);
@@ -295,26 +299,26 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
 }
 
 std::string FileOpening::encode() const {
-  FoundArray found;
-  found.format = std::ranges::find(container::formats(), format_) - container::formats().begin();
-  found.content = content_;
-  found.access = {access_.memory_bytes, access_.strategy, access_.readers, access_.window_bytes, access_.cold};
-  if (access_.costs) found.costs = Costs{access_.costs->source, to_values(*access_.costs)};
-  if (call_.transport().size() > 1) found.dataset = new_file_ ? new_file_->encoded() : dataset_->encoded();
-  return base::encode(found);
+  FoundArray found_array;
+  found_array.format = std::ranges::find(container::formats(), format_) - container::formats().begin();
+  found_array.content = content_;
+  found_array.access = {access_.memory_bytes, access_.strategy, access_.readers, access_.window_bytes, access_.cold};
+  if (access_.costs) found_array.costs = Costs{access_.costs->source, to_values(*access_.costs)};
+  if (call_.transport().size() > 1) found_array.dataset = new_file_ ? new_file_->encoded() : dataset_->encoded();
+  return base::encode(found_array);
 }
 
 std::string FileOpening::decode(const std::string& encoded) {
-  auto found = base::decode<FoundArray>(encoded, base::kAnotherRank);
-  format_ = container::formats()[static_cast<std::size_t>(found.format)];
-  content_ = std::move(found.content);
-  access_.memory_bytes = found.access.memory_bytes;
-  access_.strategy = found.access.strategy;
-  access_.readers = found.access.readers;
-  access_.window_bytes = found.access.window_bytes;
-  access_.cold = found.access.cold;
-  if (found.costs) access_.costs = find_model(*found.costs);
-  return std::move(found.dataset);
+  auto found_array = base::decode<FoundArray>(encoded, base::kAnotherRank);
+  format_ = container::formats()[static_cast<std::size_t>(found_array.format)];
+  content_ = std::move(found_array.content);
+  access_.memory_bytes = found_array.access.memory_bytes;
+  access_.strategy = found_array.access.strategy;
+  access_.readers = found_array.access.readers;
+  access_.window_bytes = found_array.access.window_bytes;
+  access_.cold = found_array.access.cold;
+  if (found_array.costs) access_.costs = shared_model(*found_array.costs);
+  return std::move(found_array.dataset);
 }
 
 std::unique_ptr<container::Dataset> FileOpening::attach(std::shared_ptr<store::Store> store, std::string_view encoded) {

@@ -14,13 +14,15 @@ namespace plait::driver {
 
 /// Describes the content of a new store of that name, without creating it.
 /// errors  kArgument: options that are missing or invalid, or that a file of this name does not have.
-std::unique_ptr<container::NewFile> new_file(const std::string& name, driver::Contents contents, FileOptions options);
+std::unique_ptr<container::NewFile> describe_new_file(const std::string& name, driver::Contents contents,
+                                                      FileOptions options);
 
-/// Returns true if `store` is a file of several arrays that lacks the one of that name, and can get it.
+/// Returns true if `name` is that of an array in a file of several arrays, `FILE::NAME`, and `store`, which is that
+/// file, lacks this array and can get it.
 /// errors  kSystem.
 bool lacks_array(const std::string& name, const std::shared_ptr<store::Store>& store);
 
-/// Determines the format of the store's bytes, and passes the array in it to the File.
+/// Determines the format of a store's bytes, and passes the array in them to the File that is being opened.
 class FileOpening : public driver::Opening {
  public:
   /// access: the access options that rank 0 has determined; ignored on other ranks.
@@ -37,7 +39,8 @@ class FileOpening : public driver::Opening {
   void adopt(const std::string& encoded, const core::Source& source) override;
   const FileOptions& options() const override { return options_; }
   void adopt(const ArrayType& type) override { file_.set_type(type, options_.several); }
-  /// Ends the opening of a file whose ranks agree on chunk counts.  Collective, after all ranks have opened it.
+  /// Creates the counter by which ranks agree on chunk counts, if the format needs one.  Collective, after all ranks
+  /// have opened the file.
   void share();
 
  private:
@@ -61,8 +64,8 @@ class FileOpening : public driver::Opening {
   /// errors  kArgument: the array cannot grow.  kSystem: another program appends to it.
   void begin_shape_changes();
   [[noreturn]] void throw_cannot_grow() const;
-  /// Throws `error` with a description of the bytes in the store.
-  [[noreturn]] void explain(const Error& error, store::Store& store) const;
+  /// Throws `error`; if the bytes in the store have another format or describe another store, with this explanation.
+  [[noreturn]] void throw_with_explanation(const Error& error, store::Store& store) const;
 
   File::Impl& file_;
   const FileOptions& options_;

@@ -1,3 +1,6 @@
+// Resolves names, and lists the arrays in files, without opening a File. A name that ends like one format may be a file
+// of another one, and the bytes of an ordinary file may only describe a striped file: functions here examine the bytes.
+
 #include "driver/locating.hpp"
 
 #include <filesystem>
@@ -27,7 +30,7 @@ using store::posix::PosixStore;
 
 /// Returns the driver that recognizes the bytes of an ordinary file as the description of one of its stores; else
 /// nullptr.
-const FileDriver* recognizing(const std::string& path) {
+const FileDriver* find_recognizing_driver(const std::string& path) {
   try {
     PosixStore file(path, PosixStore::Access::kRead);
     for (const Driver* driver : drivers())
@@ -38,7 +41,8 @@ const FileDriver* recognizing(const std::string& path) {
   return nullptr;
 }
 
-/// Returns the driver of a name that does not state the content; nullptr for a name with the prefix of another driver.
+/// Returns the driver of a name whose content determines the format (URLs and names without a prefix); nullptr for a
+/// name with the prefix of a driver.
 const FileDriver* driver_by_content(const std::string& name) {
   const Driver& driver = find_driver(name);
   if (&driver == &objects::driver()) return &objects::driver();
@@ -68,7 +72,7 @@ ResolvedName locate(const std::string& url_or_path) {
   if (&driver == &objects::driver()) return objects::locate(name, container::format_at(name));
   // With a prefix, the bytes of the file need not be examined.
   if (!driver.prefix().empty()) return found;
-  const FileDriver* const content_driver = recognizing(found.path);
+  const FileDriver* const content_driver = find_recognizing_driver(found.path);
   return content_driver == nullptr ? plain::locate(name, container::format_at(name))
                                    : content_driver->locate(content_driver->make_name(name));
 }
@@ -100,10 +104,10 @@ void remove_unfinished(const std::string& name) {
       found.adds_arrays
           ? store::posix::sibling_path(real_path(found.file), container::array_name(name).array.value_or(""))
           : found.path;
-  store::posix::remove_unfinished(target, [&](const std::string& left) {
-    if (!clear(left, target)) return;
+  store::posix::remove_unfinished(target, [&](const std::string& leftover) {
+    if (!release_leftover(leftover, target)) return;
     std::error_code ignored;
-    std::filesystem::remove_all(left, ignored);
+    std::filesystem::remove_all(leftover, ignored);
   });
 }
 

@@ -1,4 +1,4 @@
-/// Resolution of names, regardless of their driver.
+/// Resolution of names, and lists of the arrays and groups in files, for names of every driver.
 #pragma once
 
 #include <string>
@@ -17,14 +17,16 @@ ResolvedName locate(const std::string& name);
 /// Resolves the name of a file to be created, regardless of an existing file of that name.  errors  Those of locate().
 ResolvedName locate_new(const std::string& name);
 
-/// kCounted: arrays_in() counts the bytes of arrays that consist of many objects, which needs a list of the objects.
+/// How arrays_in() determines the bytes of an array. kAsStated: as far as the file states them. kCounted: for arrays
+/// that consist of many objects it also adds up the sizes of the objects, which needs a list of them.
 enum class Sizes : bool { kAsStated, kCounted };
 
 /// Returns the named arrays of an ordinary file, in its order; empty if its arrays have no names. Not collective.
 /// errors  kArgument: the name is invalid. kSystem: the file does not exist, is not permitted, or is damaged.
 std::vector<container::Member> arrays_in(const std::string& name, Sizes sizes = Sizes::kAsStated);
 
-/// Removes unfinished new files of that name that programs have left (FileOptions::keeps_unfinished). Not collective.
+/// Removes unfinished new files of that name that earlier programs have left behind (FileOptions::keeps_unfinished).
+/// Not collective.
 /// errors  kArgument: the name is invalid. kSystem: EBUSY, another program is writing it.
 void remove_unfinished(const std::string& name);
 /// Returns the groups of an ordinary file with their attributes, the root group first; empty for formats without
@@ -40,8 +42,8 @@ struct FileListing {
 /// Returns the arrays and groups of a whole file, which is opened once.  errors  Those of arrays_in().
 FileListing list_file(const std::string& name);
 
-/// Returns a text that changes whenever the content of an object changes, for an object that is one file; empty for
-/// files and folders. Not collective.
+/// Returns a text that changes whenever the content of an object in an object store changes, if the object is a whole
+/// file; empty for files and folders. Not collective.
 /// errors  kSystem: there is no such object, or it cannot be read.
 /// cost  A request.
 std::string object_state(const std::string& name);

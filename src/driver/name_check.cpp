@@ -29,36 +29,42 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Returns the text before the first colon if it looks like the prefix of a driver. A single letter, as in a time or a
-/// drive, does not.
+/// Returns the text before the first colon if it looks like the prefix of a driver; otherwise an empty text. A single
+/// letter, such as the drive in `c:a.npy`, does not look like one.
 std::string_view parse_scheme(std::string_view name) {
   const std::size_t colon = name.find(':');
   if (colon == std::string_view::npos || colon == 0) return {};
   const std::string_view scheme = name.substr(0, colon);
   if (!is_letter(scheme[0])) return {};
-  const auto fits = [&](char c) { return is_letter(c) || is_digit(c) || c == '+'; };
-  return std::ranges::all_of(scheme, fits) && scheme.size() > 1 ? scheme : std::string_view();
+  const auto may_occur = [&](char c) { return is_letter(c) || is_digit(c) || c == '+'; };
+  return std::ranges::all_of(scheme, may_occur) && scheme.size() > 1 ? scheme : std::string_view();
 }
 
-std::vector<std::string_view> known_schemes() {
+/// Returns the prefixes of all drivers, with their colons.
+std::vector<std::string_view> driver_prefixes() {
   std::vector<std::string_view> result;
   for (const driver::Driver* driver : driver::drivers())
     if (!driver->prefix().empty()) result.push_back(driver->prefix());
   return result;
 }
 
-void check_scheme(const std::string& name, std::string_view scheme) {
-  const std::string_view rest = std::string_view(name).substr(scheme.size() + 1);
-  const std::vector<std::string_view> known = known_schemes();
-  std::string lower;
-  for (const char c : scheme) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  const auto far = [&](std::string_view word) { return base::distance(lower, word.substr(0, word.size() - 1)); };
-  const std::string_view nearest = *std::ranges::min_element(known, {}, far);
-  const std::string guess = far(nearest) <= std::min<std::size_t>(2, scheme.size() - 1)
-                                ? text("; did you mean ", nearest, rest, '?')
-                                : std::string("; leave it out to open an ordinary file.");
+/// Throws an error that suggests the prefix nearest to `scheme`, which is not that of a driver.
+[[noreturn]] void throw_unknown_scheme(const std::string& name, std::string_view scheme) {
+  const std::string_view after_scheme = std::string_view(name).substr(scheme.size() + 1);
+  const std::vector<std::string_view> prefixes = driver_prefixes();
+  std::string lower_scheme;
+  for (const char c : scheme) lower_scheme += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  // Number of letters to change, without the colon of the prefix.
+  const auto distance_to = [&](std::string_view prefix) {
+    return base::distance(lower_scheme, prefix.substr(0, prefix.size() - 1));
+  };
+  const std::string_view nearest = *std::ranges::min_element(prefixes, {}, distance_to);
+  // Two wrong letters still look like a typing error, but not if they are the whole scheme.
+  const bool is_likely = distance_to(nearest) <= std::min<std::size_t>(2, scheme.size() - 1);
+  const std::string suggestion = is_likely ? text("; did you mean ", nearest, after_scheme, '?')
+                                           : std::string("; leave it out to open an ordinary file.");
   base::throw_argument_error(name, " begins with ", scheme, ":, which is not a kind of store; the kinds are ",
-                             base::list_text(known), guess, " For a file of exactly that name write ",
+                             base::list_text(prefixes), suggestion, " For a file of exactly that name write ",
                              container::format_named(name).traits().suffix.empty() ? "raw:" : "./", name);
 }
 
@@ -66,14 +72,18 @@ void check_scheme(const std::string& name, std::string_view scheme) {
 void check_array_part(const std::string& name) {
   const std::string_view file = std::string_view(name).substr(0, name.find("::"));
   if (file.size() == name.size()) return;
-  const container::Format& holds = container::format_named(file);
-  if (holds.traits().names_arrays || holds.traits().suffix.empty() || &holds == &container::format_named(name)) return;
+  const container::Format& format_of_file = container::format_named(file);
+  if (format_of_file.traits().names_arrays || format_of_file.traits().suffix.empty() ||
+      &format_of_file == &container::format_named(name))
+    return;
   if (container::array_name(name).array) return;  // its content is of another format than its suffix
-  base::throw_argument_error(name, ": ", holds.traits().kind, " holds one array, which has no name; leave out ::",
-                             std::string_view(name).substr(file.size() + 2));
+  base::throw_argument_error(
+      name, ": ", format_of_file.traits().kind,
+      " holds one array, which has no name; leave out ::", std::string_view(name).substr(file.size() + 2));
 }
 
-/// Rejects the name of an array in a file that exists and that a new one, of the format of its ending, would replace.
+/// Rejects a new name `FILE::ARRAY` if the ending of FILE stands for a format of one array, but the existing FILE has a
+/// format of several: the new file would replace all of them.
 void check_replaced(const std::string& name) {
   const container::ArrayName parts = container::array_name(name);
   if (!parts.array || container::format_named(name).traits().names_arrays) return;
@@ -84,6 +94,7 @@ void check_replaced(const std::string& name) {
                              format, ':', name, " to replace it by a new one, or choose another name");
 }
 
+/// Checks a name without a prefix.
 void check_plain_name(const std::string& name, bool is_new) {
   check_array_part(name);
   if (is_new) check_replaced(name);
@@ -105,9 +116,10 @@ std::string url_advice(const std::string& name) {
   return {};
 }
 
+/// Checks the ending of a name with a prefix, whose store may not hold files of every format.
 void check_name_after_prefix(const std::string& name, bool is_new) {
-  const std::string_view whole = driver::without_prefix(name);
-  const std::string_view path = whole.substr(0, whole.find('?'));
+  const std::string_view path_and_options = driver::without_prefix(name);
+  const std::string_view path = path_and_options.substr(0, path_and_options.find('?'));
   const container::Format& named = container::format_named(path);
   if (driver::find_driver(name).contents() == driver::Contents::kByName && !named.traits().suffix.empty()) return;
   if (!named.traits().suffix.empty() && named.traits().suffix != container::kHeaderName)
@@ -130,16 +142,17 @@ void check_name(const std::string& name, bool is_new) {
     return;
   }
   if (&driver::find_driver(name) == &driver::objects::driver()) return driver::objects::check_name(name, is_new);
-  const bool plain = driver::find_driver(name).prefix().empty();
-  if (const container::ArrayName parts = container::array_name(name); plain && parts.format != nullptr) {
+  const bool is_plain = driver::find_driver(name).prefix().empty();
+  if (const container::ArrayName parts = container::array_name(name); is_plain && parts.format != nullptr) {
     if (parts.file.empty())
       base::throw_argument_error("there is no name after ", name, "; give one, as in ", name, "field");
     return;
   }
   const std::string_view scheme = parse_scheme(name);
+  // `file::x` looks like the scheme `file`, but is an array in an existing file.
   const bool names_array = name.compare(scheme.size(), 2, "::") == 0 && container::array_name(name).array.has_value();
-  if (plain && !scheme.empty() && !names_array) check_scheme(name, scheme);
-  if (plain)
+  if (is_plain && !scheme.empty() && !names_array) throw_unknown_scheme(name, scheme);
+  if (is_plain)
     check_plain_name(name, is_new);
   else
     check_name_after_prefix(name, is_new);

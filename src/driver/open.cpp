@@ -40,17 +40,18 @@ namespace {
 
 using base::text;
 
-plan::Strategy strategy_named(const std::string& name) {
+plan::Strategy parse_strategy(const std::string& name) {
   if (name.empty() || name == "automatic") return plan::Strategy::kAutomatic;
   if (name == "direct") return plan::Strategy::kDirect;
   if (name == "two-phase") return plan::Strategy::kTwoPhase;
   base::throw_argument_error("strategy \"", name, "\" is not known; use \"direct\", \"two-phase\" or \"automatic\"");
 }
 
+/// Returns the options of accesses from the caller and, if the caller left them out, from the environment.
 plan::AccessOptions access_options(const FileOptions& options) {
   plan::AccessOptions result;
   const char* strategy = std::getenv("PLAIT_STRATEGY");
-  result.strategy = strategy_named(options.strategy.empty() && strategy != nullptr ? strategy : options.strategy);
+  result.strategy = parse_strategy(options.strategy.empty() && strategy != nullptr ? strategy : options.strategy);
   result.memory_bytes = options.memory;
   if (const char* memory = std::getenv("PLAIT_MEMORY"); memory != nullptr && *memory != '\0' && options.memory == 0) {
     char* end = nullptr;
@@ -79,7 +80,7 @@ bool is_durable(const FileOptions& options) {
 }
 
 /// Rejects options that are valid only for new files.
-void check_options_of_new(const FileOptions& options, const std::string& path, Mode mode) {
+void check_new_file_options(const FileOptions& options, const std::string& path, Mode mode) {
   if (mode == Mode::kWrite || (mode == Mode::kAppend && options.shape)) return;
   const char* const property = container::find_stated_property(options);
   const char* const new_file_option = property == nullptr && !options.groups.empty() ? "attributes" : property;
@@ -88,7 +89,8 @@ void check_options_of_new(const FileOptions& options, const std::string& path, M
                                " was given, which only a new file takes; leave it out, or use mode \"w\"");
 }
 
-std::string call_text(const core::FileContext& file, const FileOptions& options) {
+/// Describes the call with all options, so that ranks can check that they make equal calls.
+std::string describe_call(const core::FileContext& file, const FileOptions& options) {
   std::string out = text("open(", file.path(), ", mode ", core::mode_name(file.mode()));
   const auto add = [&](const auto&... parts) { base::append_parts(out, parts...); };
   if (options.shape) add(", shape ", shape_to_string(*options.shape));
@@ -109,7 +111,8 @@ std::string call_text(const core::FileContext& file, const FileOptions& options)
   return out;
 }
 
-/// States how much of a name exists when a File of mode `a` opens it.
+/// States how much of a name exists when a File of mode `a` opens it. Only rank 0 examines it; run_phase() gives every
+/// rank the smallest number of any rank. The other ranks pass kArray, the largest, so they get the number of rank 0.
 enum Existing : std::int64_t { kNoFile = -2, kFileWithoutArray = -1, kArray = 0 };
 
 /// Examines a name for mode `a`.
@@ -136,11 +139,11 @@ Mode resolve_append(const std::string& path, FileOptions& options, const Comm& c
   context.worker().run([&] {
     context.with_transport([&](transport::Transport& transport) {
       collective::Collective call(
-          transport, [&] { return call_text(context, options); }, [&] { driver::check_name(path, false); });
-      const auto look = [&] {
+          transport, [&] { return describe_call(context, options); }, [&] { driver::check_name(path, false); });
+      const auto examine = [&] {
         if (transport.rank() == 0) existing = find_existing(path);
       };
-      call.run_phase(look, existing);
+      call.run_phase(examine, existing);
       call.run_phase([&] {
         if (existing != kNoFile || (options.shape && (options.dtype || options.element_bytes != 0))) return;
         base::throw_argument_error(path,
@@ -164,14 +167,14 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
   plan::AccessOptions access;
   core::FileContext& context = file.context();
   collective::Collective call(
-      transport, [&] { return call_text(context, options); },
+      transport, [&] { return describe_call(context, options); },
       [&] {
         // Reject null characters: the system would use only the text before them as the name.
         if (context.path().find('\0') != std::string::npos)
           base::throw_argument_error("the name of the file, which begins with \"", context.path().c_str(),
                                      "\", contains a null character; leave that out");
         driver::check_name(context.path(), context.mode() == Mode::kWrite);
-        check_options_of_new(options, context.path(), context.mode());
+        check_new_file_options(options, context.path(), context.mode());
         if (transport.rank() == 0) access = access_options(options);
         context.set_durable(is_durable(options));
       });

@@ -7,11 +7,11 @@
 
 namespace plait::driver {
 
-/// Calls FileDriver::clear() of all drivers. Returns true if the file of a killed process may be removed.
-bool clear(const std::string& leftover, const std::string& target) noexcept;
+/// Calls FileDriver::release_leftover() of all drivers. Returns true if the temporary file `leftover` may be removed.
+bool release_leftover(const std::string& leftover, const std::string& target) noexcept;
 
-/// Gives a new file of any kind its final name. If the replaced file was the description of a store, the files of that
-/// store are removed afterwards.
+/// Gives a new file of any driver its final name. If the replaced file was the description of a store, the files of
+/// that store are removed afterwards.
 /// errors  kSystem.
 void commit(store::posix::Replacement& file);
 

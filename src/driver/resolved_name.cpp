@@ -1,3 +1,5 @@
+// Resolves paths to absolute ones, and examines component files.
+
 #include "driver/resolved_name.hpp"
 
 #include <filesystem>
@@ -10,19 +12,19 @@ namespace fs = std::filesystem;
 std::string real_path(const std::string& path) {
   if (path.empty()) return path;
   std::error_code error;
-  const fs::path whole = fs::absolute(path, error);
+  const fs::path absolute = fs::absolute(path, error);
   if (error) return path;  // the working directory does not exist any more
-  const fs::path real = fs::weakly_canonical(whole, error);
-  return (error ? whole.lexically_normal() : real).string();
+  const fs::path real = fs::weakly_canonical(absolute, error);
+  return (error ? absolute.lexically_normal() : real).string();
 }
 
 ComponentFile component_file(const std::string& path) {
-  ComponentFile found;
-  found.path = real_path(path);
+  ComponentFile component;
+  component.path = real_path(path);
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(path, error);
-  if (!error) found.bytes = static_cast<std::int64_t>(bytes);
-  return found;
+  if (!error) component.bytes = static_cast<std::int64_t>(bytes);
+  return component;
 }
 
 }  // namespace plait::driver

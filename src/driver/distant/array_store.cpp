@@ -20,17 +20,18 @@ namespace {
 
 /// Maximum number of requests of a batch in flight: enough to use all disks and the network, but the memory for
 /// requests does not grow with the batch.
-constexpr std::size_t kAhead = 64;
+constexpr std::size_t kMaxInFlight = 64;
 
-DistantRequest start(SharedFile& file, const store::ReadSegment& segment) {
+DistantRequest start_request(SharedFile& file, const store::ReadSegment& segment) {
   return file.start_read(segment.offset, segment.data, segment.bytes);
 }
-DistantRequest start(SharedFile& file, const store::WriteSegment& segment) {
+DistantRequest start_request(SharedFile& file, const store::WriteSegment& segment) {
   return file.start_write(segment.offset, segment.data, segment.bytes);
 }
 
+/// Joins consecutive segments that are adjacent both in the file and in memory, and drops empty ones.
 template <typename Segment>
-void join_neighbours(std::vector<Segment>& segments) {
+void join_adjacent(std::vector<Segment>& segments) {
   std::vector<Segment> joined;
   for (const Segment& segment : segments) {
     if (segment.bytes == 0) continue;
@@ -46,13 +47,14 @@ void join_neighbours(std::vector<Segment>& segments) {
   segments = std::move(joined);
 }
 
-/// A batch whose requests begin and complete in the order of the segments.
+/// A batch of requests, which it starts and awaits in the order of the segments.
 template <typename Segment>
 class PendingRequests : public store::Pending {
  public:
   PendingRequests(SharedFile& file, std::vector<Segment> segments) : file_(file), segments_(std::move(segments)) {
-    join_neighbours(segments_);
-    error_ = collective::caught([this] { begin(); });
+    join_adjacent(segments_);
+    // complete() reports the error. Until then the destructor must run, because it waits for the started requests.
+    error_ = collective::caught([this] { start_requests(); });
   }
   /// Waits for the requests even if complete() was not called, because they access the caller's memory.
   ~PendingRequests() override { wait_for_all(); }
@@ -60,12 +62,12 @@ class PendingRequests : public store::Pending {
   PendingRequests& operator=(const PendingRequests&) = delete;
 
   void complete() override {
-    while (!error_ && !under_way_.empty()) {
+    while (!error_ && !in_flight_.empty()) {
       error_ = collective::caught([this] {
-        DistantRequest first = under_way_.front();
-        under_way_.pop_front();
+        DistantRequest first = in_flight_.front();
+        in_flight_.pop_front();
         first.wait();
-        begin();
+        start_requests();
       });
     }
     wait_for_all();
@@ -73,19 +75,20 @@ class PendingRequests : public store::Pending {
   }
 
  private:
-  void begin() {
-    for (; begun_ < segments_.size() && under_way_.size() < kAhead; ++begun_)
-      under_way_.push_back(start(file_, segments_[begun_]));
+  /// Starts the next requests, until kMaxInFlight are in flight.
+  void start_requests() {
+    for (; started_ < segments_.size() && in_flight_.size() < kMaxInFlight; ++started_)
+      in_flight_.push_back(start_request(file_, segments_[started_]));
   }
   void wait_for_all() noexcept {
-    for (DistantRequest& request : under_way_) collective::caught([&] { request.wait(); });
-    under_way_.clear();
+    for (DistantRequest& request : in_flight_) collective::caught([&] { request.wait(); });
+    in_flight_.clear();
   }
 
   SharedFile& file_;
   std::vector<Segment> segments_;
-  std::size_t begun_ = 0;
-  std::deque<DistantRequest> under_way_;
+  std::size_t started_ = 0;  // number of segments with a request
+  std::deque<DistantRequest> in_flight_;
   std::exception_ptr error_;
 };
 

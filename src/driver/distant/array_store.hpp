@@ -16,9 +16,10 @@ namespace plait::driver::distant {
 /// flight at a time. Segments that are adjacent in the file and in memory become one request.
 class ArrayStore : public store::Store {
  public:
-  ArrayStore(SharedFile file, std::string shown) : file_(std::move(file)), shown_(std::move(shown)) {}
+  ArrayStore(SharedFile file, std::string display_name)
+      : file_(std::move(file)), display_name_(std::move(display_name)) {}
 
-  const std::string& name() const override { return shown_; }
+  const std::string& name() const override { return display_name_; }
   std::string description() const override;
   store::Striping striping() const override {
     return !file_.is_striped() ? store::Striping{} : store::Striping{file_.unit(), file_.components()};
@@ -33,7 +34,7 @@ class ArrayStore : public store::Store {
 
  private:
   SharedFile file_;
-  std::string shown_;
+  std::string display_name_;
 };
 
 }  // namespace plait::driver::distant

@@ -22,15 +22,16 @@ namespace plait::driver::distant {
 
 namespace {
 
-/// Returns the stripe unit of a new array. Stripes of large arrays have the size of a window, so that each window is
-/// one message to one disk. Stripes of smaller arrays are shorter, so that each disk has several of them.
+/// Returns the bytes of a stripe of a new array. Stripes of large arrays have the size of a window (the part of a
+/// transfer that is in memory at one time), so that each window is one message to one disk. Stripes of smaller arrays
+/// are shorter, so that each disk has several of them.
 /// Example: 8 MiB on 4 ranks have 4 stripes a disk: 8 MiB / 4 / 4 = 512 KiB. 1 GiB would have 64 MiB, limited to 1 MiB.
-std::int64_t unit_for(std::int64_t bytes, int ranks) {
-  constexpr std::int64_t kMin = std::int64_t{64} << 10;
-  constexpr std::int64_t kMax = std::int64_t{1} << 20;
-  constexpr std::int64_t kStripesADisk = 4;
-  const auto share = static_cast<std::uint64_t>(bytes / ranks / kStripesADisk);
-  return std::clamp(static_cast<std::int64_t>(std::bit_floor(share)), kMin, kMax);
+std::int64_t choose_unit(std::int64_t bytes, int ranks) {
+  constexpr std::int64_t kMinUnit = std::int64_t{64} << 10;
+  constexpr std::int64_t kMaxUnit = std::int64_t{1} << 20;
+  constexpr std::int64_t kStripesPerDisk = 4;
+  const auto stripe_bytes = static_cast<std::uint64_t>(bytes / ranks / kStripesPerDisk);
+  return std::clamp(static_cast<std::int64_t>(std::bit_floor(stripe_bytes)), kMinUnit, kMaxUnit);
 }
 
 SharedFileMode to_shared_mode(Mode mode) {
@@ -42,7 +43,8 @@ SharedFileMode to_shared_mode(Mode mode) {
 /// One rank's end of the shared file that stores an array.
 class ArraySource : public core::Source {
  public:
-  ArraySource(std::shared_ptr<ArrayStore> store, bool writable) : store_(std::move(store)), writable_(writable) {}
+  ArraySource(std::shared_ptr<ArrayStore> store, bool is_writable)
+      : store_(std::move(store)), is_writable_(is_writable) {}
 
   std::shared_ptr<store::Store> store() const override { return store_; }
   // A shared file grows when data is written.
@@ -50,16 +52,17 @@ class ArraySource : public core::Source {
   void finish(collective::Collective& call, bool /*syncs*/) override {
     call.run_phase([&] {
       // SharedFile::sync() on one rank syncs the disks of all ranks.
-      if (writable_ && call.transport().rank() == 0) store_->sync();
+      if (is_writable_ && call.transport().rank() == 0) store_->sync();
     });
     store_->close();
   }
 
  private:
   std::shared_ptr<ArrayStore> store_;
-  bool writable_;
+  bool is_writable_;
 };
 
+/// The driver of `distant:NAME`. All ranks open the shared file with the path that rank 0 has resolved.
 class DistantDriver : public CollectiveDriver {
  public:
   std::string_view prefix() const override { return kScheme; }
@@ -73,14 +76,14 @@ class DistantDriver : public CollectiveDriver {
 
 ResolvedName DistantDriver::locate(const std::string& url) const {
   const std::string path = resolve_path(parse_name(url));
-  ResolvedName found;
-  found.kind = "an array on the ranks' own disks";
-  found.name = url;
-  found.path = real_path(path);
+  ResolvedName resolved;
+  resolved.kind = "an array on the ranks' own disks";
+  resolved.name = url;
+  resolved.path = real_path(path);
   for (const plait::distant::shared::Part& part : plait::distant::shared::find_parts(path))
-    if (!part.what.description) found.components.push_back(component_file(part.path));
-  if (found.components.empty()) base::append_parts(found.kind, ", in one ", container::kHeaderName, " file");
-  return found;
+    if (!part.what.description) resolved.components.push_back(component_file(part.path));
+  if (resolved.components.empty()) base::append_parts(resolved.kind, ", in one ", container::kHeaderName, " file");
+  return resolved;
 }
 
 std::vector<std::string> DistantDriver::sibling_files(const std::string& path) const {
@@ -109,10 +112,11 @@ std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& openin
   if (is_new) {
     file_options.persistent = true;
     file_options.atomic = true;
-    file_options.unit = name.unit != 0 ? name.unit : unit_for(bytes, transport.size());
+    file_options.unit = name.unit != 0 ? name.unit : choose_unit(bytes, transport.size());
     file_options.expected = bytes;
   }
-  const core::SilentScope by_the_array;  // the File of the array itself reports that it was not closed
+  // If the program does not close the array, the File that owns this shared file warns; no second warning is needed.
+  const core::SilentScope without_warning;
   SharedFile file = SharedFile::open(file_options, opening.comm());
   if (is_new) {
     file.resize(bytes);

@@ -5,6 +5,7 @@
 
 namespace plait::driver::distant {
 
+/// Returns the driver of names with the prefix `distant:`.
 const CollectiveDriver& driver();
 
 }  // namespace plait::driver::distant

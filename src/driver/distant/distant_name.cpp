@@ -1,3 +1,6 @@
+// Parses names of arrays on the ranks' own disks. Example: `distant:a%20b?folder=/disk&unit=64K` has the path `a b`,
+// the folder `/disk` and stripes of 65536 bytes.
+
 #include "driver/distant/distant_name.hpp"
 
 #include <cstdlib>

@@ -14,8 +14,8 @@ inline constexpr std::string_view kScheme = "distant:";
 /// The parts of such a name.
 struct Name {
   std::string path;       ///< the path NAME
-  std::string folder;     ///< empty if not stated
-  std::int64_t unit = 0;  ///< 0 if not stated
+  std::string folder;     ///< folder on each rank's disk, to which the path is relative; empty if not stated
+  std::int64_t unit = 0;  ///< bytes of a stripe; 0 if not stated
   std::optional<bool> striped = std::nullopt;
 };
 
@@ -24,8 +24,8 @@ struct Name {
 ///         value of `striped=` is neither true nor false, or a folder is given with a NAME that is an absolute path.
 Name parse_name(const std::string& url);
 
-/// Returns the absolute path of a name in this process: relative to its folder, otherwise to that of
-/// PLAIT_DISTANT_FOLDER, otherwise to the working directory.
+/// Returns the absolute path of a name in this process. A relative path is relative to the folder of the name; without
+/// one, to the folder in PLAIT_DISTANT_FOLDER; without that, to the working directory.
 std::string resolve_path(const Name& name);
 
 }  // namespace plait::driver::distant

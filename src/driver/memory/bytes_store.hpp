@@ -11,13 +11,14 @@
 
 namespace plait::driver::memory {
 
+/// A store whose bytes are in memory. Its size is fixed.
 class BytesStore : public store::Store {
  public:
-  /// shown: the name in errors.
-  BytesStore(std::shared_ptr<SharedBytes> bytes, std::string shown)
-      : bytes_(std::move(bytes)), shown_(std::move(shown)) {}
+  /// display_name: the name in errors.
+  BytesStore(std::shared_ptr<SharedBytes> bytes, std::string display_name)
+      : bytes_(std::move(bytes)), display_name_(std::move(display_name)) {}
 
-  const std::string& name() const override { return shown_; }
+  const std::string& name() const override { return display_name_; }
   std::string description() const override { return "memory"; }
   std::int64_t size() override { return bytes_->bytes; }
   bool grows() const override { return false; }
@@ -27,7 +28,7 @@ class BytesStore : public store::Store {
 
  private:
   std::shared_ptr<SharedBytes> bytes_;
-  std::string shown_;
+  std::string display_name_;
 };
 
 }  // namespace plait::driver::memory

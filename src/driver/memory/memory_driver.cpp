@@ -1,3 +1,5 @@
+// Arrays in memory, which all ranks of a node share. A new array gets its name when the File is closed.
+
 #include "driver/memory/memory_driver.hpp"
 
 #include <algorithm>
@@ -14,12 +16,13 @@ namespace plait::driver::memory {
 
 namespace {
 
+/// One rank's view of an array in memory.
 class MemorySource : public core::Source {
  public:
   /// is_new: the bytes get the name when the File is closed.
   MemorySource(std::shared_ptr<SharedBytes> bytes, std::string name, bool is_new)
       : name_(std::move(name)), is_new_(is_new) {
-    take(std::move(bytes));
+    set_bytes(std::move(bytes));
   }
 
   std::shared_ptr<store::Store> store() const override { return store_; }
@@ -29,7 +32,7 @@ class MemorySource : public core::Source {
     call.run_phase([&] {
       if (call.transport().rank() == 0)
         std::memcpy(larger->data, bytes_->data, static_cast<std::size_t>(std::min(bytes, bytes_->bytes)));
-      take(std::move(larger));
+      set_bytes(std::move(larger));
     });
   }
 
@@ -41,7 +44,7 @@ class MemorySource : public core::Source {
   }
 
  private:
-  void take(std::shared_ptr<SharedBytes> bytes) {
+  void set_bytes(std::shared_ptr<SharedBytes> bytes) {
     store_ = std::make_shared<BytesStore>(bytes, name_);
     bytes_ = std::move(bytes);
   }
@@ -52,16 +55,17 @@ class MemorySource : public core::Source {
   std::shared_ptr<BytesStore> store_;
 };
 
+/// The driver of `memory:NAME`.
 class MemoryDriver : public CollectiveDriver {
  public:
   std::string_view prefix() const override { return "memory:"; }
   Contents contents() const override { return Contents::kHeader; }
   ResolvedName locate(const std::string& name) const override {
-    ResolvedName found;
-    found.kind = "an array in memory";
-    found.name = found.id = name;
-    found.only_in = "the memory of the process that made it";
-    return found;
+    ResolvedName resolved;
+    resolved.kind = "an array in memory";
+    resolved.name = resolved.id = name;
+    resolved.only_in = "the memory of the process that made it";
+    return resolved;
   }
 
  protected:
@@ -76,29 +80,29 @@ std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening
     if (name.size() == prefix().size())
       base::throw_argument_error("there is no name after memory:; give one, as in memory:field");
   });
-  std::shared_ptr<SharedBytes> bytes_of_name;
+  std::shared_ptr<SharedBytes> shared_bytes;
   if (is_new) {
-    bytes_of_name = make_bytes(call, bytes, name);
+    shared_bytes = make_bytes(call, bytes, name);
   } else {
-    std::string number;
+    std::string id;
     call.run_phase([&] {
-      bytes_of_name = find_bytes(name);
-      if (!bytes_of_name)
+      shared_bytes = find_bytes(name);
+      if (!shared_bytes)
         base::throw_system_error(ENOENT, "cannot open ", name,
                                  ": this process has not made an array of that name, or has not closed "
                                  "it yet; make it with mode \"w\", and close it");
-      number = std::to_string(bytes_of_name->number);
+      id = std::to_string(shared_bytes->id);
     });
-    const std::string of_rank_0 = collective::broadcast_text(call.transport(), number);
+    const std::string id_on_rank_0 = collective::broadcast_text(call.transport(), id);
     call.run_phase([&] {
-      if (number != of_rank_0)
+      if (id != id_on_rank_0)
         base::throw_system_error(ESTALE, "cannot open ", name,
                                  ": the ranks hold different arrays of that name; open it with the "
                                  "communicator with which it was made");
     });
   }
   std::unique_ptr<core::Source> source;
-  call.run_phase([&] { source = std::make_unique<MemorySource>(std::move(bytes_of_name), name, is_new); });
+  call.run_phase([&] { source = std::make_unique<MemorySource>(std::move(shared_bytes), name, is_new); });
   return source;
 }
 

@@ -5,8 +5,9 @@
 
 namespace plait::driver::memory {
 
-/// Returns the driver. NAME belongs to the process: its array exists until the process ends or creates another one with
-/// that name. The ranks that create an array together, on one node, share its bytes.
+/// Returns the driver of names with the prefix `memory:`. NAME belongs to the process: its array exists until the
+/// process ends or creates another one with that name. The ranks that create an array together, on one node, share its
+/// bytes.
 const CollectiveDriver& driver();
 
 }  // namespace plait::driver::memory

@@ -5,6 +5,7 @@
 
 namespace plait::driver::pipe {
 
+/// Returns the driver of names with the prefix `pipe:`.
 const Driver& driver();
 
 }  // namespace plait::driver::pipe

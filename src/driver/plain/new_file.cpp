@@ -1,3 +1,5 @@
+// A new ordinary file, which is written under a temporary name and renamed when it is committed.
+
 #include "driver/plain/new_file.hpp"
 
 #include "driver/replacing.hpp"
@@ -12,7 +14,7 @@ class NewPlainFile : public store::NewFile {
   NewPlainFile(const std::string& path, const store::NewFileOptions& options)
       : file_(path, options.bytes, options.head,
               {.suffix = {},
-               .on_leftover = clear,
+               .on_leftover = release_leftover,
                .claimed = options.claimed,
                .keeps_unfinished = options.keeps_unfinished,
                .continues = options.continues,

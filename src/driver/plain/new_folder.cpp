@@ -1,3 +1,5 @@
+// A new array that is a folder, such as a Zarr array: a metadata file, and the objects with the elements next to it.
+
 #include "driver/plain/new_folder.hpp"
 
 #include <filesystem>
@@ -18,6 +20,7 @@ store::NewObjectsRequest make_request(const container::NewFolder& folder, std::s
   return request;
 }
 
+/// The new folder. All of it appears at once when it is committed.
 class NewPlainFolder : public store::NewFile {
  public:
   NewPlainFolder(container::NewFolder folder, std::string_view path, std::string_view array,
@@ -48,8 +51,8 @@ class NewPlainFolder : public store::NewFile {
 std::unique_ptr<store::NewFile> make_new_folder(const container::FolderFormat& format, std::string_view path,
                                                 std::optional<std::string_view> array,
                                                 const store::NewFileOptions& options) {
-  static const std::map<std::string, std::string> kNone;
-  const auto& groups = options.groups == nullptr ? kNone : *options.groups;
+  static const std::map<std::string, std::string> kNoGroups;
+  const auto& groups = options.groups == nullptr ? kNoGroups : *options.groups;
   return std::make_unique<NewPlainFolder>(format.new_folder(path, array, groups), path, array.value_or(""), options);
 }
 

@@ -1,3 +1,6 @@
+// Opens names without a prefix: a file, a folder with a metadata file (such as a Zarr array), or an array in a zip
+// file.
+
 #include "driver/plain/plain_driver.hpp"
 
 #include <cerrno>
@@ -46,8 +49,8 @@ std::string metadata_path(const std::string& name) {
              : std::string(parts.file);
 }
 
-/// Opens the file of a name that cannot be a folder or an archive, without a stat() before. Returns nullptr for other
-/// names, and if this fails: PlainDriver::find() then reports the reason.
+/// Opens the file of a name that cannot be a folder or an archive. This saves the stat() that tells files from folders.
+/// Returns nullptr for other names, and if the file cannot be opened: PlainDriver::find() then reports the reason.
 std::unique_ptr<PosixStore> open_directly(const std::string& name, bool writable) {
   if (store::is_raw(name) || container::may_be_archive(container::format_named(name))) return nullptr;
   try {
@@ -57,7 +60,8 @@ std::unique_ptr<PosixStore> open_directly(const std::string& name, bool writable
   }
 }
 
-store::OpenLocation to_location(std::unique_ptr<PosixStore> opened) {
+/// Returns an open file with its location, by which other ranks open it.
+store::OpenLocation to_open_location(std::unique_ptr<PosixStore> opened) {
   store::Location location{std::filesystem::absolute(opened->name()).string(), {}, {opened->opened_identity()}};
   return {std::move(location), std::move(opened)};
 }
@@ -79,7 +83,7 @@ store::OpenLocation find_in_archive(const std::string& name, const std::string& 
   return {{std::filesystem::absolute(path).string(), {}, {}}, std::move(opened)};
 }
 
-/// Returns true if a path leads into a zip file, as a.zip/b. error: the error of opening the path.
+/// Returns true if a path leads into a zip file, such as `a.zip/b`. error: the error of opening the path.
 bool is_in_archive(const Error& error, const std::string& path) {
   if (error.system_code() != ENOTDIR) return false;
   const std::string archive = store::zip::archive_path(path);
@@ -106,13 +110,14 @@ bool is_in_archive(const Error& error, const std::string& path) {
 }
 
 /// Returns true if the file is the metadata file of its folder.
-bool is_of_folder(const std::string& path) {
+bool is_folder_metadata(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const container::Format* const format = container::find_folder_format(folder);
   return format != nullptr &&
          format->folder()->locate_metadata(folder, std::nullopt, container::MetadataCopies::kIgnored).location == path;
 }
 
+/// The driver of names without a prefix, and of `raw:NAME`.
 class PlainDriver : public FileDriver {
  public:
   PlainDriver(std::string_view prefix, Contents contents) : prefix_(prefix), contents_(contents) {}
@@ -121,10 +126,10 @@ class PlainDriver : public FileDriver {
   Contents contents() const override { return contents_; }
 
   store::OpenLocation find(const std::string& name, bool writable) const override {
-    if (auto opened = open_directly(name, writable)) return to_location(std::move(opened));
+    if (auto opened = open_directly(name, writable)) return to_open_location(std::move(opened));
     const std::string path = metadata_path(name);
     try {
-      return to_location(std::make_unique<PosixStore>(path, to_access(writable)));
+      return to_open_location(std::make_unique<PosixStore>(path, to_access(writable)));
     } catch (const Error& error) {
       if (is_in_archive(error, path)) return find_in_archive(name, path, writable);
       if (error.system_code() == EISDIR) report_folder_format(error, path);
@@ -144,7 +149,7 @@ class PlainDriver : public FileDriver {
   }
   bool is_replaced(const std::string& name, const store::Location& opened) const override {
     // Changes of an array replace the metadata file of its folder, which the format checks itself.
-    if (!store::is_raw(name) && is_of_folder(opened.path)) return false;
+    if (!store::is_raw(name) && is_folder_metadata(opened.path)) return false;
     const PosixStore current(opened.path, PosixStore::Access::kRead);
     return !store::may_be_same_files(opened, {current.identity()});
   }
@@ -168,41 +173,42 @@ class PlainDriver : public FileDriver {
 
 }  // namespace
 
-ResolvedName describe(const std::string& name, const container::Format& holds) {
-  const bool by_name = !store::is_raw(name);
+ResolvedName describe(const std::string& name, const container::Format& format) {
+  const bool by_name = !store::is_raw(name);  // `raw:` states that the content has no format
   const container::ArrayName parts = container::array_name(name);
   const std::string path = file_path(name);
-  const container::FormatTraits& traits = holds.traits();
-  ResolvedName found;
-  found.kind = traits.kind;
-  if (by_name) found.format = traits.name;
-  const std::string stated = parts.format == nullptr ? std::string() : base::text(parts.format->traits().name, ':');
-  found.file = by_name ? stated + path : name;
-  found.name = by_name && !parts.array ? found.file : name;
-  found.states_type = traits.states_type;
-  found.has_chunks = by_name && traits.has_chunks;
-  found.adds_arrays = by_name && holds.folder() != nullptr;
-  found.names_arrays = by_name && traits.names_arrays;
-  found.supports_unfinished = !by_name || traits.supports_unfinished;
-  found.copies_objects = by_name && traits.copies_objects;
-  found.only_order = by_name ? traits.only_order : std::nullopt;
-  return found;
+  const container::FormatTraits& traits = format.traits();
+  ResolvedName resolved;
+  resolved.kind = traits.kind;
+  if (by_name) resolved.format = traits.name;
+  const std::string format_prefix =
+      parts.format == nullptr ? std::string() : base::text(parts.format->traits().name, ':');
+  resolved.file = by_name ? format_prefix + path : name;
+  resolved.name = by_name && !parts.array ? resolved.file : name;
+  resolved.states_type = traits.states_type;
+  resolved.has_chunks = by_name && traits.has_chunks;
+  resolved.adds_arrays = by_name && format.folder() != nullptr;
+  resolved.names_arrays = by_name && traits.names_arrays;
+  resolved.supports_unfinished = !by_name || traits.supports_unfinished;
+  resolved.copies_objects = by_name && traits.copies_objects;
+  resolved.only_order = by_name ? traits.only_order : std::nullopt;
+  return resolved;
 }
 
-ResolvedName locate(const std::string& name, const container::Format& holds) {
-  ResolvedName found = describe(name, holds);
+ResolvedName locate(const std::string& name, const container::Format& format) {
+  ResolvedName resolved = describe(name, format);
   const std::string path = file_path(name);
   const container::ArrayName parts = container::array_name(name);
   // Each array in a folder has its own path, so that two arrays are not mistaken for the same file.
-  if (!store::is_raw(name) && holds.folder() != nullptr && parts.array)
-    found.path =
+  if (!store::is_raw(name) && format.folder() != nullptr && parts.array)
+    resolved.path =
         real_path(std::filesystem::path(
-                      holds.folder()->locate_metadata(path, parts.array, container::MetadataCopies::kIgnored).location)
+                      format.folder()->locate_metadata(path, parts.array, container::MetadataCopies::kIgnored).location)
                       .parent_path()
                       .string());
   else
-    found.path = real_path(path);
-  return found;
+    resolved.path = real_path(path);
+  return resolved;
 }
 
 const FileDriver& driver() {

@@ -10,9 +10,9 @@ namespace plait::driver::plain {
 /// format.
 const FileDriver& driver();
 /// Describes a file that has, or will have, the given format, without resolving its path.
-ResolvedName describe(const std::string& name, const container::Format& holds);
+ResolvedName describe(const std::string& name, const container::Format& format);
 /// Resolves the name of a file that has, or will have, the given format.
-ResolvedName locate(const std::string& name, const container::Format& holds);
+ResolvedName locate(const std::string& name, const container::Format& format);
 /// Returns the driver of `raw:NAME`: raw elements, regardless of the suffix.
 const FileDriver& raw_driver();
 

@@ -9,8 +9,8 @@
 //    3. write the elements; then sync the component files and their folders
 //    4. sync the description and rename it to the final name (driver::commit)
 // A kill before step 4 leaves the temporary description. The next new file of the same name finds it without a lock,
-// and removes the component files that it lists (StripeDriver::clear). After step 4 both the description and the
-// component files are complete.
+// and removes the component files that it lists (StripeDriver::release_leftover). After step 4 both the description and
+// the component files are complete.
 
 #include "driver/stripe/new_striped_file.hpp"
 
@@ -46,6 +46,8 @@ using store::stripe::StripedStore;
 
 namespace {
 
+/// Returns the folders for the component files: those of the name, or else of PLAIT_DISKS, as absolute paths without
+/// links.
 std::vector<std::string> find_disks(const Name& name) {
   const auto fail = [&name](const auto&... why) { base::throw_argument_error(name.display_name(), ": ", why...); };
   std::vector<std::string> paths = name.disks.empty() ? disks() : name.disks;
@@ -83,8 +85,8 @@ Description make_description(const Name& name, const std::string& basename, std:
 }
 
 /// A new striped file. Its component files have their final names from the start. A temporary description lists them
-/// before they are made and until it is renamed, so that the next new file of the same name can remove those of a
-/// killed process.
+/// before they are made and until it is renamed, so that the next new file of the same name can remove the component
+/// files that a killed process has left.
 class NewStripedFile : public store::NewFile {
  public:
   NewStripedFile(const Name& name, const store::NewFileOptions& options);
@@ -97,13 +99,15 @@ class NewStripedFile : public store::NewFile {
   bool continued() const override { return continued_; }
 
  private:
-  /// Continues an unfinished file if it has the same size and disks. Otherwise it removes that file and returns false.
-  bool adopt();
+  /// Opens the component files of an unfinished striped file to continue it, if it has the same size and disks.
+  /// Otherwise removes them. Returns true if it continues the file.
+  bool continue_leftover();
+
   base::Owner owner_;
-  std::string shown_;
+  std::string display_name_;
   std::string basename_;  // basename of the file to which the name refers
   Description description_;
-  std::optional<posix::Replacement> file_;  // the description
+  std::optional<posix::Replacement> file_;  // the file with the description
   std::vector<posix::Descriptor> components_;
   bool keeps_unfinished_ = false;
   bool durable_ = true;
@@ -111,31 +115,32 @@ class NewStripedFile : public store::NewFile {
 };
 
 NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& options)
-    : shown_(name.display_name()),
+    : display_name_(name.display_name()),
       basename_(fs::path(posix::follow_links(name.path)).filename().string()),
       description_(make_description(name, basename_, options.bytes)),
       keeps_unfinished_(options.keeps_unfinished),
       durable_(options.durable) {
   const std::string text = description_.to_text();
-  const posix::ReplacementOptions marks{.suffix = store::stripe::kTemporarySuffix,
-                                        .on_leftover = clear,
-                                        .claimed = options.claimed,
-                                        .keeps_unfinished = keeps_unfinished_,
-                                        .continues = options.continues,
-                                        .durable = durable_};
+  const posix::ReplacementOptions replacement_options{.suffix = store::stripe::kTemporarySuffix,
+                                                      .on_leftover = release_leftover,
+                                                      .claimed = options.claimed,
+                                                      .keeps_unfinished = keeps_unfinished_,
+                                                      .continues = options.continues,
+                                                      .durable = durable_};
   if (options.continues) {
-    file_.emplace(name.path, -1, std::span<const std::byte>(), marks);
-    if (file_->continued() && adopt()) return;
+    file_.emplace(name.path, -1, std::span<const std::byte>(), replacement_options);
+    if (file_->continued() && continue_leftover()) return;
     file_->resize(static_cast<std::int64_t>(text.size()));
     file_->write_head(std::as_bytes(std::span(text)));
   } else {
-    file_.emplace(name.path, static_cast<std::int64_t>(text.size()), std::as_bytes(std::span(text)), marks);
+    file_.emplace(name.path, static_cast<std::int64_t>(text.size()), std::as_bytes(std::span(text)),
+                  replacement_options);
   }
   // From here on discard() must also remove the components.
-  components_ = store::stripe::make_components(description_, file_->attributes(), basename_, shown_);
+  components_ = store::stripe::make_components(description_, file_->attributes(), basename_, display_name_);
   try {
     if (!options.head.empty())
-      StripedStore(description_, StripedStore::Access::kReadWrite, shown_)
+      StripedStore(description_, StripedStore::Access::kReadWrite, display_name_)
           .write({{0, options.head.data(), static_cast<std::int64_t>(options.head.size())}});
   } catch (...) {
     discard();
@@ -143,7 +148,7 @@ NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& op
   }
 }
 
-bool NewStripedFile::adopt() {
+bool NewStripedFile::continue_leftover() {
   std::optional<Description> leftover;
   try {
     leftover = store::stripe::find_description(file_->temporary_path());
@@ -155,15 +160,15 @@ bool NewStripedFile::adopt() {
     for (const std::string& component : description.components) folders.push_back(fs::path(component).parent_path());
     return folders;
   };
-  bool same = leftover->unit == description_.unit && leftover->bytes == description_.bytes &&
-              list_folders(*leftover) == list_folders(description_);
-  for (std::size_t i = 0; same && i < leftover->components.size(); ++i) {
+  bool is_same = leftover->unit == description_.unit && leftover->bytes == description_.bytes &&
+                 list_folders(*leftover) == list_folders(description_);
+  for (std::size_t i = 0; is_same && i < leftover->components.size(); ++i) {
     components_.emplace_back(::open(leftover->components[i].c_str(), O_RDWR | O_CLOEXEC));
-    struct stat found{};
-    same = components_.back().number() >= 0 && ::fstat(components_.back().number(), &found) == 0 &&
-           found.st_size == leftover->component_bytes(i);
+    struct stat status{};
+    is_same = components_.back().number() >= 0 && ::fstat(components_.back().number(), &status) == 0 &&
+              status.st_size == leftover->component_bytes(i);
   }
-  if (same) {
+  if (is_same) {
     description_ = std::move(*leftover);
     return continued_ = true;
   }
@@ -175,7 +180,7 @@ bool NewStripedFile::adopt() {
 void NewStripedFile::resize(std::int64_t bytes) {
   description_.bytes = bytes;
   for (std::size_t i = 0; i < components_.size(); ++i) {
-    const std::string name = base::text("the component file ", description_.components[i], " of ", shown_);
+    const std::string name = base::text("the component file ", description_.components[i], " of ", display_name_);
     // ftruncate also makes the file shorter, which reserve() does not.
     if (::ftruncate(components_[i].number(), description_.component_bytes(i)) != 0)
       throw posix::system_error("size " + name, errno);
@@ -186,7 +191,7 @@ void NewStripedFile::resize(std::int64_t bytes) {
 }
 
 void NewStripedFile::commit() {
-  owner_.check(shown_);
+  owner_.check(display_name_);
   std::set<std::string> folders;
   for (const posix::Descriptor& component : components_)
     if (durable_) ::sync_file_range(component.number(), 0, 0, SYNC_FILE_RANGE_WRITE);

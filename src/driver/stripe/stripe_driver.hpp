@@ -5,6 +5,7 @@
 
 namespace plait::driver::stripe {
 
+/// Returns the driver of names with the prefix `stripe:`.
 const FileDriver& driver();
 
 }  // namespace plait::driver::stripe
