@@ -22,7 +22,7 @@ from ranks import Ranks
 
 import plait
 
-_numbers = itertools.count()
+_test_numbers = itertools.count()
 
 
 @pytest.hookimpl(trylast=True)  # after pytest has registered the reporter that ranks.py silences
@@ -78,7 +78,7 @@ def session_folder(comm):
 @pytest.fixture
 def shared(comm, session_folder, request):
     """A folder of this test, the same for all ranks.  It exists after the first collective call of the test."""
-    folder = session_folder / f"{next(_numbers)}-{request.node.originalname}"
+    folder = session_folder / f"{next(_test_numbers)}-{request.node.originalname}"
     if comm.rank == 0:
         folder.mkdir()
     return folder
@@ -87,7 +87,7 @@ def shared(comm, session_folder, request):
 @pytest.fixture
 def disk(comm):
     """A folder on the local disk of each host, under the same name; ranks on one host share it."""
-    name = f"plait-disk-{comm.bcast(os.getpid())}-{next(_numbers)}"
+    name = f"plait-disk-{comm.bcast(os.getpid())}-{next(_test_numbers)}"
     folder = Path("/var/tmp" if SEVERAL_HOSTS else tempfile.gettempdir()) / name
     folder.mkdir(exist_ok=True)
     comm.Barrier()
@@ -98,7 +98,7 @@ def disk(comm):
 
 @pytest.fixture(params=NODE_SIZES)
 def node_comm(request, comm):
-    """A communicator of all ranks for which Plait assumes nodes of the given number of ranks; 0: the real nodes.
+    """A communicator of all ranks that Plait treats as nodes of as many ranks as the parameter says; 0: real nodes.
 
     Plait looks for nodes when it uses a communicator for the first time, here in a small redistribution.
     """

@@ -14,4 +14,4 @@ NODE_SIZES = (0,) if SEVERAL_HOSTS else (0, 1, 2)
 SEVERAL_NODES = (0,) if SEVERAL_HOSTS else (1, 2)
 
 # The minimum staging memory of a two-phase access, in elements: messages between nodes need additional buffers.
-FEWEST_STAGED = 4 if SEVERAL_HOSTS else 2
+MIN_STAGED_ELEMENTS = 4 if SEVERAL_HOSTS else 2

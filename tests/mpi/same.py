@@ -12,15 +12,16 @@ def catch_error(call):
     return None
 
 
-def expect_same_error(comm, call, kind, says=""):
+def expect_same_error(comm, call, kind, text_part=""):
     """Checks that a call raises the same error on all ranks, and returns its text.
 
-    kind  the class of the error; says: a part of its text
+    kind       the class of the error
+    text_part  a part of its text
     """
     errors = comm.allgather(catch_error(call))
     assert errors[0] is not None, errors
     assert all(error == errors[0] for error in errors), errors
     class_name, text = errors[0]
     assert class_name == kind.__name__, errors[0]
-    assert says in text, errors[0]
+    assert text_part in text, errors[0]
     return text

@@ -18,33 +18,36 @@ def test_random_accesses(node_comm, shared):
     random = np.random.default_rng(11)
     for i in range(15):
         shape = random_shape(random)
-        whole = make_distinct_array(shape, str(random.choice(["f8", "u1", "c16", "V1000"])))
+        global_array = make_distinct_array(shape, str(random.choice(["f8", "u1", "c16", "V1000"])))
         region = random_region(random, shape)
-        new = whole[region].copy()
-        new[...] = new.ravel()[::-1].reshape(new.shape)
-        expected = whole.copy()
-        expected[region] = new
-        reader, writer = random_model(random, shape, node_comm.size), random_model(random, new.shape, node_comm.size)
+        new_values = global_array[region].copy()
+        new_values[...] = new_values.ravel()[::-1].reshape(new_values.shape)
+        expected = global_array.copy()
+        expected[region] = new_values
+        reader, writer = (
+            random_model(random, shape, node_comm.size),
+            random_model(random, new_values.shape, node_comm.size),
+        )
         path = shared / f"{i}.bin"
         if node_comm.rank == 0:
-            path.write_bytes(whole.tobytes())
+            path.write_bytes(global_array.tobytes())
         options = {
             "shape": shape,
-            "dtype": whole.dtype,
+            "dtype": global_array.dtype,
             "strategy": str(random.choice(["direct", "two-phase", "two-phase"])),
-            "memory": int(random.choice([0, 0, 10, 40])) * whole.itemsize,
+            "memory": int(random.choice([0, 0, 10, 40])) * global_array.itemsize,
             "readers": int(random.integers(0, node_comm.size + 1)),
         }
         with plait.open(path, "r+", comm=node_comm, **options) as file:
-            np.testing.assert_array_equal(file.read(reader.layout()), reader.local(whole, node_comm.rank))
-            file.write(writer.local(new, node_comm.rank), writer.layout(), region=region)
+            np.testing.assert_array_equal(file.read(reader.layout()), reader.local(global_array, node_comm.rank))
+            file.write(writer.local(new_values, node_comm.rank), writer.layout(), region=region)
             np.testing.assert_array_equal(file.read(reader.layout()), reader.local(expected, node_comm.rank))
         if node_comm.rank == 0:
             assert path.read_bytes() == expected.tobytes()
 
 
 def test_arrays_of_many_windows(node_comm, shared):
-    whole = np.random.default_rng(3).random((200, 251))
+    global_array = np.random.default_rng(3).random((200, 251))
     path = shared / "a.npy"
     models = [
         LayoutModel((200, 251), ("*", "cyclic"), (node_comm.size,)),
@@ -53,14 +56,14 @@ def test_arrays_of_many_windows(node_comm, shared):
     for model, memory in zip(models, (0, 100_000), strict=True):
         options = {"comm": node_comm, "strategy": "two-phase", "memory": memory, "readers": node_comm.size}
         with plait.open(path, "w", shape=(200, 251), dtype="f8", **options) as file:
-            file.write(model.local(whole, node_comm.rank), model.layout())
-            np.testing.assert_array_equal(file.read(model.layout()), model.local(whole, node_comm.rank))
+            file.write(model.local(global_array, node_comm.rank), model.layout())
+            np.testing.assert_array_equal(file.read(model.layout()), model.local(global_array, node_comm.rank))
         if node_comm.rank == 0:
-            np.testing.assert_array_equal(np.load(path), whole)
+            np.testing.assert_array_equal(np.load(path), global_array)
 
 
 def node_numbers(node_comm, request):
-    """Returns the node of each rank."""
+    """Returns the host name or number of each rank's node."""
     size = request.node.callspec.params["node_comm"]
     return node_comm.allgather(socket.gethostname() if SEVERAL_HOSTS else node_comm.rank // size)
 
@@ -72,30 +75,32 @@ def test_fewer_readers_are_spread_over_the_nodes(node_comm, request, shared, ord
     count = len(set(nodes))
     if count < 2:
         pytest.skip("all ranks are on one node")
-    whole = np.random.default_rng(5).random((300, 251))
+    global_array = np.random.default_rng(5).random((300, 251))
     model = LayoutModel((300, 251), ("cyclic", "*"), (node_comm.size,), order=order)
     options = {"comm": node_comm, "strategy": "two-phase", "readers": count}
     with plait.open(shared / "a.npy", "w", shape=(300, 251), dtype="f8", **options) as file:
-        file.write(model.local(whole, node_comm.rank), model.layout())
+        file.write(model.local(global_array, node_comm.rank), model.layout())
         writers = node_comm.allgather(file.last_times()["io"] > 0)
     with plait.open(shared / "a.npy", **options) as file:
-        np.testing.assert_array_equal(file.read(model.layout()), model.local(whole, node_comm.rank))
+        np.testing.assert_array_equal(file.read(model.layout()), model.local(global_array, node_comm.rank))
         readers = node_comm.allgather(file.last_times()["io"] > 0)
         assert f"{count} of {node_comm.size} on {count} nodes" in file.explain(model.layout())
-    for busy in (writers, readers):
-        assert sorted(node for node, is_busy in zip(nodes, busy, strict=True) if is_busy) == sorted(set(nodes))
+    for accessing_ranks in (writers, readers):
+        assert sorted(node for node, is_busy in zip(nodes, accessing_ranks, strict=True) if is_busy) == sorted(
+            set(nodes)
+        )
 
 
 @pytest.mark.parametrize("empty", [0, 1])
-def test_nodes_read_for_themselves(node_comm, request, shared, empty):
+def test_each_node_reads_the_elements_of_its_own_ranks(node_comm, request, shared, empty):
     """With few nodes, each node reads the elements of its own ranks; all ranks agree on that, even if some are idle."""
     nodes = node_numbers(node_comm, request)
     owners = max(node_comm.size - empty, 1)
-    whole = np.random.default_rng(6).random((701, 503))
-    layout = plait.Layout(whole.shape, "(*, cyclic)", grid=(owners,))
-    other = plait.Layout(whole.shape, "(cyclic(3), cyclic(2))", grid=(1, owners))
+    global_array = np.random.default_rng(6).random((701, 503))
+    layout = plait.Layout(global_array.shape, "(*, cyclic)", grid=(owners,))
+    other = plait.Layout(global_array.shape, "(cyclic(3), cyclic(2))", grid=(1, owners))
     if node_comm.rank == 0:
-        np.save(shared / "a.npy", whole)
+        np.save(shared / "a.npy", global_array)
     node_comm.Barrier()
     with plait.open(shared / "a.npy", comm=node_comm) as file:
         explained = file.explain(layout)
@@ -106,7 +111,7 @@ def test_nodes_read_for_themselves(node_comm, request, shared, empty):
             for current in (layout, other):
                 actual = file.read(current)
                 if node_comm.rank < owners:
-                    expected = whole[np.ix_(*current.indices(node_comm.rank))]
+                    expected = global_array[np.ix_(*current.indices(node_comm.rank))]
                     np.testing.assert_array_equal(actual, expected, err_msg=f"{current} {number}")
         lines = node_comm.allgather(file.explain(layout))
         assert all(line == lines[0] for line in lines)
@@ -116,33 +121,35 @@ def test_random_redistributions(node_comm):
     random = np.random.default_rng(12)
     for _ in range(30):
         shape = random_shape(random)
-        whole = make_distinct_array(shape, str(random.choice(["f8", "u1", "c16"])))
+        global_array = make_distinct_array(shape, str(random.choice(["f8", "u1", "c16"])))
         source, target = (random_model(random, shape, node_comm.size) for _ in range(2))
-        actual = plait.redistribute(source.local(whole, node_comm.rank), source.layout(), target.layout(), node_comm)
-        np.testing.assert_array_equal(actual, target.local(whole, node_comm.rank))
+        actual = plait.redistribute(
+            source.local(global_array, node_comm.rank), source.layout(), target.layout(), node_comm
+        )
+        np.testing.assert_array_equal(actual, target.local(global_array, node_comm.rank))
 
 
 def test_large_messages(node_comm):
     shape = (1500, 701)
-    whole = np.arange(1500 * 701, dtype="f8").reshape(shape)
+    global_array = np.arange(1500 * 701, dtype="f8").reshape(shape)
     source, target = (
         LayoutModel(shape, ("block", "*"), (node_comm.size,)),
         LayoutModel(shape, ("*", "block"), (node_comm.size,), order="F"),
     )
-    actual = plait.redistribute(source.local(whole, node_comm.rank), source.layout(), target.layout(), node_comm)
-    np.testing.assert_array_equal(actual, target.local(whole, node_comm.rank))
+    actual = plait.redistribute(source.local(global_array, node_comm.rank), source.layout(), target.layout(), node_comm)
+    np.testing.assert_array_equal(actual, target.local(global_array, node_comm.rank))
 
 
 def test_requests(node_comm, shared):
     layout = plait.Layout((16, 12), "(*, cyclic)", grid=(node_comm.size,))
     with plait.open(shared / "a.npy", "w", comm=node_comm, shape=(16, 12), dtype="f8", strategy="two-phase") as file:
         requests = []
-        for step in range(4):
-            requests.append(file.iwrite(np.full(layout.local_shape(node_comm.rank), float(step)), layout))
+        for number in range(4):
+            requests.append(file.iwrite(np.full(layout.local_shape(node_comm.rank), float(number)), layout))
             requests.append(file.iread(layout))
-        for step in range(4):
-            assert (requests[2 * step + 1].wait() == step).all()
-            requests[2 * step].wait()
+        for number in range(4):
+            assert (requests[2 * number + 1].wait() == number).all()
+            requests[2 * number].wait()
 
 
 def test_errors_are_the_same_on_all_nodes(node_comm, shared):
@@ -151,17 +158,17 @@ def test_errors_are_the_same_on_all_nodes(node_comm, shared):
     layout = plait.Layout((64, 16), "(*, cyclic)", grid=(node_comm.size,))
     with plait.open(path, "w", comm=node_comm, shape=(64, 16), dtype="f8", strategy="two-phase") as file:
         local = np.ones(layout.local_shape(node_comm.rank))
-        last = node_comm.rank == node_comm.size - 1
+        is_last_rank = node_comm.rank == node_comm.size - 1
         expect_same_error(
             node_comm,
-            lambda: file.write(local[1:] if last else local, layout),
+            lambda: file.write(local[1:] if is_last_rank else local, layout),
             plait.ArgumentError,
             "needs one of shape",
         )
         other = plait.Layout((64, 16), "(*, block)", grid=(node_comm.size,))
         expect_same_error(
             node_comm,
-            lambda: file.explain() if False else file.read(other if last else layout),
+            lambda: file.read(other if is_last_rank else layout),
             plait.ArgumentError,
             "the ranks of a collective call differ",
         )

@@ -1,4 +1,4 @@
-"""Datasets that HDF5's library reads on each rank."""
+"""Datasets that Plait reads by HDF5's library on each rank: a scale-offset filter, external files, virtual datasets."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ SHAPE = (23, 31, 12)
 ARRAY = np.random.default_rng(3).integers(0, 4000, SHAPE).astype("i4")
 
 
-def make(folder):
+def write_files(folder):
     with h5py.File(folder / "source.h5", "w") as file:
         file.create_dataset("t", data=ARRAY[:9], chunks=(4, 31, 5), compression="gzip")
     ARRAY.tofile(folder / "raw.bin")
@@ -35,7 +35,7 @@ def make(folder):
 @pytest.mark.parametrize("name", ["scaled", "outside", "virtual", "link"])
 def test_layouts(comm, shared, name, dist, memory):
     if comm.rank == 0:
-        make(shared)
+        write_files(shared)
     comm.barrier()
     array = ARRAY[:9] if name == "link" else ARRAY
     with plait.open(shared / f"a.h5::{name}", comm=comm, memory=memory) as file:
@@ -49,7 +49,7 @@ def test_layouts(comm, shared, name, dist, memory):
 
 def test_a_damaged_chunk_fails_on_all_ranks(comm, shared):
     if comm.rank == 0:
-        make(shared)
+        write_files(shared)
     comm.barrier()
     with plait.open(shared / "damaged.h5::scaled", comm=comm) as file:
         layout = plait.Layout(SHAPE, "(block, *, *)", grid=(comm.size,))

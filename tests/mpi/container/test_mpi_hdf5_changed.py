@@ -11,7 +11,7 @@ h5py = pytest.importorskip("h5py")
 SHAPE = (101, 53)
 
 
-def make(comm, path, **options):
+def write_dataset(comm, path, **options):
     if comm.rank == 0:
         with h5py.File(path, "w") as file:
             file.create_dataset("a", data=np.arange(101 * 53, dtype="i4").reshape(SHAPE), chunks=(7, 11), **options)
@@ -23,7 +23,7 @@ def make(comm, path, **options):
 @pytest.mark.parametrize("memory", [0, 1 << 12])
 def test_all_ranks_change_chunks_that_cross_their_parts(comm, shared, options, dist, memory):
     path = shared / "a.h5"
-    make(comm, path, **options)
+    write_dataset(comm, path, **options)
     expected = np.arange(101 * 53, dtype="i4").reshape(SHAPE)
     random = np.random.default_rng(8)
     with plait.open(path, "r+", comm=comm, memory=memory) as file:
@@ -34,24 +34,23 @@ def test_all_ranks_change_chunks_that_cross_their_parts(comm, shared, options, d
             expected[region] = np.arange(expected[region].size).reshape(expected[region].shape) * value
             local = np.ascontiguousarray(expected[region][np.ix_(*part.indices(comm.rank))])
             file.write(local, part, region=region)
-            whole = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
-            np.testing.assert_array_equal(file.read(whole), expected[np.ix_(*whole.indices(comm.rank))])
+            rows = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
+            np.testing.assert_array_equal(file.read(rows), expected[np.ix_(*rows.indices(comm.rank))])
     with h5py.File(path) as file:
         np.testing.assert_array_equal(file["a"][...], expected)
     comm.barrier()
 
 
-def test_each_rank_writes_its_rows_in_turn(comm, shared):
-    """A different rank writes each chunk in each access."""
+def test_another_rank_changes_a_chunk_in_each_access(comm, shared):
     path = shared / "a.h5"
-    make(comm, path, compression="gzip")
+    write_dataset(comm, path, compression="gzip")
     expected = np.arange(101 * 53, dtype="i4").reshape(SHAPE)
     with plait.open(path, "r+", comm=comm) as file:
-        for turn in range(6):
+        for access in range(6):
             part = plait.Layout((7, 53), "(cyclic, *)", grid=(comm.size,))
-            region = np.s_[turn * 3 : turn * 3 + 7, :]
-            file.write(np.full(part.local_shape(comm.rank), -turn, "i4"), part, region=region)
-            expected[region] = -turn
+            region = np.s_[access * 3 : access * 3 + 7, :]
+            file.write(np.full(part.local_shape(comm.rank), -access, "i4"), part, region=region)
+            expected[region] = -access
     with h5py.File(path) as file:
         np.testing.assert_array_equal(file["a"][...], expected)
     comm.barrier()
@@ -76,7 +75,7 @@ def test_attributes_change_on_all_ranks(comm, shared):
 
 @pytest.mark.several_ranks
 def test_attributes_that_differ_are_errors_on_all_ranks(comm, shared):
-    make(comm, shared / "a.h5")
+    write_dataset(comm, shared / "a.h5")
     with plait.open(shared / "a.h5", "r+", comm=comm) as file:
         expect_same_error(comm, lambda: file.attrs.update(x=comm.rank), plait.ArgumentError, "set_attribute")
         expect_same_error(

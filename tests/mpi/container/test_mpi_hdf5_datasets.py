@@ -26,7 +26,7 @@ def make_descriptions() -> dict[str, dict]:
     return {name: {"shape": SHAPES[name], **properties} for name, properties in PROPERTIES.items()}
 
 
-def array(name: str) -> np.ndarray:
+def make_array(name: str) -> np.ndarray:
     return np.random.default_rng(7).integers(0, 99, SHAPES[name]).astype(PROPERTIES[name]["dtype"])
 
 
@@ -40,16 +40,16 @@ def test_all_ranks_write_all_datasets(comm, shared, suffix, memory, dist):
     ) as file:
         for name in reversed(PROPERTIES):
             layout = plait.Layout(SHAPES[name], [dist, *["*"] * (len(SHAPES[name]) - 1)], grid=(comm.size,))
-            file.write(np.ascontiguousarray(array(name)[layout.indices(comm.rank)[0]]), layout, variable=name)
+            file.write(np.ascontiguousarray(make_array(name)[layout.indices(comm.rank)[0]]), layout, variable=name)
         layout = plait.Layout(SHAPES["a"], [dist, "*"], grid=(comm.size,))
         local = file.read(layout, variable="a")
-        np.testing.assert_array_equal(local, array("a")[layout.indices(comm.rank)[0]])
+        np.testing.assert_array_equal(local, make_array("a")[layout.indices(comm.rank)[0]])
     for name in PROPERTIES:
         layout = plait.Layout(SHAPES[name], ["*"] * (len(SHAPES[name]) - 1) + ["block"], grid=(comm.size,))
         with plait.open(f"{path}::{name}", comm=comm) as file:
             local = file.read(layout)
             assert file.attrs.get("units") == ("m" if name == "g/b" else None)
-        np.testing.assert_array_equal(local, array(name)[np.ix_(*layout.indices(comm.rank))])
+        np.testing.assert_array_equal(local, make_array(name)[np.ix_(*layout.indices(comm.rank))])
 
 
 def test_parts_of_chunks_by_several_ranks(comm, shared):
@@ -82,10 +82,10 @@ def test_copies_by_all_ranks(comm, shared, target):
             shared / "a.nc", "w", arrays=make_descriptions(), group_attributes={"g": {"n": [1, 2]}}
         ) as file:
             for name in PROPERTIES:
-                file.write(array(name), variable=name)
+                file.write(make_array(name), variable=name)
     comm.barrier()
     plait.copy(shared / "a.nc", shared / target, comm=comm, codec="gzip:1", memory="256K")
-    copied = {array.name: array for array in plait.arrays_in(shared / target)}
+    copied = {entry.name: entry for entry in plait.arrays_in(shared / target)}
     assert sorted(copied) == sorted(PROPERTIES)
     assert copied["a"].dimension_names == ("x", "y")
     assert copied["g/b"].attributes["units"] == "m"
@@ -93,4 +93,4 @@ def test_copies_by_all_ranks(comm, shared, target):
     groups = {group.name: group.attributes for group in plait.groups_in(shared / target)}
     assert groups["g"]["n"].tolist() == [1, 2]
     for name in PROPERTIES:
-        np.testing.assert_array_equal(plait.open(f"{shared / target}::{name}").read(), array(name))
+        np.testing.assert_array_equal(plait.open(f"{shared / target}::{name}").read(), make_array(name))

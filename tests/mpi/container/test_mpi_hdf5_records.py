@@ -11,7 +11,7 @@ SHAPE = (23, 17)
 RECORD = np.dtype({"names": ["n", "at"], "formats": [">i4", ("<f4", (2,))], "offsets": [1, 8], "itemsize": 19})
 
 
-def make(comm, path, array, **options):
+def write_dataset(comm, path, array, **options):
     if comm.rank == 0:
         with h5py.File(path, "w") as file:
             file.create_dataset("a", data=array, **options)
@@ -31,7 +31,7 @@ def make_array():
 @pytest.mark.parametrize("dist", ["(block, *)", "(cyclic(3), cyclic)"])
 def test_records_in_any_layout(comm, shared, options, dist):
     path, array = shared / "a.h5", make_array()
-    make(comm, path, array, **options)
+    write_dataset(comm, path, array, **options)
     grid = (comm.size,) if dist.endswith("*)") else (comm.size, 1)
     layout = plait.Layout(SHAPE, dist, grid=grid)
     part = np.ix_(*layout.indices(comm.rank))

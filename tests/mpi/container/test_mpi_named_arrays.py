@@ -155,9 +155,9 @@ def test_all_ranks_write_shards_that_cross_their_parts(comm, shared, codec, orde
             for value in (5, 6):
                 file.write(np.full(part.local_shape(comm.rank), value, "i4"), part, region=region)
                 assert (file.read(part, region=region) == value).all()
-        changed = expected.copy()
-        changed[region] = 6
-        np.testing.assert_array_equal(zarr.open_array(shared / "a.zarr", mode="r")[...], changed)
+        expected_change = expected.copy()
+        expected_change[region] = 6
+        np.testing.assert_array_equal(zarr.open_array(shared / "a.zarr", mode="r")[...], expected_change)
         comm.barrier()
 
 

@@ -26,7 +26,7 @@ def source(comm, shared):
     return shared / "a.zarr"
 
 
-def content(comm, path, shape=SHAPE):
+def read_array(comm, path, shape=SHAPE):
     """Returns the array of a file on all ranks; rank 0 reads it."""
     actual = None
     if comm.rank == 0:
@@ -42,7 +42,7 @@ def test_selected_elements_are_verified(comm, shared, source, target):
         source, shared / target, comm=comm, memory="4K", region="4:40:2,:", axes=(1, 0), target_dtype="i4", verify=True
     )
     assert done.shape == (36, 18)
-    np.testing.assert_array_equal(content(comm, shared / target, done.shape), ARRAY[4:40:2].T)
+    np.testing.assert_array_equal(read_array(comm, shared / target, done.shape), ARRAY[4:40:2].T)
 
 
 def test_a_plan_is_the_same_on_all_ranks(comm, shared, source):
@@ -61,48 +61,48 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize(("target", "options"), OPTIONS)
-@pytest.mark.parametrize("alone_first", [False, True])
-def test_a_copy_that_was_interrupted_is_resumed(comm, shared, source, target, options, alone_first):
+@pytest.mark.parametrize("started_by_one_rank", [False, True])
+def test_a_copy_that_was_interrupted_is_resumed(comm, shared, source, target, options, started_by_one_rank):
     def stop(done, total):
         if done >= total // 2:
             raise StopError
 
-    known = {"memory": "4K", "resume": True, **options}
-    if alone_first:
+    resume_options = {"memory": "4K", "resume": True, **options}
+    if started_by_one_rank:
         if comm.rank == 0:
             with pytest.raises(StopError):
-                plait.copy(source, shared / target, progress=stop, **known)
+                plait.copy(source, shared / target, progress=stop, **resume_options)
         comm.Barrier()
     else:
         with pytest.raises(StopError):
-            plait.copy(source, shared / target, comm=comm, progress=stop, **known)
+            plait.copy(source, shared / target, comm=comm, progress=stop, **resume_options)
     comm.Barrier()
     assert (shared / f".{target}.plait-copy").exists()
     comm.Barrier()
-    done = plait.copy(source, shared / target, comm=comm, verify=True, **known)
+    done = plait.copy(source, shared / target, comm=comm, verify=True, **resume_options)
     # On several hosts only synced data counts as copied, as after an orderly stop, and no chunk that other ranks share.
     assert done.resumed > 0 or (target != "b.npy" and len(set(comm.allgather(socket.gethostname()))) > 1)
     assert comm.allgather(done.resumed) == [done.resumed] * comm.size
-    np.testing.assert_array_equal(content(comm, shared / target), ARRAY)
+    np.testing.assert_array_equal(read_array(comm, shared / target), ARRAY)
     assert sorted(os.listdir(shared)) == ["a.zarr", target]
 
 
 @pytest.mark.several_ranks
-@pytest.mark.parametrize("stopping", [0, 1])
-def test_an_orderly_stop_of_one_rank_is_durable(comm, shared, source, monkeypatch, stopping):
+@pytest.mark.parametrize("stopping_rank", [0, 1])
+def test_an_orderly_stop_of_one_rank_is_durable(comm, shared, source, monkeypatch, stopping_rank):
     from plait._copying.resume import journal
 
     def stop(done, total):
-        if comm.rank == stopping and done >= total // 2:
+        if comm.rank == stopping_rank and done >= total // 2:
             raise StopError
 
     with pytest.raises((StopError, plait.StoreError)):
         plait.copy(source, shared / "b.npy", comm=comm, progress=stop, memory="4K", resume=True)
-    several = len(set(comm.allgather(socket.gethostname()))) > 1
+    on_several_hosts = len(set(comm.allgather(socket.gethostname()))) > 1
     monkeypatch.setattr(journal, "boot_id", lambda: "another start of the host")
     done = plait.copy(source, shared / "b.npy", comm=comm, memory="4K", resume=True)
-    assert done.resumed > 0 or (several and stopping != 0)
-    np.testing.assert_array_equal(content(comm, shared / "b.npy"), ARRAY)
+    assert done.resumed > 0 or (on_several_hosts and stopping_rank != 0)
+    np.testing.assert_array_equal(read_array(comm, shared / "b.npy"), ARRAY)
 
 
 @pytest.mark.several_ranks
@@ -137,7 +137,7 @@ def test_a_difference_on_one_rank_is_an_error_on_all(comm, shared, source, monke
     assert sorted(os.listdir(shared)) == ["a.zarr"]
 
 
-def packed_parts(comm, folder):
+def write_packed_parts(comm, folder):
     """Returns the URLs of two files with different scale_factor attributes, on all ranks."""
     names = [folder / f"p_{number}.zarr::/v" for number in range(2)]
     if comm.rank == 0:
@@ -150,7 +150,7 @@ def packed_parts(comm, folder):
 
 
 def test_packed_parts_are_decoded_on_all_ranks(comm, shared):
-    names = packed_parts(comm, shared)
+    names = write_packed_parts(comm, shared)
     with pytest.raises(plait.ArgumentError, match=r"has scale_factor=1.0, but .* scale_factor=0.5"):
         plait.copy(names, shared / "b.zarr", comm=comm, concat=0)
     with plait.concat(names, comm=comm, unpack=True) as joined:

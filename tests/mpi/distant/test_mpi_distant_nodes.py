@@ -21,7 +21,7 @@ def disk_file(shared, rank):
 
 
 @contextlib.contextmanager
-def found_neighbour(comm, shared, mode="w", **options):
+def open_neighbours_file(comm, shared, mode="w", **options):
     """Yields this rank's offered file, the found file of the next rank, and whether that rank is on the same node."""
     comm.Barrier()
     with distant.open(shared / f"probe-{comm.rank}", "w", comm=comm, temporary=True) as probe:
@@ -64,8 +64,8 @@ def error_codes(file):
 @pytest.mark.parametrize("temporary", [False, True], ids=["named", "unlinked"])
 def test_found_files_of_the_node_need_no_messages(node_comm, shared, temporary):
     """A new temporary file has no name, so that it can only be opened through its owner."""
-    with found_neighbour(node_comm, shared, temporary=temporary) as (_, found, near):
-        assert found.direct(found.owner) == near
+    with open_neighbours_file(node_comm, shared, temporary=temporary) as (_, found, is_on_this_node):
+        assert found.direct(found.owner) == is_on_this_node
         np.testing.assert_array_equal(found.read(0, 5000), np.full(5000, found.owner))
         found.write(5000, b"more")
         found.sync()
@@ -76,10 +76,10 @@ def test_found_files_of_the_node_need_no_messages(node_comm, shared, temporary):
 
 def test_a_closed_file_cannot_be_accessed(node_comm, shared):
     """Not even if its owner, or another file under the same path, uses the same resources again."""
-    with found_neighbour(node_comm, shared) as (offered, found, _):
+    with open_neighbours_file(node_comm, shared) as (offered, found, _):
         offered.close()
-        with distant.offer(f"new {node_comm.rank}", disk_file(shared, node_comm.rank), "w", comm=node_comm) as fresh:
-            fresh.write(0, b"fresh bytes")
+        with distant.offer(f"new {node_comm.rank}", disk_file(shared, node_comm.rank), "w", comm=node_comm) as new_file:
+            new_file.write(0, b"fresh bytes")
             node_comm.Barrier()
             assert set(error_codes(found).values()) == {errno.EBADF}
             assert not found.direct(found.owner)
@@ -87,7 +87,7 @@ def test_a_closed_file_cannot_be_accessed(node_comm, shared):
             found.write(0, b"")
             found.iread(0, 0).wait()
             node_comm.Barrier()
-            assert fresh.read(0, 11).tobytes() == b"fresh bytes"
+            assert new_file.read(0, 11).tobytes() == b"fresh bytes"
 
 
 def test_an_abandoned_file_cannot_be_accessed(node_comm, shared):
@@ -109,7 +109,7 @@ def test_an_abandoned_file_cannot_be_accessed(node_comm, shared):
 
 
 def test_the_owner_resizes_while_others_read(node_comm, shared):
-    with found_neighbour(node_comm, shared) as (offered, found, _):
+    with open_neighbours_file(node_comm, shared) as (offered, found, _):
         offered.resize(100)
         node_comm.Barrier()
         with pytest.raises(plait.StoreError, match=f"rank {found.owner} .*: the file ends at 100") as caught:
@@ -129,8 +129,8 @@ def test_the_owner_resizes_while_others_read(node_comm, shared):
 def test_a_file_offered_for_reading_is_not_changed(node_comm, shared):
     node_comm.Barrier()  # the folder exists
     disk_file(shared, node_comm.rank).write_bytes(b"book")
-    with found_neighbour(node_comm, shared, "r") as (_, found, near):
-        assert found.direct(found.owner) == near
+    with open_neighbours_file(node_comm, shared, "r") as (_, found, is_on_this_node):
+        assert found.direct(found.owner) == is_on_this_node
         assert found.read(0, 4).tobytes() == b"book"
         for call in (
             lambda: found.write(0, b"x"),
@@ -144,7 +144,7 @@ def test_a_file_offered_for_reading_is_not_changed(node_comm, shared):
 
 
 def test_without_descriptors_messages_are_used(node_comm, shared):
-    with found_neighbour(node_comm, shared) as (_, found, near):
+    with open_neighbours_file(node_comm, shared) as (_, found, is_on_this_node):
         found.read(0, 1)  # makes the connection
         number = os.dup(0)
         os.close(number)
@@ -157,26 +157,26 @@ def test_without_descriptors_messages_are_used(node_comm, shared):
                 values = again.read(0, 5000)
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        assert not is_direct or (near and node_comm.size == 1)
+        assert not is_direct or (is_on_this_node and node_comm.size == 1)
         np.testing.assert_array_equal(values, np.full(5000, found.owner))
         node_comm.Barrier()
 
 
 def test_programs_do_not_inherit_descriptors(node_comm, shared):
-    with found_neighbour(node_comm, shared) as (_, found, near):
+    with open_neighbours_file(node_comm, shared) as (_, found, is_on_this_node):
         path = str(disk_file(shared, found.owner))
         numbers = [n for n in os.listdir("/proc/self/fd") if link_target(n) == path]
-        assert bool(numbers) == near
+        assert bool(numbers) == is_on_this_node
         assert all(fcntl.fcntl(int(number), fcntl.F_GETFD) & fcntl.FD_CLOEXEC for number in numbers)
         node_comm.Barrier()
 
 
 def test_the_descriptor_of_a_closed_file_is_dropped(node_comm, shared):
     """Otherwise it would keep the disk space of a removed file."""
-    with found_neighbour(node_comm, shared, temporary=True) as (offered, found, near):
+    with open_neighbours_file(node_comm, shared, temporary=True) as (offered, found, is_on_this_node):
         path = f"{disk_file(shared, found.owner)} (deleted)"
         node_comm.Barrier()
-        assert (path in map(link_target, os.listdir("/proc/self/fd"))) == near
+        assert (path in map(link_target, os.listdir("/proc/self/fd"))) == is_on_this_node
         offered.close()
         node_comm.Barrier()
         with pytest.raises(plait.StoreError, match=NO_FILE):

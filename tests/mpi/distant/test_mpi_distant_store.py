@@ -35,11 +35,11 @@ def check(actual, expected):
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 @pytest.mark.parametrize(("unit", "order"), [(24, "C"), (100, "F"), (1, "C")])
 def test_every_distribution(node_comm, disk, strategy, unit, order):
-    whole = make_distinct_array(SHAPE)
+    global_array = make_distinct_array(SHAPE)
     options = {"comm": node_comm, "shape": SHAPE, "dtype": "f8", "order": order, "strategy": strategy}
-    start = LayoutModel(SHAPE, ("block", "*"), (node_comm.size,))
+    first_model = LayoutModel(SHAPE, ("block", "*"), (node_comm.size,))
     with plait.open(url(disk, unit=unit), "w", **options) as file:
-        file.write(start.local(whole, node_comm.rank), start.layout())
+        file.write(first_model.local(global_array, node_comm.rank), first_model.layout())
     models = [
         LayoutModel(SHAPE, (first, second), (rows, node_comm.size // rows))
         for rows in range(1, node_comm.size + 1)
@@ -51,9 +51,9 @@ def test_every_distribution(node_comm, disk, strategy, unit, order):
     with plait.open(url(disk), "r+", comm=node_comm, strategy=strategy, memory=104) as file:
         assert (file.shape, file.dtype, file.order) == (SHAPE, np.dtype("f8"), order)
         for model in models[:: 1 + len(models) // 20]:
-            check(file.read(model.layout()), model.local(whole, node_comm.rank))
-            whole = whole + 1
-            file.write(model.local(whole, node_comm.rank), model.layout())
+            check(file.read(model.layout()), model.local(global_array, node_comm.rank))
+            global_array = global_array + 1
+            file.write(model.local(global_array, node_comm.rank), model.layout())
 
 
 @pytest.mark.parametrize("striped", [True, False, None])
@@ -61,48 +61,50 @@ def test_random_accesses(comm, disk, shared, striped):
     random = np.random.default_rng(11)
     folder = shared if striped is False else disk
     for _ in range(12):
-        whole, region, new, expected = random_rewrite(random, "f8", "u1", ">c16", "i2", "S3", "V1000")
-        shape = whole.shape
+        global_array, region, new_content, expected = random_rewrite(random, "f8", "u1", ">c16", "i2", "S3", "V1000")
+        shape = global_array.shape
         first, reader = random_model(random, shape, comm.size), random_model(random, shape, comm.size)
-        writer = random_model(random, new.shape, comm.size)
-        options = {"comm": comm, **random_options(random, comm.size, whole.itemsize)}
+        writer = random_model(random, new_content.shape, comm.size)
+        options = {"comm": comm, **random_options(random, comm.size, global_array.itemsize)}
         name = url(folder, striped, int(random.choice([1, 5, 64, 1000, 4096])))
-        new_one = {"shape": shape, "dtype": whole.dtype, "order": str(random.choice(["C", "F"]))}
-        with plait.open(name, "w", **options, **new_one) as file:
-            file.write(first.local(whole, comm.rank), first.layout())
+        description = {"shape": shape, "dtype": global_array.dtype, "order": str(random.choice(["C", "F"]))}
+        with plait.open(name, "w", **options, **description) as file:
+            file.write(first.local(global_array, comm.rank), first.layout())
         with plait.open(f"distant:a?folder={folder}", "r+", **options) as file:
-            assert file.dtype == whole.dtype
-            check(file.read(reader.layout()), reader.local(whole, comm.rank))
-            file.iwrite(writer.local(new, comm.rank), writer.layout(), region=region).wait()
+            assert file.dtype == global_array.dtype
+            check(file.read(reader.layout()), reader.local(global_array, comm.rank))
+            file.iwrite(writer.local(new_content, comm.rank), writer.layout(), region=region).wait()
             check(file.iread(reader.layout()).wait(), reader.local(expected, comm.rank))
 
 
 def test_other_numbers_of_ranks(comm, disk):
     """Half of the ranks, and single processes, read what all wrote, if they see all disks; all read what half wrote."""
-    whole = np.random.default_rng(3).random((600, 501))
-    model = LayoutModel(whole.shape, ("cyclic(7)", "*"), (comm.size,))
+    global_array = np.random.default_rng(3).random((600, 501))
+    model = LayoutModel(global_array.shape, ("cyclic(7)", "*"), (comm.size,))
     for memory in (0, 100_000):
-        with plait.open(url(disk, unit="10001"), "w", comm=comm, shape=whole.shape, dtype="f8", memory=memory) as file:
-            file.write(model.local(whole, comm.rank), model.layout())
+        with plait.open(
+            url(disk, unit="10001"), "w", comm=comm, shape=global_array.shape, dtype="f8", memory=memory
+        ) as file:
+            file.write(model.local(global_array, comm.rank), model.layout())
         if not SEVERAL_HOSTS:
             with plait.open(url(disk), memory=memory) as file:
-                np.testing.assert_array_equal(file.read(), whole)
+                np.testing.assert_array_equal(file.read(), global_array)
             half = comm.Split(comm.rank % 2, comm.rank)
-            few = LayoutModel(whole.shape, ("*", "block"), (half.size,))
+            half_model = LayoutModel(global_array.shape, ("*", "block"), (half.size,))
             with plait.open(url(disk), comm=half, memory=memory) as file:
-                check(file.read(few.layout()), few.local(whole, half.rank))
+                check(file.read(half_model.layout()), half_model.local(global_array, half.rank))
             half.Free()
         comm.Barrier()
         parts = max(comm.size // 2, 1)
         first = comm.Split(0 if comm.rank < parts else 1, comm.rank)
         if comm.rank < parts:
-            few = LayoutModel(whole.shape, ("*", "block"), (first.size,))
-            with plait.open(url(disk), "w", comm=first, shape=whole.shape, dtype="f8", memory=memory) as file:
-                file.write(few.local(whole + 1, first.rank), few.layout())
+            half_model = LayoutModel(global_array.shape, ("*", "block"), (first.size,))
+            with plait.open(url(disk), "w", comm=first, shape=global_array.shape, dtype="f8", memory=memory) as file:
+                file.write(half_model.local(global_array + 1, first.rank), half_model.layout())
         first.Free()
         comm.Barrier()
         with plait.open(url(disk), comm=comm) as file:
-            check(file.read(model.layout()), model.local(whole + 1, comm.rank))
+            check(file.read(model.layout()), model.local(global_array + 1, comm.rank))
             text = file.explain(model.layout())
             assert f"in {parts} component file{'' if parts == 1 else 's'} on the ranks' disks" in text
         comm.Barrier()
@@ -110,10 +112,10 @@ def test_other_numbers_of_ranks(comm, disk):
 
 def test_empty_ranks_and_arrays(comm, disk):
     for shape in [(1,), (0, 3), (), (2, 1)]:
-        whole = make_distinct_array(shape, "i4")
+        global_array = make_distinct_array(shape, "i4")
         model = LayoutModel(shape, ("block",) + ("*",) * (len(shape) - 1), (comm.size,)) if shape else None
         layout = model.layout() if model else plait.Layout((), [])
-        local = model.local(whole, comm.rank) if model else (whole if comm.rank == 0 else None)
+        local = model.local(global_array, comm.rank) if model else (global_array if comm.rank == 0 else None)
         with plait.open(url(disk), "w", comm=comm, shape=shape, dtype="i4") as file:
             file.write(local, layout)
         with plait.open(url(disk), comm=comm) as file:
@@ -126,21 +128,21 @@ def test_empty_ranks_and_arrays(comm, disk):
 
 
 def test_arrays_of_several_stripes_and_streams(comm, disk):
-    whole = np.arange(300_000, dtype="f8")
-    layout = plait.Layout(whole.shape, "(block)", grid=(comm.size,))
-    with plait.open(url(disk, unit="4K"), "w", comm=comm, shape=whole.shape, dtype="f8") as file:
-        file.write(whole[layout.indices(comm.rank)[0]], layout)
+    global_array = np.arange(300_000, dtype="f8")
+    layout = plait.Layout(global_array.shape, "(block)", grid=(comm.size,))
+    with plait.open(url(disk, unit="4K"), "w", comm=comm, shape=global_array.shape, dtype="f8") as file:
+        file.write(global_array[layout.indices(comm.rank)[0]], layout)
     with plait.open(url(disk), "r+", comm=comm) as file:
         stream = file.stream(2)
-        share = 1000 + 7 * comm.rank
+        count = 1000 + 7 * comm.rank
         before = sum(1000 + 7 * rank for rank in range(comm.rank))
-        np.testing.assert_array_equal(stream.read(share), whole[before : before + share])
-        node_comm = file.stream(0)
-        node_comm.seek(1000 * comm.rank)
-        node_comm.write(whole[:1000] - 1)
+        np.testing.assert_array_equal(stream.read(count), global_array[before : before + count])
+        independent = file.stream(0)
+        independent.seek(1000 * comm.rank)
+        independent.write(global_array[:1000] - 1)
         comm.Barrier()
-        node_comm.seek(1000 * ((comm.rank + 1) % comm.size))
-        np.testing.assert_array_equal(node_comm.read(1000), whole[:1000] - 1)
+        independent.seek(1000 * ((comm.rank + 1) % comm.size))
+        np.testing.assert_array_equal(independent.read(1000), global_array[:1000] - 1)
 
 
 def test_files_that_are_replaced_or_abandoned(comm, disk):
@@ -148,7 +150,7 @@ def test_files_that_are_replaced_or_abandoned(comm, disk):
     local = np.zeros(layout.local_shape(comm.rank))
     options = {"comm": comm, "shape": SHAPE, "dtype": "f8"}
 
-    def holds():
+    def read_values():
         with plait.open(url(disk), comm=comm) as file:
             return set(np.unique(file.read(layout)))
 
@@ -156,39 +158,39 @@ def test_files_that_are_replaced_or_abandoned(comm, disk):
         with plait.open(url(disk, unit=unit), "w", **options) as file:
             file.write(local + value, layout)
             if value > 1:
-                assert holds() <= {1.0}  # the old file, until the new one is closed
-        assert holds() <= {float(value)}
-        after = names(disk)
+                assert read_values() <= {1.0}  # the old file, until the new one is closed
+        assert read_values() <= {float(value)}
+        names_after = names(disk)
         comm.Barrier()
     file = plait.open(url(disk), "w", **options)
     file.write(local + 5, layout)
     with pytest.raises(KeyError), file:
         raise KeyError("stop")
     comm.Barrier()
-    assert holds() <= {2.0}
-    assert names(disk) == after
+    assert read_values() <= {2.0}
+    assert names(disk) == names_after
     comm.Barrier()
     file = plait.open(url(disk), "w", **options)
     del file  # neither closed nor abandoned
     comm.Barrier()
-    assert holds() <= {2.0}
-    assert names(disk) == after
+    assert read_values() <= {2.0}
+    assert names(disk) == names_after
 
 
 @pytest.mark.several_ranks
 def test_one_rank_abandons_a_new_file(comm, disk):
     layout = plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size,))
     local = np.zeros(layout.local_shape(comm.rank))
-    kind, says = None, ""
+    kind, expect_error = None, ""
     try:
         with plait.open(url(disk), "w", comm=comm, shape=SHAPE, dtype="f8") as file:
             if comm.rank == 1:
                 raise KeyError("stop")
             file.write(local, layout)
     except (KeyError, plait.StoreError) as error:
-        kind, says = type(error), str(error)
+        kind, expect_error = type(error), str(error)
     assert kind is (KeyError if comm.rank == 1 else plait.StoreError)
-    assert comm.rank == 1 or "was abandoned; nothing was written" in says
+    assert comm.rank == 1 or "was abandoned; nothing was written" in expect_error
     comm.Barrier()
     assert names(disk) == []
 
@@ -197,24 +199,24 @@ def test_errors_are_the_same_everywhere(comm, disk):
     options = {"comm": comm, "shape": SHAPE, "dtype": "f8"}
     layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
 
-    def says(name, mode, kind, text, **more):
+    def expect_error(name, mode, kind, text, **more):
         return expect_same_error(comm, lambda: plait.open(name, mode, **{**options, **more}), kind, text)
 
-    says(url(disk / "none"), "w", plait.StoreError, "No such file")
-    says(url(disk), "r", plait.StoreError, str(disk / "a"))
-    says(f"{url(disk)}&wide=1", "w", plait.ArgumentError, 'the option "wide" is not known')
-    says(url(disk, "there"), "w", plait.ArgumentError, "striped=there was given")
-    says(url(disk, unit=0), "w", plait.ArgumentError, "unit=0 is not above 0")
-    says(f"distant:{disk}/a?folder=/tmp", "w", plait.ArgumentError, "is an absolute path; leave out folder=")
-    says("distant:", "w", plait.ArgumentError, "no name after distant:")
-    says(url(disk), "w", plait.ArgumentError, "shape and dtype must be given", shape=None)
+    expect_error(url(disk / "none"), "w", plait.StoreError, "No such file")
+    expect_error(url(disk), "r", plait.StoreError, str(disk / "a"))
+    expect_error(f"{url(disk)}&wide=1", "w", plait.ArgumentError, 'the option "wide" is not known')
+    expect_error(url(disk, "there"), "w", plait.ArgumentError, "striped=there was given")
+    expect_error(url(disk, unit=0), "w", plait.ArgumentError, "unit=0 is not above 0")
+    expect_error(f"distant:{disk}/a?folder=/tmp", "w", plait.ArgumentError, "is an absolute path; leave out folder=")
+    expect_error("distant:", "w", plait.ArgumentError, "no name after distant:")
+    expect_error(url(disk), "w", plait.ArgumentError, "shape and dtype must be given", shape=None)
     assert names(disk) == []
     comm.Barrier()
     with plait.open(url(disk, unit=64), "w", **options) as file:
         file.write(np.ones(layout.local_shape(comm.rank)), layout)
-    says(url(disk, unit=65), "r", plait.ArgumentError, "has stripes of 64 bytes, but unit=65")
-    says(url(disk), "r", plait.ArgumentError, "holds an array 12x10, but the shape 3", shape=(3,))
-    says(url(disk), "r", plait.ArgumentError, "holds elements of dtype <f8, but <i4", dtype="<i4")
+    expect_error(url(disk, unit=65), "r", plait.ArgumentError, "has stripes of 64 bytes, but unit=65")
+    expect_error(url(disk), "r", plait.ArgumentError, "holds an array 12x10, but the shape 3", shape=(3,))
+    expect_error(url(disk), "r", plait.ArgumentError, "holds elements of dtype <f8, but <i4", dtype="<i4")
     with plait.open(url(disk), comm=comm) as file:
         expect_same_error(comm, lambda: file.write(np.ones(1), layout), plait.ArgumentError)
         np.testing.assert_array_equal(file.read(layout), 1)
@@ -246,7 +248,7 @@ def test_a_full_disk(comm, disk):
         local = np.ones(layout.local_shape(comm.rank))
         with plait.open(url(disk), "w", comm=comm, shape=layout.shape, dtype="f8") as file:
             file.write(local, layout)
-        after = names(disk)
+        names_after = names(disk)
         comm.Barrier()
         large = plait.Layout((1 << 22,), "(block)", grid=(comm.size,))
         file = plait.open(url(disk), "w", comm=comm, shape=large.shape, dtype="f8")
@@ -256,7 +258,7 @@ def test_a_full_disk(comm, disk):
         comm.Barrier()
         with plait.open(url(disk), comm=comm) as file:
             np.testing.assert_array_equal(file.read(layout), 1)
-        assert names(disk) == after
+        assert names(disk) == names_after
     finally:
         comm.Barrier()
         if comm.rank == 0:
@@ -275,27 +277,32 @@ def test_folders_by_the_setting(comm, disk, monkeypatch):
 
 
 def test_in_a_shared_folder_the_array_is_one_npy_file(comm, shared):
-    whole = make_distinct_array(SHAPE)
+    global_array = make_distinct_array(SHAPE)
     layout = LayoutModel(SHAPE, ("*", "cyclic"), (comm.size,))
     for striped in (False, None):
         with plait.open(url(shared, striped), "w", comm=comm, shape=SHAPE, dtype="f8") as file:
-            file.write(layout.local(whole, comm.rank), layout.layout())
+            file.write(layout.local(global_array, comm.rank), layout.layout())
         if comm.rank == 0:
             assert names(shared) == ["a"]
-            np.testing.assert_array_equal(np.load(shared / "a"), whole)
+            np.testing.assert_array_equal(np.load(shared / "a"), global_array)
         comm.Barrier()
 
 
 @pytest.mark.parametrize("striped", [True, None])
 def test_copies(comm, disk, shared, striped):
     """All ranks copy from an ordinary file to their disks and back."""
-    whole = make_distinct_array((101, 37), ">f4")
+    global_array = make_distinct_array((101, 37), ">f4")
     if comm.rank == 0:
-        np.save(shared / "a.npy", whole)
+        np.save(shared / "a.npy", global_array)
     comm.Barrier()
     for memory in (1 << 20, 5000):
         done = plait.copy(shared / "a.npy", url(disk, striped, 1000), comm=comm, memory=memory)
-        assert (done.shape, done.dtype, done.bytes, done.ranks) == ((101, 37), np.dtype(">f4"), whole.nbytes, comm.size)
+        assert (done.shape, done.dtype, done.bytes, done.ranks) == (
+            (101, 37),
+            np.dtype(">f4"),
+            global_array.nbytes,
+            comm.size,
+        )
         assert (done.windows > 1) == (memory == 5000)
         plait.copy(
             f"distant:a?folder={disk}",
@@ -309,8 +316,8 @@ def test_copies(comm, disk, shared, striped):
         comm.Barrier()
     plait.copy(f"distant:a?folder={disk}", url(disk, striped, 3000, "c"), comm=comm, memory=5000)
     with plait.open(f"distant:c?folder={disk}", comm=comm) as file:
-        layout = LayoutModel(whole.shape, ("block", "*"), (comm.size,))
-        check(file.read(layout.layout()), layout.local(whole, comm.rank))
+        layout = LayoutModel(global_array.shape, ("block", "*"), (comm.size,))
+        check(file.read(layout.layout()), layout.local(global_array, comm.rank))
     same = expect_same_error(
         comm, lambda: plait.copy(shared / "a.npy", shared / "a.npy", comm=comm), plait.ArgumentError, "source itself"
     )

@@ -26,8 +26,8 @@ def test_every_rank_reads_what_others_wrote(node_comm, shared, disk, striped, un
         for size in sizes:
             file.write(base + size * node_comm.rank, content([size, node_comm.rank], size))
             node_comm.Barrier()
-            whole = np.concatenate([content([size, rank], size) for rank in range(node_comm.size)])
-            np.testing.assert_array_equal(file.read(base, size * node_comm.size), whole)
+            global_array = np.concatenate([content([size, rank], size) for rank in range(node_comm.size)])
+            np.testing.assert_array_equal(file.read(base, size * node_comm.size), global_array)
             base += size * node_comm.size
             assert file.size() == base
             node_comm.Barrier()
@@ -53,11 +53,11 @@ def test_random_accesses_agree_with_a_model(node_comm, shared, disk, striped, un
             for i, (begin, stop) in enumerate(itertools.pairwise(cuts)):
                 is_mine = i % node_comm.size == node_comm.rank
                 if writes[i]:
-                    fresh = content([phase, i], stop - begin)
-                    model[begin:stop] = fresh
+                    new_bytes = content([phase, i], stop - begin)
+                    model[begin:stop] = new_bytes
                     end = max(end, int(stop))
                     if is_mine:
-                        requests.append((file.iwrite(begin, fresh), None))
+                        requests.append((file.iwrite(begin, new_bytes), None))
                 elif is_mine and stop <= before_end:
                     requests.append((file.iread(begin, int(stop - begin)), before[begin:stop]))
             for request, expected in requests:
@@ -88,11 +88,11 @@ def test_overlapping_writes_leave_bytes_of_the_writers(node_comm, shared, disk, 
         select_folder(striped, disk, shared) / "data", "w", comm=node_comm, striped=striped, unit=1000
     ) as file:
         file.resize(size)
-        mark = np.full(size, node_comm.rank + 1, "u1")
+        own_bytes = np.full(size, node_comm.rank + 1, "u1")
         random = np.random.default_rng(node_comm.rank)
         cuts = [sorted(int(number) for number in random.integers(0, size, 2)) for _ in range(20)]
         everyone = node_comm.allgather(cuts)
-        wait_all([file.iwrite(begin, mark[begin:end]) for begin, end in cuts])
+        wait_all([file.iwrite(begin, own_bytes[begin:end]) for begin, end in cuts])
         node_comm.Barrier()
         actual = file.read(0, size)
         allowed = np.zeros((node_comm.size + 1, size), bool)
@@ -154,8 +154,7 @@ def test_ranks_detect_whether_they_share_a_folder(node_comm, shared, disk):
                          plait.StoreError, "does not see")  # fmt: skip
     missing = shared / "none" / "data"
     for striped in (None, False, True):
-        options = {"comm": node_comm, "striped": striped}
-        expect_same_error(node_comm, lambda options=options: shared_files.open(missing, "w", **options),
+        expect_same_error(node_comm, lambda striped=striped: shared_files.open(missing, "w", comm=node_comm, striped=striped),
                          plait.StoreError, str(missing))  # fmt: skip
 
 
@@ -182,32 +181,32 @@ def test_mistakes_are_errors_on_all_ranks(comm, shared, disk):
     comm.Barrier()
     path = disk / "data"
 
-    def opening(**arguments):
+    def open_shared_file(**arguments):
         return lambda: shared_files.open(path, "w", comm=comm, **arguments)
 
     last = comm.rank == comm.size - 1
-    for call, what in (
-        (opening(unit=-1), "unit=-1"),
-        (opening(striped="here" if last else False), "striped='here' is not a truth value"),
-        (opening(unit=1.5 if last else 1), "unit=1.5 is not a whole number"),
-        (opening(atomic=True), "atomic was asked for"),
+    for call, text in (
+        (open_shared_file(unit=-1), "unit=-1"),
+        (open_shared_file(striped="here" if last else False), "striped='here' is not a truth value"),
+        (open_shared_file(unit=1.5 if last else 1), "unit=1.5 is not a whole number"),
+        (open_shared_file(atomic=True), "atomic was asked for"),
         (lambda: shared_files.open("", "w", comm=comm), "names no file"),
         (lambda: shared_files.open(path, "x", comm=comm), 'mode "x" is not known'),
     ):
-        expect_same_error(comm, call, plait.ArgumentError, what)
+        expect_same_error(comm, call, plait.ArgumentError, text)
     if comm.size > 1:
         expect_same_error(
-            comm, opening(limit=7 if last else 8), plait.ArgumentError, "the ranks of a collective call differ"
+            comm, open_shared_file(limit=7 if last else 8), plait.ArgumentError, "the ranks of a collective call differ"
         )
     with shared_files.open(path, "w", comm=comm, striped=True) as file:
-        for wrong, what in (
+        for wrong, text in (
             (lambda: file.read(-1, 1), "offset -1"),
             (lambda: file.read(0, -1), "-1 bytes"),
             (lambda: file.write(0.5, b"x"), "not a whole number"),
             (lambda: file.owner(comm.size), "component"),
             (lambda: file.owner(2**40), "component=1099511627776 is out of range"),
         ):
-            with pytest.raises(plait.ArgumentError, match=what):
+            with pytest.raises(plait.ArgumentError, match=text):
                 wrong()
         assert [file.owner(i) for i in range(comm.size)] == list(range(comm.size))
     with pytest.raises(plait.ArgumentError, match="has been closed"):

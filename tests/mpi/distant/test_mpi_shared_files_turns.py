@@ -43,25 +43,25 @@ def test_collective_calls_and_pending_accesses_do_not_interfere(comm, shared, di
     shape = (40, 3000)
     rows = plait.Layout(shape, "(cyclic, *)", grid=(comm.size,))
     columns = plait.Layout(shape, "(*, cyclic)", grid=(comm.size,))
-    whole = np.arange(120_000.0).reshape(shape)
-    local = np.ascontiguousarray(whole[comm.rank :: comm.size])
+    global_array = np.arange(120_000.0).reshape(shape)
+    local = np.ascontiguousarray(global_array[comm.rank :: comm.size])
     path = select_folder(striped, disk, shared) / "data"
     options = {"comm": comm, "shape": shape, "dtype": "f8", "strategy": "two-phase", "memory": 4096}
     with plait.open(shared / "field.npy", "w", **options) as field:
-        for turn in range(6):
-            write = field.iwrite(local + turn, rows)
+        for round_number in range(6):
+            write = field.iwrite(local + round_number, rows)
             read = field.iread(columns)
             with shared_files.open(path, "w", comm=comm, striped=striped) as file:
-                file.write(comm.rank, bytes([turn]))
+                file.write(comm.rank, bytes([round_number]))
                 file.resize(2 * comm.size)
-                assert file.read(comm.rank, 1).tolist() == [turn]
-            again = field.iwrite(local, rows)
+                assert file.read(comm.rank, 1).tolist() == [round_number]
+            second_write = field.iwrite(local, rows)
             expect_same_error(
                 comm, lambda: shared_files.open(path, "x", comm=comm), plait.ArgumentError, 'mode "x" is not known'
             )
             write.wait()
-            np.testing.assert_array_equal(read.wait(), whole[:, comm.rank :: comm.size] + turn)
-            again.wait()
+            np.testing.assert_array_equal(read.wait(), global_array[:, comm.rank :: comm.size] + round_number)
+            second_write.wait()
 
 
 @pytest.mark.several_ranks

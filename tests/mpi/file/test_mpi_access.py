@@ -33,44 +33,47 @@ def check(actual, expected):
 @pytest.mark.parametrize(("file_order", "order"), [("C", "C"), ("F", "C"), ("C", "F")])
 def test_every_pair_of_distributions(comm, shared, strategy, file_order, order):
     path = shared / "a.bin"
-    whole = make_distinct_array(SHAPE)
+    global_array = make_distinct_array(SHAPE)
     if comm.rank == 0:
-        path.write_bytes(bytes(whole.nbytes))
+        path.write_bytes(bytes(global_array.nbytes))
     models = matrix_models(comm.size, order)
     with plait.open(
         path, "r+", comm=comm, shape=SHAPE, dtype="f8", order=file_order, strategy=strategy, memory=104
     ) as file:
         for i, model in enumerate(models[:: 1 + len(models) // 120]):
-            local = model.local(whole + i, comm.rank)
+            local = model.local(global_array + i, comm.rank)
             file.write(local, model.layout())
             actual = file.read(model.layout())
             check(actual, local)
             assert actual.flags.f_contiguous if order == "F" else actual.flags.c_contiguous
             if i % 10 == 0 and comm.rank == 0:
                 raw = np.fromfile(path).reshape(SHAPE, order=file_order)
-                np.testing.assert_array_equal(raw, whole + i)
+                np.testing.assert_array_equal(raw, global_array + i)
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_random_accesses(comm, shared, part):
-    random = np.random.default_rng(part)
+@pytest.mark.parametrize("seed", range(4))
+def test_random_accesses(comm, shared, seed):
+    random = np.random.default_rng(seed)
     for i in range(25):
-        whole, region, new, expected = random_rewrite(random, "f8", "u1", "c16", "i2", "S3", "V1000")
-        reader, writer = random_model(random, whole.shape, comm.size), random_model(random, new.shape, comm.size)
+        global_array, region, new_content, expected = random_rewrite(random, "f8", "u1", "c16", "i2", "S3", "V1000")
+        reader, writer = (
+            random_model(random, global_array.shape, comm.size),
+            random_model(random, new_content.shape, comm.size),
+        )
         order = str(random.choice(["C", "F"]))
         options = {
-            "shape": whole.shape,
-            "dtype": whole.dtype,
+            "shape": global_array.shape,
+            "dtype": global_array.dtype,
             "order": order,
-            **random_options(random, comm.size, whole.itemsize),
+            **random_options(random, comm.size, global_array.itemsize),
         }
         path = shared / f"{i}.bin"
         if comm.rank == 0:
-            path.write_bytes(whole.tobytes(order))
+            path.write_bytes(global_array.tobytes(order))
         with plait.open(path, "r+", comm=comm, **options) as file:
-            check(file.read(reader.layout()), reader.local(whole, comm.rank))
-            check(file.read(writer.layout(), region=region), writer.local(whole[region], comm.rank))
-            file.write(writer.local(new, comm.rank), writer.layout(), region=region)
+            check(file.read(reader.layout()), reader.local(global_array, comm.rank))
+            check(file.read(writer.layout(), region=region), writer.local(global_array[region], comm.rank))
+            file.write(writer.local(new_content, comm.rank), writer.layout(), region=region)
             check(file.read(reader.layout()), reader.local(expected, comm.rank))
         if comm.rank == 0:
             assert path.read_bytes() == expected.tobytes(order)
@@ -78,39 +81,39 @@ def test_random_accesses(comm, shared, part):
 
 @pytest.mark.ranks(4)
 def test_the_block_cyclic_example(comm, shared):
-    whole = make_distinct_array((6, 4))
+    global_array = make_distinct_array((6, 4))
     path = shared / "a.npy"
     if comm.rank == 0:
-        np.save(path, whole)
+        np.save(path, global_array)
     layout = plait.Layout((6, 4), "(cyclic(2), block) onto (2, 2)")
     rows = [[0, 1, 4, 5], [2, 3]][comm.rank // 2]
     columns = [[0, 1], [2, 3]][comm.rank % 2]
     for strategy in ("direct", "two-phase", "automatic"):
         with plait.open(path, comm=comm, strategy=strategy) as file:
-            check(file.read(layout), whole[np.ix_(rows, columns)])
+            check(file.read(layout), global_array[np.ix_(rows, columns)])
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase", "automatic"])
 def test_new_files(comm, shared, strategy):
-    whole = make_distinct_array((7, 9))
+    global_array = make_distinct_array((7, 9))
     model = LayoutModel((7, 9), ("*", "cyclic(2)"), (comm.size,), order="F")
     for order in "CF":
         path = shared / f"{order}.npy"
         with plait.open(path, "w", comm=comm, shape=(7, 9), dtype="f8", order=order, strategy=strategy) as file:
-            file.write(model.local(whole, comm.rank), model.layout())
+            file.write(model.local(global_array, comm.rank), model.layout())
             assert not path.exists()
         actual = np.load(path)
-        np.testing.assert_array_equal(actual, whole)
+        np.testing.assert_array_equal(actual, global_array)
         assert actual.flags.f_contiguous if order == "F" else actual.flags.c_contiguous
         with plait.open(path, comm=comm) as file:
-            check(file.read(model.layout()), model.local(whole, comm.rank))
+            check(file.read(model.layout()), model.local(global_array, comm.rank))
     if comm.rank == 0:
         assert sorted(entry.name for entry in shared.iterdir()) == ["C.npy", "F.npy"]
 
 
 @pytest.mark.parametrize("memory", [0, 200_000, 20_000])
 def test_arrays_of_many_windows(comm, shared, memory):
-    whole = np.random.default_rng(3).random((300, 251))
+    global_array = np.random.default_rng(3).random((300, 251))
     path = shared / "a.npy"
     models = [
         LayoutModel((300, 251), ("*", "cyclic"), (comm.size,)),
@@ -120,24 +123,24 @@ def test_arrays_of_many_windows(comm, shared, memory):
     for readers in {0, 1, comm.size // 2, comm.size}:
         options = {"comm": comm, "strategy": "two-phase", "memory": memory, "readers": readers}
         with plait.open(path, "w", shape=(300, 251), dtype="f8", **options) as file:
-            file.write(models[readers % 3].local(whole, comm.rank), models[readers % 3].layout())
+            file.write(models[readers % 3].local(global_array, comm.rank), models[readers % 3].layout())
         if comm.rank == 0:
-            np.testing.assert_array_equal(np.load(path), whole)
+            np.testing.assert_array_equal(np.load(path), global_array)
         with plait.open(path, "r+", **options) as file:
             for model in models:
-                check(file.read(model.layout()), model.local(whole, comm.rank))
+                check(file.read(model.layout()), model.local(global_array, comm.rank))
             inner = LayoutModel((100, 83), ("cyclic", "*"), (comm.size,))
             region = np.s_[50:250:2, 1:250:3]
-            check(file.read(inner.layout(), region=region), inner.local(whole[region], comm.rank))
+            check(file.read(inner.layout(), region=region), inner.local(global_array[region], comm.rank))
 
 
 def test_arrays_may_have_any_strides(comm, shared):
-    whole = make_distinct_array((8, 12))
+    global_array = make_distinct_array((8, 12))
     model = LayoutModel((8, 12), ("cyclic", "*"), (comm.size,))
-    local = model.local(whole, comm.rank)
+    local = model.local(global_array, comm.rank)
     path = shared / "a.bin"
     if comm.rank == 0:
-        path.write_bytes(bytes(whole.nbytes))
+        path.write_bytes(bytes(global_array.nbytes))
     for strategy in ("direct", "two-phase"):
         with plait.open(path, "r+", comm=comm, shape=(8, 12), dtype="f8", strategy=strategy, memory=100) as file:
             wide = np.full((2 * local.shape[0], 36), -1.0)
@@ -153,14 +156,14 @@ def test_arrays_may_have_any_strides(comm, shared):
 
 def test_more_ranks_than_elements(comm, shared):
     for shape in [(1, 1), (0, 3), (2, 1), (1, comm.size - 1)]:
-        whole = make_distinct_array(shape)
+        global_array = make_distinct_array(shape)
         for dist in ("block", "cyclic", "balanced"):
             model = LayoutModel(shape, (dist, "*"), (comm.size,))
             path = shared / f"{shape[0]}-{shape[1]}-{dist}.npy"
             with plait.open(path, "w", comm=comm, shape=shape, dtype="f8", strategy="two-phase") as file:
-                file.write(model.local(whole, comm.rank), model.layout())
-                check(file.read(model.layout()), model.local(whole, comm.rank))
-            np.testing.assert_array_equal(np.load(path), whole)
+                file.write(model.local(global_array, comm.rank), model.layout())
+                check(file.read(model.layout()), model.local(global_array, comm.rank))
+            np.testing.assert_array_equal(np.load(path), global_array)
 
 
 def test_requests_of_two_files_interleave(comm, shared):
@@ -174,19 +177,19 @@ def test_requests_of_two_files_interleave(comm, shared):
     ]
     arrays = [np.empty(layout.local_shape(comm.rank)) for layout in layouts]
     requests = []
-    for turn in range(12):
-        i = turn % 2
-        requests.append(files[i].iwrite(np.full_like(arrays[i], turn), layouts[i]))
+    for round_number in range(12):
+        i = round_number % 2
+        requests.append(files[i].iwrite(np.full_like(arrays[i], round_number), layouts[i]))
         requests.append(files[1 - i].iread(layouts[1 - i]))
-        if turn == 5:  # a blocking call between the requests
+        if round_number == 5:  # a blocking call between the requests
             assert (files[0].read(layouts[0]) == 4).all()
     # Odd ranks wait in the order of the requests, even ranks in the reverse order.
-    for at in range(len(requests)) if comm.rank % 2 else reversed(range(len(requests))):
-        turn, kind = divmod(at, 2)
-        result = requests[at].wait()
-        assert requests[at].test()
+    for number in range(len(requests)) if comm.rank % 2 else reversed(range(len(requests))):
+        round_number, kind = divmod(number, 2)
+        result = requests[number].wait()
+        assert requests[number].test()
         if kind == 1:
-            assert (result == max(turn - 1, 0)).all()
+            assert (result == max(round_number - 1, 0)).all()
     for file in files:
         file.close()
     assert (np.load(shared / "0.npy") == 10).all()
@@ -194,14 +197,14 @@ def test_requests_of_two_files_interleave(comm, shared):
 
 
 def test_a_communicator_of_some_ranks(comm, shared):
-    part = comm.Split(comm.rank % 2, comm.rank)
+    seed = comm.Split(comm.rank % 2, comm.rank)
     name = shared / f"{comm.rank % 2}.npy"
     comm.Barrier()  # rank 0 has made the folder
-    layout = plait.Layout((8, 9), "(*, cyclic)", grid=(part.size,))
-    with plait.open(name, "w", comm=part, shape=(8, 9), dtype="i4", strategy="two-phase") as file:
-        file.write(np.full(layout.local_shape(part.rank), part.rank, "i4"), layout)
-    np.testing.assert_array_equal(np.load(name)[3], np.arange(9) % part.size)
-    part.Free()
+    layout = plait.Layout((8, 9), "(*, cyclic)", grid=(seed.size,))
+    with plait.open(name, "w", comm=seed, shape=(8, 9), dtype="i4", strategy="two-phase") as file:
+        file.write(np.full(layout.local_shape(seed.rank), seed.rank, "i4"), layout)
+    np.testing.assert_array_equal(np.load(name)[3], np.arange(9) % seed.size)
+    seed.Free()
 
 
 def test_each_rank_opens_a_file_without_a_communicator(comm, shared):

@@ -20,28 +20,30 @@ def make_block(shape: tuple[int, ...], seed: int) -> np.ndarray:
 @pytest.mark.parametrize("axis", [0, 1])
 def test_ranks_append_blocks(shared, options, axis):
     url = shared / "a.zarr"
-    whole = make_block((5, 7), 0)
-    rows = plait.Layout(whole.shape, "(block, *)", grid=(COMM.size,))
+    global_array = make_block((5, 7), 0)
+    rows = plait.Layout(global_array.shape, "(block, *)", grid=(COMM.size,))
     with plait.open(url, "a", comm=COMM, shape=(5, 7), dtype="i4", chunks=(2, 3), **options) as file:
-        file.write(whole[np.ix_(*rows.indices(COMM.rank))], rows)
+        file.write(global_array[np.ix_(*rows.indices(COMM.rank))], rows)
     for size in (3, 0, 5):
-        shape = [*whole.shape]
+        shape = [*global_array.shape]
         shape[axis] = size
         block = make_block(tuple(shape), size)
         layout = plait.Layout(block.shape, "(cyclic, *)", grid=(COMM.size,))
         with plait.open(url, "a", comm=COMM) as file:
             file.append(block[np.ix_(*layout.indices(COMM.rank))], layout, axis)
-            whole = np.concatenate((whole, block), axis)
-            assert file.shape == whole.shape
+            global_array = np.concatenate((global_array, block), axis)
+            assert file.shape == global_array.shape
     with plait.open(url, comm=MPI.COMM_SELF) as file:
-        np.testing.assert_array_equal(file.read(plait.Layout(whole.shape, "(block, *)", grid=(1,))), whole)
+        np.testing.assert_array_equal(
+            file.read(plait.Layout(global_array.shape, "(block, *)", grid=(1,))), global_array
+        )
     COMM.Barrier()
     with plait.open(url, "a", comm=COMM) as file:
         file.resize((3, 4))
         file.resize((6, 9))
     with plait.open(url, comm=MPI.COMM_SELF) as file:
         actual = file.read(plait.Layout((6, 9), "(block, *)", grid=(1,)))
-    np.testing.assert_array_equal(actual[:3, :4], whole[:3, :4])
+    np.testing.assert_array_equal(actual[:3, :4], global_array[:3, :4])
     assert not actual[3:].any()
     assert not actual[:, 4:].any()
     COMM.Barrier()
@@ -52,13 +54,13 @@ def test_errors_are_the_same_everywhere(shared):
     with plait.open(url, "a", comm=COMM, shape=(0, 4), dtype="i4") as file:
         layout = plait.Layout((2, 5), "(block, *)", grid=(COMM.size,))
         block = np.zeros(layout.local_shape(COMM.rank), "i4")
-        says = "block of shape 2x5 along axis 0 of an array of shape 0x4"
-        expect_same_error(COMM, lambda: file.append(block, layout), plait.ArgumentError, says)
+        text_part = "block of shape 2x5 along axis 0 of an array of shape 0x4"
+        expect_same_error(COMM, lambda: file.append(block, layout), plait.ArgumentError, text_part)
     missing = shared / "none.zarr"
     expect_same_error(COMM, lambda: plait.open(missing, "a", comm=COMM), plait.ArgumentError, "does not exist")
 
 
-def open_alone(url):
+def read_alone(url):
     with plait.open(url, comm=MPI.COMM_SELF) as file:
         return file.read(plait.Layout(file.shape, ["block", "*"], grid=(1,)))
 
@@ -67,30 +69,30 @@ def open_alone(url):
 @pytest.mark.parametrize("axis", [0, 1])
 def test_ranks_append_blocks_to_hdf5(shared, options, axis):
     url = f"{shared / 'a.h5'}::/v"
-    whole = make_block((5, 7), 0)
-    rows = plait.Layout(whole.shape, "(block, *)", grid=(COMM.size,))
-    new = {"shape": (5, 7), "dtype": "i4", "chunks": (2, 3), "unlimited": [0, 1], **options}
-    with plait.open(url, "w", comm=COMM, **new) as file:
-        file.write(whole[np.ix_(*rows.indices(COMM.rank))], rows)
+    global_array = make_block((5, 7), 0)
+    rows = plait.Layout(global_array.shape, "(block, *)", grid=(COMM.size,))
+    description = {"shape": (5, 7), "dtype": "i4", "chunks": (2, 3), "unlimited": [0, 1], **options}
+    with plait.open(url, "w", comm=COMM, **description) as file:
+        file.write(global_array[np.ix_(*rows.indices(COMM.rank))], rows)
     for sizes in ((3, 0, 5), (4,)):
         with plait.open(url, "a", comm=COMM) as file:
             for size in sizes:
-                shape = [*whole.shape]
+                shape = [*global_array.shape]
                 shape[axis] = size
                 block = make_block(tuple(shape), size)
                 layout = plait.Layout(block.shape, "(cyclic, *)", grid=(COMM.size,))
                 file.append(block[np.ix_(*layout.indices(COMM.rank))], layout, axis)
-                whole = np.concatenate((whole, block), axis)
-                assert file.shape == whole.shape
-        np.testing.assert_array_equal(open_alone(url), whole)
+                global_array = np.concatenate((global_array, block), axis)
+                assert file.shape == global_array.shape
+        np.testing.assert_array_equal(read_alone(url), global_array)
         COMM.Barrier()
     with plait.open(url, "a", comm=COMM) as file:
         file.resize((3, 4))
         file.resize((6, 9))
         layout = plait.Layout((2, 9), "(cyclic, *)", grid=(COMM.size,))
         file.append(np.ones(layout.local_shape(COMM.rank), "i4"), layout)
-    actual = open_alone(url)
-    np.testing.assert_array_equal(actual[:3, :4], whole[:3, :4])
+    actual = read_alone(url)
+    np.testing.assert_array_equal(actual[:3, :4], global_array[:3, :4])
     assert not actual[3:6].any()
     assert not actual[:6, 4:].any()
     assert actual[6:].all()
@@ -101,17 +103,17 @@ def test_ranks_append_blocks_to_hdf5(shared, options, axis):
 def test_ranks_append_again_after_a_smaller_shape(shared, options):
     """The smaller shape contains no element of the appended chunks, but later blocks are still stored after them."""
     url = f"{shared / 'b.h5'}::/v"
-    whole, first, second = make_block((4, 4), 0), make_block((8, 4), 1), make_block((8, 4), 2)
-    rows = plait.Layout(whole.shape, "(block, *)", grid=(COMM.size,))
-    new = {"shape": whole.shape, "dtype": "i4", "chunks": (2, 4), "unlimited": [0], **options}
-    with plait.open(url, "w", comm=COMM, **new) as file:
-        file.write(whole[np.ix_(*rows.indices(COMM.rank))], rows)
+    global_array, first, second = make_block((4, 4), 0), make_block((8, 4), 1), make_block((8, 4), 2)
+    rows = plait.Layout(global_array.shape, "(block, *)", grid=(COMM.size,))
+    description = {"shape": global_array.shape, "dtype": "i4", "chunks": (2, 4), "unlimited": [0], **options}
+    with plait.open(url, "w", comm=COMM, **description) as file:
+        file.write(global_array[np.ix_(*rows.indices(COMM.rank))], rows)
     layout = plait.Layout(first.shape, "(block, *)", grid=(COMM.size,))
     with plait.open(url, "a", comm=COMM) as file:
         file.append(first[np.ix_(*layout.indices(COMM.rank))], layout)
         file.resize((2, 4))
         file.append(second[np.ix_(*layout.indices(COMM.rank))], layout)
-    np.testing.assert_array_equal(open_alone(url), np.concatenate((whole[:2], second)))
+    np.testing.assert_array_equal(read_alone(url), np.concatenate((global_array[:2], second)))
     COMM.Barrier()
 
 
@@ -132,12 +134,12 @@ def test_ranks_add_arrays_to_hdf5(shared, options, layout):
         for _ in range(2):
             file.append(second[np.ix_(*parts.indices(COMM.rank))], parts)
     for name, expected in (("first", first), ("g/second", second), ("third", np.concatenate((second, second)))):
-        np.testing.assert_array_equal(open_alone(f"{path}::/{name}"), expected)
+        np.testing.assert_array_equal(read_alone(f"{path}::/{name}"), expected)
     COMM.Barrier()
-    new = {"shape": (6, 8), "dtype": "i4"}
-    for name, says in (("g", "is a group"), ("first/v", "is not a group in the file")):
-        add = functools.partial(plait.open, f"{path}::/{name}", "a", comm=COMM, **new)
-        expect_same_error(COMM, add, plait.ArgumentError, says)
+    description = {"shape": (6, 8), "dtype": "i4"}
+    for name, text_part in (("g", "is a group"), ("first/v", "is not a group in the file")):
+        add = functools.partial(plait.open, f"{path}::/{name}", "a", comm=COMM, **description)
+        expect_same_error(COMM, add, plait.ArgumentError, text_part)
     COMM.Barrier()
 
 
@@ -149,16 +151,16 @@ def test_ranks_add_variables_to_classic_netcdf(shared):
     array = make_block((6, 8), 1).astype(">i4")
     parts = plait.Layout(array.shape, "(cyclic, *)", grid=(COMM.size,))
     part = array[np.ix_(*parts.indices(COMM.rank))]
-    new = {"shape": array.shape, "dtype": ">i4", "dimension_names": ("y", "x")}
-    with plait.open(f"{path}::v", "a", comm=COMM, **new) as file:
+    description = {"shape": array.shape, "dtype": ">i4", "dimension_names": ("y", "x")}
+    with plait.open(f"{path}::v", "a", comm=COMM, **description) as file:
         file.write(part, parts)
         np.testing.assert_array_equal(file.read(parts), part)
         layout = plait.Layout((1, 8), "(block, *)", grid=(COMM.size,))
         row = np.zeros(layout.local_shape(COMM.rank), ">i4")
         expect_same_error(COMM, lambda: file.append(row, layout), plait.ArgumentError, "cannot grow")
-    np.testing.assert_array_equal(open_alone(f"{path}::v"), array)
+    np.testing.assert_array_equal(read_alone(f"{path}::v"), array)
     COMM.Barrier()
-    add = functools.partial(plait.open, f"{path}::w", "a", comm=COMM, **new)
+    add = functools.partial(plait.open, f"{path}::w", "a", comm=COMM, **description)
     expect_same_error(COMM, add, plait.ArgumentError, "but there are 0 before the first variable")
     COMM.Barrier()
 
@@ -212,8 +214,8 @@ def test_ranks_append_to_npy(shared):
         file.append(block[np.ix_(*layout.indices(COMM.rank))], layout)
     np.testing.assert_array_equal(np.load(url), np.concatenate((make_block((5, 7), 0), block)))
     with plait.open(url, "a", comm=COMM) as file:
-        says = "grows along dimension 0 only"
+        text_part = "grows along dimension 0 only"
         wide = plait.Layout((11, 1), "(block, *)", grid=(COMM.size,))
         part = np.zeros(wide.local_shape(COMM.rank), "i4")
-        expect_same_error(COMM, lambda: file.append(part, wide, 1), plait.ArgumentError, says)
+        expect_same_error(COMM, lambda: file.append(part, wide, 1), plait.ArgumentError, text_part)
     COMM.Barrier()

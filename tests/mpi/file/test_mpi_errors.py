@@ -28,14 +28,16 @@ def open_file(path, comm, mode="r", **options):
     return plait.open(path, mode, comm=comm, **{"shape": SHAPE, "dtype": "f8", "strategy": "two-phase", **options})
 
 
-def rows(comm):
+def make_row_layout(comm):
     return plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size,))
 
 
 def check_read(comm, path):
     """Expects that a simple collective read returns the right elements."""
     with open_file(path, comm) as file:
-        np.testing.assert_array_equal(file.read(rows(comm)), np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size])
+        np.testing.assert_array_equal(
+            file.read(make_row_layout(comm)), np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size]
+        )
 
 
 def test_a_missing_file(comm, shared, path):
@@ -62,7 +64,7 @@ def test_a_file_that_is_cut_while_it_is_open(comm, shared, path, strategy):
     if comm.rank == 0:
         os.truncate(path, 500)
     comm.Barrier()
-    text = expect_same_error(comm, lambda: file.read(rows(comm)), plait.StoreError, "truncated")
+    text = expect_same_error(comm, lambda: file.read(make_row_layout(comm)), plait.StoreError, "truncated")
     assert f"cannot read {path} at offset" in text
     first = plait.Layout((5, 10), "(cyclic, *)", grid=(comm.size,))
     assert file.read(first, region=np.s_[:5]).shape == first.local_shape(comm.rank)
@@ -71,9 +73,11 @@ def test_a_file_that_is_cut_while_it_is_open(comm, shared, path, strategy):
 
 def test_writing_to_a_file_that_is_open_for_reading(comm, path):
     with open_file(path, comm) as file:
-        local = np.zeros(rows(comm).local_shape(comm.rank))
-        expect_same_error(comm, lambda: file.write(local, rows(comm)), plait.ArgumentError, "open for reading")
-        request = file.iwrite(local, rows(comm))
+        local = np.zeros(make_row_layout(comm).local_shape(comm.rank))
+        expect_same_error(
+            comm, lambda: file.write(local, make_row_layout(comm)), plait.ArgumentError, "open for reading"
+        )
+        request = file.iwrite(local, make_row_layout(comm))
         expect_same_error(comm, request.wait, plait.ArgumentError, "open for reading")
     check_read(comm, path)
 
@@ -88,39 +92,48 @@ def test_a_layout_for_other_ranks(comm, path):
 
 
 @pytest.mark.several_ranks
-@pytest.mark.parametrize("bad", [0, -1])
-def test_one_rank_passes_a_wrong_array(comm, path, bad):
-    wrong = comm.rank == bad % comm.size
-    good = np.zeros(rows(comm).local_shape(comm.rank))
+@pytest.mark.parametrize("wrong_rank", [0, -1])
+def test_one_rank_passes_a_wrong_array(comm, path, wrong_rank):
+    is_wrong_rank = comm.rank == wrong_rank % comm.size
+    valid = np.zeros(make_row_layout(comm).local_shape(comm.rank))
     with open_file(path, comm, "r+") as file:
-        for array, says in [
+        for array, text_part in [
             (np.zeros((1, 1)), "is an array of shape 1x1"),
-            (good.astype("f4"), "has dtype float32"),
-            ("no array", f"of rank {bad % comm.size}"),
-            (None, f"of rank {bad % comm.size}"),
+            (valid.astype("f4"), "has dtype float32"),
+            ("no array", f"of rank {wrong_rank % comm.size}"),
+            (None, f"of rank {wrong_rank % comm.size}"),
             ([], "is an array of shape 0"),
         ]:
             text = expect_same_error(
-                comm, lambda array=array: file.write(array if wrong else good, rows(comm)), plait.ArgumentError, says
+                comm,
+                lambda array=array: file.write(array if is_wrong_rank else valid, make_row_layout(comm)),
+                plait.ArgumentError,
+                text_part,
             )
-            assert text.endswith(f"(on rank {bad % comm.size})")
-        read_only = good.copy()
+            assert text.endswith(f"(on rank {wrong_rank % comm.size})")
+        read_only = valid.copy()
         read_only.flags.writeable = False
         expect_same_error(
-            comm, lambda: file.read(rows(comm), out=read_only if wrong else good), plait.ArgumentError, "read-only"
+            comm,
+            lambda: file.read(make_row_layout(comm), out=read_only if is_wrong_rank else valid),
+            plait.ArgumentError,
+            "read-only",
         )
         expect_same_error(
             comm,
-            lambda: file.iread(rows(comm), out=np.zeros(3) if wrong else good).wait(),
+            lambda: file.iread(make_row_layout(comm), out=np.zeros(3) if is_wrong_rank else valid).wait(),
             plait.ArgumentError,
             "shape",
         )
         expect_same_error(
-            comm, lambda: file.read("rows" if wrong else rows(comm)), plait.ArgumentError, 'found "rows", expected'
+            comm,
+            lambda: file.read("rows" if is_wrong_rank else make_row_layout(comm)),
+            plait.ArgumentError,
+            'found "rows", expected',
         )
         expect_same_error(
             comm,
-            lambda: file.read(rows(comm), region=np.s_[::-1] if wrong else None),
+            lambda: file.read(make_row_layout(comm), region=np.s_[::-1] if is_wrong_rank else None),
             plait.ArgumentError,
             "step is -1",
         )
@@ -129,24 +142,31 @@ def test_one_rank_passes_a_wrong_array(comm, path, bad):
 
 @pytest.mark.several_ranks
 def test_ranks_that_call_with_different_arguments(comm, path):
-    last = comm.rank == comm.size - 1
+    is_last_rank = comm.rank == comm.size - 1
     columns = plait.Layout(SHAPE, "(*, cyclic)", grid=(comm.size,))
     part = plait.Layout((6, 10), "(cyclic, *)", grid=(comm.size,))
     differ = "the ranks of a collective call differ: rank 0 calls "
     with open_file(path, comm, "r+") as file:
-        text = expect_same_error(comm, lambda: file.read(columns if last else rows(comm)), plait.ArgumentError, differ)
+        text = expect_same_error(
+            comm, lambda: file.read(columns if is_last_rank else make_row_layout(comm)), plait.ArgumentError, differ
+        )
         assert str(columns) in text
-        assert str(rows(comm)) in text
+        assert str(make_row_layout(comm)) in text
         assert f"rank {comm.size - 1} calls" in text
         expect_same_error(
-            comm, lambda: file.read(part, region=np.s_[6:] if last else np.s_[:6]), plait.ArgumentError, differ
+            comm, lambda: file.read(part, region=np.s_[6:] if is_last_rank else np.s_[:6]), plait.ArgumentError, differ
         )
-        local = np.zeros(rows(comm).local_shape(comm.rank))
+        local = np.zeros(make_row_layout(comm).local_shape(comm.rank))
         text = expect_same_error(
-            comm, lambda: file.write(local, rows(comm)) if last else file.read(rows(comm)), plait.ArgumentError, differ
+            comm,
+            lambda: file.write(local, make_row_layout(comm)) if is_last_rank else file.read(make_row_layout(comm)),
+            plait.ArgumentError,
+            differ,
         )
         assert "calls write(" in text
-        np.testing.assert_array_equal(file.read(rows(comm)), np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size])
+        np.testing.assert_array_equal(
+            file.read(make_row_layout(comm)), np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size]
+        )
     check_read(comm, path)
 
 
@@ -187,28 +207,30 @@ def test_ranks_that_open_different_files(comm, shared, path):
 
 @pytest.mark.several_ranks
 def test_one_rank_opens_with_wrong_arguments(comm, path):
-    last = comm.rank == comm.size - 1
+    is_last_rank = comm.rank == comm.size - 1
     for options in ({"mode": "x"}, {"dtype": object}, {"order": "K"}, {"shape": (1.5, "x")}, {"dtype": "nonsense"}):
         text = expect_same_error(
-            comm, lambda options=options: open_file(path, comm, **(options if last else {})), plait.ArgumentError
+            comm,
+            lambda options=options: open_file(path, comm, **(options if is_last_rank else {})),
+            plait.ArgumentError,
         )
         assert text.endswith(f"(on rank {comm.size - 1})")
     check_read(comm, path)
 
 
 @pytest.mark.several_ranks
-@pytest.mark.parametrize("bad", [0, -1])
-def test_one_rank_abandons_a_new_file(comm, shared, path, bad):
+@pytest.mark.parametrize("wrong_rank", [0, -1])
+def test_one_rank_abandons_a_new_file(comm, shared, path, wrong_rank):
     new = shared / "new.npy"
-    local = np.zeros(rows(comm).local_shape(comm.rank))
+    local = np.zeros(make_row_layout(comm).local_shape(comm.rank))
 
     def write():
         with open_file(new, comm, "w") as file:
-            file.write(local, rows(comm))
-            if comm.rank == bad % comm.size:
+            file.write(local, make_row_layout(comm))
+            if comm.rank == wrong_rank % comm.size:
                 raise KeyError("stop")
 
-    if comm.rank == bad % comm.size:
+    if comm.rank == wrong_rank % comm.size:
         with pytest.raises(KeyError):
             write()
         local_error = None
@@ -237,10 +259,10 @@ def test_all_ranks_abandon_a_new_file(comm, shared, path):
 def test_one_rank_abandons_a_file_that_it_reads(comm, path):
     def work():
         with open_file(path, comm) as file:
-            file.read(rows(comm))
+            file.read(make_row_layout(comm))
             if comm.rank == comm.size - 1:
                 raise KeyError("stop")
-            file.read(rows(comm))
+            file.read(make_row_layout(comm))
 
     if comm.rank == comm.size - 1:
         with pytest.raises(KeyError):
@@ -260,14 +282,14 @@ def test_one_rank_abandons_a_file_that_it_reads(comm, path):
 def test_one_rank_closes_while_the_others_read(comm, shared, path, mode):
     name = path if mode != "w" else shared / "new.bin"
     file = open_file(name, comm, mode)
-    last = comm.rank == comm.size - 1
+    is_last_rank = comm.rank == comm.size - 1
     text = expect_same_error(
-        comm, lambda: file.close() if last else file.read(rows(comm)), plait.ArgumentError, "differ"
+        comm, lambda: file.close() if is_last_rank else file.read(make_row_layout(comm)), plait.ArgumentError, "differ"
     )
     assert "close()" in text
     # The failed call has changed nothing, so the same call works if all ranks make it.
     assert not file.closed
-    assert file.read(rows(comm)).shape == rows(comm).local_shape(comm.rank)
+    assert file.read(make_row_layout(comm)).shape == make_row_layout(comm).local_shape(comm.rank)
     file.close()
     check_read(comm, path)
 
@@ -275,12 +297,12 @@ def test_one_rank_closes_while_the_others_read(comm, shared, path, mode):
 @pytest.mark.several_ranks
 def test_one_rank_closes_a_new_file_while_the_others_write(comm, shared, path):
     new = shared / "new.bin"
-    local = np.zeros(rows(comm).local_shape(comm.rank))
+    local = np.zeros(make_row_layout(comm).local_shape(comm.rank))
 
     def work():
         with open_file(new, comm, "w") as file:
             if comm.rank != comm.size - 1:
-                file.write(local, rows(comm))
+                file.write(local, make_row_layout(comm))
 
     expect_same_error(comm, work, plait.ArgumentError, "the ranks of a collective call differ")
     if comm.rank == 0:
@@ -290,16 +312,16 @@ def test_one_rank_closes_a_new_file_while_the_others_write(comm, shared, path):
 
 @pytest.mark.several_ranks
 def test_a_failed_write_that_one_rank_has_not_waited_for(comm, path):
-    local = np.zeros(rows(comm).local_shape(comm.rank))
+    local = np.zeros(make_row_layout(comm).local_shape(comm.rank))
     file = open_file(path, comm, "r+")
     comm.Barrier()
     with limit_file_size(400):
-        request = file.iwrite(local, rows(comm))
+        request = file.iwrite(local, make_row_layout(comm))
         if comm.rank:
             assert catch_error(request.wait)[0] == "StoreError"
         text = expect_same_error(comm, file.close, plait.StoreError, "at offset 400")
     assert text.endswith("(on rank 0)")
-    file.write(np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size], rows(comm))
+    file.write(np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size], make_row_layout(comm))
     file.close()
     check_read(comm, path)
 
@@ -312,10 +334,10 @@ def test_one_rank_abandons_two_files_at_once(comm, shared, path, outer, inner):
 
     def work():
         with open_file(names[0], comm, outer) as first, open_file(names[1], comm, inner) as second:
-            first.read(rows(comm))
+            first.read(make_row_layout(comm))
             if comm.rank == 0:
                 raise KeyError("stop")
-            second.read(rows(comm))
+            second.read(make_row_layout(comm))
 
     if comm.rank == 0:
         with pytest.raises(KeyError):
@@ -351,8 +373,8 @@ def test_a_closed_file(comm, path):
     file = open_file(path, comm)
     file.close()
     file.close()
-    expect_same_error(comm, lambda: file.read(rows(comm)), plait.ArgumentError, "closed")
-    expect_same_error(comm, lambda: file.iread(rows(comm)).wait(), plait.ArgumentError, "closed")
+    expect_same_error(comm, lambda: file.read(make_row_layout(comm)), plait.ArgumentError, "closed")
+    expect_same_error(comm, lambda: file.iread(make_row_layout(comm)).wait(), plait.ArgumentError, "closed")
     check_read(comm, path)
 
 

@@ -16,8 +16,8 @@ ARRAY = np.random.default_rng(5).integers(0, 500, SHAPE).astype("i4")
 @pytest.fixture(scope="module")
 def data():
     """Gzip data of two members; the second one begins in the middle of a row."""
-    whole = ARRAY.tobytes()
-    return gzip.compress(whole[:2_999_999], 1, mtime=0) + gzip.compress(whole[2_999_999:], 1, mtime=0)
+    content = ARRAY.tobytes()
+    return gzip.compress(content[:2_999_999], 1, mtime=0) + gzip.compress(content[2_999_999:], 1, mtime=0)
 
 
 def open_file(comm, path, data, **options):
@@ -51,7 +51,7 @@ def test_streams_read_parts(comm, shared, data):
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "text_part"),
     [
         (lambda data: data[:-1], "in the middle of gzip data, after 7200000 bytes of content; it is truncated"),
         (lambda data: data[:4000], "ends at byte 4000 in the middle of gzip data"),
@@ -60,8 +60,8 @@ def test_streams_read_parts(comm, shared, data):
         (lambda data: bytes(3) + data, "does not begin like a gzip file"),
     ],
 )
-def test_damage_is_an_error_on_all_ranks(comm, shared, data, change, says):
-    expect_same_error(comm, lambda: open_file(comm, shared / "a.gz", change(data)), plait.StoreError, says)
+def test_damage_is_an_error_on_all_ranks(comm, shared, data, change, text_part):
+    expect_same_error(comm, lambda: open_file(comm, shared / "a.gz", change(data)), plait.StoreError, text_part)
 
 
 def test_wrong_sizes_and_modes_are_errors_on_all_ranks(comm, shared, data):

@@ -11,14 +11,14 @@ import plait
 COMM = MPI.COMM_WORLD
 
 
-def rows(shape: tuple[int, ...], comm: MPI.Comm) -> plait.Layout:
+def make_row_layout(shape: tuple[int, ...], comm: MPI.Comm) -> plait.Layout:
     return plait.Layout(shape, ["cyclic", *["*"] * (len(shape) - 1)], grid=(comm.size,))
 
 
 @pytest.mark.skipif(SEVERAL_HOSTS, reason="memory is shared inside a node only")
 def test_ranks_share_an_array() -> None:
     array = np.arange(11 * 3, dtype="i4").reshape(11, 3)
-    layout = rows((11, 3), COMM)
+    layout = make_row_layout((11, 3), COMM)
     with plait.open("memory:shared", "w", comm=COMM, shape=(11, 3), dtype="i4") as file:
         file.write(np.ascontiguousarray(array[COMM.rank :: COMM.size]), layout)
     blocks = plait.Layout((11, 3), "(*, block)", grid=(COMM.size,))
@@ -54,9 +54,9 @@ def test_object_stores_in_memory_are_for_one_process() -> None:
     with plait.open(url, "w", shape=(2,), dtype="i4", comm=MPI.COMM_SELF) as file:
         file.write(np.full(2, COMM.rank, "i4"), plait.Layout((2,), "(block)", grid=(1,)))
     if COMM.size > 1:
-        says = "memory:// belong to one process, but these ranks are several"
-        expect_same_error(COMM, lambda: plait.open(url, comm=COMM), plait.ArgumentError, says)
+        text_part = "memory:// belong to one process, but these ranks are several"
+        expect_same_error(COMM, lambda: plait.open(url, comm=COMM), plait.ArgumentError, text_part)
         arguments = {"mode": "w", "comm": COMM, "shape": (2,), "dtype": "i4"}
-        expect_same_error(COMM, lambda: plait.open(url, **arguments), plait.ArgumentError, says)
+        expect_same_error(COMM, lambda: plait.open(url, **arguments), plait.ArgumentError, text_part)
     with plait.open(url, comm=MPI.COMM_SELF) as file:
         assert file.read(plait.Layout((2,), "(block)", grid=(1,)))[1] == COMM.rank

@@ -38,22 +38,22 @@ def publish(server, path):
             file.create_dataset("scaled", data=np.arange(60_000).reshape(600, 100), chunks=(50, 40), scaleoffset=0)
             file.create_dataset("texts", data=TEXTS, dtype=h5py.string_dtype())
             for name in ("plain", "packed"):
-                found = []
-                file[name].id.chunk_iter(lambda chunk, found=found: found.append((chunk.byte_offset, chunk.size)))
-                chunks[name] = found
+                offsets = []
+                file[name].id.chunk_iter(lambda chunk, offsets=offsets: offsets.append((chunk.byte_offset, chunk.size)))
+                chunks[name] = offsets
             chunks["contiguous"] = [(file["contiguous"].id.get_offset(), ARRAY.nbytes)]
         server.publish("a.h5", path.read_bytes())
     return f"{server.endpoint}/public/a.h5", COMM.bcast(chunks)
 
 
-def log(server):
+def take_log(server):
     COMM.Barrier()
-    found = COMM.bcast(server.take_log() if COMM.rank == 0 else None)
+    requests = COMM.bcast(server.take_log() if COMM.rank == 0 else None)
     COMM.Barrier()
-    return found
+    return requests
 
 
-def times_fetched(requests, size):
+def count_fetches(requests, size):
     """Return how many times each byte of the object was fetched."""
     count = np.zeros(size, dtype="i4")
     for request in requests:
@@ -68,18 +68,18 @@ def test_each_chunk_is_fetched_once(server, tmp_path, name, dist):
     url, chunks = publish(server, tmp_path / "a.h5")
     layout = plait.Layout.parse(f"600x400 {dist.format(n=COMM.size)}")
     with plait.open(f"{url}::{name}", comm=COMM) as file:
-        opening = log(server)
-        part = file.read(layout)
-        reading = log(server)
-    np.testing.assert_array_equal(part, ARRAY[np.ix_(*layout.indices(COMM.rank))])
+        opening = take_log(server)
+        local = file.read(layout)
+        reading = take_log(server)
+    np.testing.assert_array_equal(local, ARRAY[np.ix_(*layout.indices(COMM.rank))])
     assert len({request["peer"] for request in opening}) == 1, "one rank reads the description"
     size = COMM.bcast(os.path.getsize(tmp_path / "a.h5") if COMM.rank == 0 else None)
-    count = times_fetched(reading, size)
-    head = 65536  # rank 0 has it from opening the object
+    count = count_fetches(reading, size)
+    fetched_at_open = 65536  # rank 0 has it from opening the object
     for offset, length in chunks[name]:
         fetched = count[offset : offset + length]
         assert fetched.max(initial=0) <= 1
-        assert fetched[max(head - offset, 0) :].min(initial=1) == 1
+        assert fetched[max(fetched_at_open - offset, 0) :].min(initial=1) == 1
     assert len(reading) <= 12 * COMM.size
 
 
@@ -96,9 +96,9 @@ def test_texts(server, tmp_path):
     url, _ = publish(server, tmp_path / "a.h5")
     layout = plait.Layout.parse(f"3000 (cyclic) onto ({COMM.size})")
     with plait.open(f"{url}::texts", comm=COMM) as file:
-        log(server)
+        take_log(server)
         np.testing.assert_array_equal(file.read(layout), TEXTS[layout.indices(COMM.rank)[0]])
-    assert len(log(server)) <= 8 * COMM.size
+    assert len(take_log(server)) <= 8 * COMM.size
 
 
 def test_an_error_is_the_same_on_all_ranks(server, tmp_path):

@@ -38,11 +38,11 @@ def server(monkeypatch, tmp_path):
         COMM.Barrier()
 
 
-def log(server):
+def take_log(server):
     COMM.Barrier()
-    found = COMM.bcast(server.take_log() if COMM.rank == 0 else None)
+    requests = COMM.bcast(server.take_log() if COMM.rank == 0 else None)
     COMM.Barrier()
-    return found
+    return requests
 
 
 def count_fetched_bytes(requests):
@@ -60,10 +60,10 @@ def test_bytes_of_one_object_are_fetched_once(server, dist):
     COMM.Barrier()
     layout = plait.Layout.parse(f"1000x400 {dist.format(n=COMM.size)}")
     with plait.open(f"{server.endpoint}/public/a.npy", comm=COMM) as file:
-        opening = log(server)
-        part = file.read(layout)
-    reading = log(server)
-    np.testing.assert_array_equal(part, ARRAY[np.ix_(*layout.indices(COMM.rank))])
+        opening = take_log(server)
+        local = file.read(layout)
+    reading = take_log(server)
+    np.testing.assert_array_equal(local, ARRAY[np.ix_(*layout.indices(COMM.rank))])
     assert len(opening) == 1, "one rank reads the header"
     assert count_fetched_bytes(reading) <= ARRAY.nbytes + 2 * 65536 * len(reading)
     assert len(reading) <= 4 * COMM.size
@@ -78,13 +78,15 @@ def test_chunks_are_fetched_once(server, dist, codec):
         "s3://b/a.zarr", "w", shape=ARRAY.shape, dtype="f8", chunks=(125, 100), comm=COMM, **options
     ) as file:
         file.write(np.ascontiguousarray(ARRAY[np.ix_(*layout.indices(COMM.rank))]), layout)
-    written = [request["path"] for request in log(server) if request["method"] == "PUT" and "/c/" in request["path"]]
+    written = [
+        request["path"] for request in take_log(server) if request["method"] == "PUT" and "/c/" in request["path"]
+    ]
     assert len(written) == len(set(written)) == 32
     with plait.open("s3://b/a.zarr", comm=COMM) as file:
-        log(server)
-        part = file.read(layout)
-    chunks = [request["path"] for request in log(server) if "/c/" in request["path"]]
-    np.testing.assert_array_equal(part, ARRAY[np.ix_(*layout.indices(COMM.rank))])
+        take_log(server)
+        local = file.read(layout)
+    chunks = [request["path"] for request in take_log(server) if "/c/" in request["path"]]
+    np.testing.assert_array_equal(local, ARRAY[np.ix_(*layout.indices(COMM.rank))])
     assert len(set(chunks)) == 32
     assert len(chunks) == 32
 
@@ -101,10 +103,10 @@ def make_zip(array, chunks):
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(file, "w") as archive:
         with plait.open(f"{folder}/a.zarr", "w", shape=array.shape, dtype=array.dtype, chunks=chunks) as new:
             new.write(array)
-        made = Path(folder, "a.zarr")
-        archive.write(made / "zarr.json", "zarr.json")
+        zarr_folder = Path(folder, "a.zarr")
+        archive.write(zarr_folder / "zarr.json", "zarr.json")
         for i, j in np.ndindex(array.shape[0] // chunks[0], array.shape[1] // chunks[1]):
-            archive.write(made / "c" / str(i) / str(j), f"c/{i}/{j}")
+            archive.write(zarr_folder / "c" / str(i) / str(j), f"c/{i}/{j}")
     return file.getvalue()
 
 
@@ -116,10 +118,10 @@ def test_one_rank_reads_the_directory_of_a_zip_file(server, dist):
     COMM.Barrier()
     layout = plait.Layout.parse(f"1000x400 {dist.format(n=COMM.size)}")
     with plait.open(f"{server.endpoint}/public/a.zarr.zip", comm=COMM) as file:
-        opening = log(server)
-        part = file.read(layout)
-    reading = log(server)
-    np.testing.assert_array_equal(part, ARRAY[np.ix_(*layout.indices(COMM.rank))])
+        opening = take_log(server)
+        local = file.read(layout)
+    reading = take_log(server)
+    np.testing.assert_array_equal(local, ARRAY[np.ix_(*layout.indices(COMM.rank))])
     assert len({request["peer"] for request in opening}) == 1
     assert len(opening) <= 3, "one rank reads the directory"
     # One rank has the last 128 KiB from the request for the directory.
@@ -148,10 +150,10 @@ def test_ranks_share_a_cache(server, dist, monkeypatch, tmp_path):
     for name in (f"{server.endpoint}/public/cached.npy", "s3://b/cached.zarr"):
         with plait.open(name, comm=COMM) as file:
             np.testing.assert_array_equal(file.read(layout), ARRAY[np.ix_(*layout.indices(COMM.rank))])
-        log(server)
+        take_log(server)
         with plait.open(name, comm=COMM) as file:
             np.testing.assert_array_equal(file.read(other), ARRAY[np.ix_(*other.indices(COMM.rank))])
-        requests = log(server)
+        requests = take_log(server)
         gets = [request for request in requests if request["method"] == "GET" and "list-type" not in request["query"]]
         if not SEVERAL_HOSTS:
             assert all("if-none-match" in request["headers"] for request in gets)
@@ -187,7 +189,7 @@ def test_keys_are_renewed_on_all_ranks(server, monkeypatch, tmp_path):
         with plait.open("s3://renewed/a.zarr", "w", shape=ARRAY.shape, dtype="f8", chunks=(10, 400)) as file:
             file.write(ARRAY)
     COMM.Barrier()
-    log(server)
+    take_log(server)
     program = tmp_path / f"keys-{COMM.rank}.py"
     write_keys(program, 4, "first")
     (tmp_path / f"config-{COMM.rank}").write_text(f"[default]\ncredential_process = '{sys.executable}' '{program}'\n")
@@ -197,12 +199,12 @@ def test_keys_are_renewed_on_all_ranks(server, monkeypatch, tmp_path):
     COMM.Barrier()
     with plait.open("s3://renewed/a.zarr", comm=COMM) as file:
         np.testing.assert_array_equal(file.read(layout), ARRAY[np.ix_(*layout.indices(COMM.rank))])
-        assert {request["headers"]["x-amz-security-token"] for request in log(server)} == {"first"}
+        assert {request["headers"]["x-amz-security-token"] for request in take_log(server)} == {"first"}
         write_keys(program, 4, "second")
         time.sleep(4.1)
         COMM.Barrier()
         np.testing.assert_array_equal(file.read(layout), ARRAY[np.ix_(*layout.indices(COMM.rank))])
-        assert {request["headers"]["x-amz-security-token"] for request in log(server)} == {"second"}
+        assert {request["headers"]["x-amz-security-token"] for request in take_log(server)} == {"second"}
         if COMM.rank == COMM.size - 1:
             program.write_text("import sys\nsys.exit(5)\n")
         time.sleep(4.1)
@@ -221,11 +223,11 @@ def test_one_object_in_google_cloud_storage(monkeypatch):
             server.set_faults(region="auto")
         COMM.Barrier()
         layout = plait.Layout(ARRAY.shape, "(cyclic(3), *)", grid=(COMM.size,))
-        part = ARRAY[layout.indices(COMM.rank)[0]]
+        local = ARRAY[layout.indices(COMM.rank)[0]]
         for name in ("gs://arrays/a.npy", "gs://arrays/a.zarr"):
             with plait.open(name, "w", comm=COMM, shape=ARRAY.shape, dtype="f8") as file:
-                file.write(part, layout)
+                file.write(local, layout)
         for name in ("gs://arrays/a.npy", "gs://arrays/a.zarr"):
             with plait.open(name, comm=COMM) as file:
-                np.testing.assert_array_equal(file.read(layout), part)
+                np.testing.assert_array_equal(file.read(layout), local)
         COMM.Barrier()

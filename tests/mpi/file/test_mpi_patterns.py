@@ -25,7 +25,7 @@ def open_numbers(comm, path, shape, mode="r", begin=0):
     return plait.open(path, mode, comm=comm, shape=shape, dtype="i8")
 
 
-def is_range(part):
+def is_consecutive(part):
     return np.array_equal(part, np.arange(part[0], part[0] + len(part)))
 
 
@@ -40,13 +40,13 @@ def test_reads_return_the_requested_elements(comm, shared, name):
                 done = drive(pattern, file, comm, mode=mode, receive=actual)
                 assert [access for access, _ in actual] == expected
                 assert done == (len(expected), sum(access.count for access in expected))
-                assert all(len(part) == access.count and is_range(part) for access, part in actual)
+                assert all(len(part) == access.count and is_consecutive(part) for access, part in actual)
                 if mode != 1:
                     assert [part[0] for _, part in actual] == [access.offset for access in expected]
                 else:
                     everyone = comm.allgather([part for _, part in actual])
-                    together = [part for parts in everyone for part in parts]
-                    assert sorted(np.concatenate([np.empty(0, int), *together])) == list(range(elements))
+                    all_parts = [part for parts in everyone for part in parts]
+                    assert sorted(np.concatenate([np.empty(0, int), *all_parts])) == list(range(elements))
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -57,7 +57,7 @@ def test_writes_store_elements_at_the_requested_offsets(comm, shared, name):
         for mode in pattern.modes:
             old = np.arange(1000, 1000 + elements)
             with open_numbers(comm, path, (elements,), "r+", 1000) as file:
-                drive(pattern, file, comm, mode=mode, fill=fill)
+                drive(pattern, file, comm, mode=mode, fill=fill_with_offsets)
             actual = np.fromfile(path, np.int64)
             if mode == 1:  # each request is one contiguous run, wherever the shared position was
                 begins = {access.offset for rank in range(comm.size) for access in pattern.requests(rank)}
@@ -66,12 +66,12 @@ def test_writes_store_elements_at_the_requested_offsets(comm, shared, name):
             else:
                 for rank in range(comm.size):
                     for access in pattern.requests(rank):
-                        fill(access, old[access.offset : access.offset + access.count])
+                        fill_with_offsets(access, old[access.offset : access.offset + access.count])
                 assert np.array_equal(actual, old)
             comm.Barrier()
 
 
-def fill(access, part):
+def fill_with_offsets(access, part):
     """Sets every element to the position that the pattern assigns to it."""
     part[...] = np.arange(access.offset, access.offset + access.count)
 
@@ -81,7 +81,7 @@ def test_a_new_file_of_several_dimensions(comm, shared, mode):
     path = shared / "new.npy"
     pattern = GSI(35, comm.size, 4, kind="write")
     with plait.open(path, "w", comm=comm, shape=(5, 7), dtype="f4") as file:
-        drive(pattern, file, comm, mode=mode, fill=fill)
+        drive(pattern, file, comm, mode=mode, fill=fill_with_offsets)
     assert np.array_equal(np.load(path), np.arange(35, dtype="f4").reshape(5, 7))
 
 
@@ -95,13 +95,13 @@ def test_patterns_on_striped_files(comm, shared):
     pattern = GSP(500, comm.size, 6, kind="write")
     url = f"{name}?disks={','.join(map(str, disks))}&unit=64"
     with plait.open(url, "w", comm=comm, shape=(500,), dtype="i8") as file:
-        drive(pattern, file, comm, fill=fill)
+        drive(pattern, file, comm, fill=fill_with_offsets)
     with plait.open(name, comm=comm, shape=(500,), dtype="i8") as file:
         actual = ReadResults()
         drive(GSSA(500, comm.size, 9), file, comm, receive=actual)
-        together = [part for parts in comm.allgather(actual) for _, part in parts]
-        assert all(is_range(part) for part in together)
-        assert sorted(np.concatenate(together)) == list(range(500))
+        all_parts = [part for parts in comm.allgather(actual) for _, part in parts]
+        assert all(is_consecutive(part) for part in all_parts)
+        assert sorted(np.concatenate(all_parts)) == list(range(500))
 
 
 @pytest.mark.several_ranks

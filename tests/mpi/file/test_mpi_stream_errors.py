@@ -23,28 +23,28 @@ def path(comm, shared):
 
 @pytest.mark.parametrize("mode", [2, 3, 4])
 def test_errors_of_one_rank_reach_all(node_comm, path, mode):
-    last = node_comm.rank == node_comm.size - 1
-    where = f" (on rank {node_comm.size - 1})" if node_comm.size > 1 else ""
+    is_last_rank = node_comm.rank == node_comm.size - 1
+    suffix = f" (on rank {node_comm.size - 1})" if node_comm.size > 1 else ""
 
-    def everywhere(call, says):
-        text = expect_same_error(node_comm, call, plait.ArgumentError, says)
-        assert text.endswith(where)
+    def expect_error(call, text_part):
+        text = expect_same_error(node_comm, call, plait.ArgumentError, text_part)
+        assert text.endswith(suffix)
 
     with plait.open(path, "r+", comm=node_comm) as file:
         stream = file.stream(mode)
-        everywhere(lambda: stream.read(-1 if last else 1), "-1 elements cannot be read")
-        everywhere(lambda: stream.read("x" if last else 1), "count='x' is not a whole number")
-        everywhere(lambda: stream.iread(1, np.zeros(1, "i4") if last else None).wait(), "out has dtype int32")
-        everywhere(lambda: stream.write(np.zeros(1, "i4" if last else "i8")), "array has dtype int32")
-        everywhere(lambda: stream.seek(COUNT + 1 if last else 0), "is not in the array")
-        if last:
+        expect_error(lambda: stream.read(-1 if is_last_rank else 1), "-1 elements cannot be read")
+        expect_error(lambda: stream.read("x" if is_last_rank else 1), "count='x' is not a whole number")
+        expect_error(lambda: stream.iread(1, np.zeros(1, "i4") if is_last_rank else None).wait(), "out has dtype int32")
+        expect_error(lambda: stream.write(np.zeros(1, "i4" if is_last_rank else "i8")), "array has dtype int32")
+        expect_error(lambda: stream.seek(COUNT + 1 if is_last_rank else 0), "is not in the array")
+        if is_last_rank:
             stream.close()
-        everywhere(lambda: stream.read(1), "is closed; open another one")
-        everywhere(lambda: file.stream(9 if last else mode), "streams have the modes 0 to 4")
+        expect_error(lambda: stream.read(1), "is closed; open another one")
+        expect_error(lambda: file.stream(9 if is_last_rank else mode), "streams have the modes 0 to 4")
         if node_comm.size > 1:
             expect_same_error(
                 node_comm,
-                lambda: file.stream(int(last)),
+                lambda: file.stream(int(is_last_rank)),
                 plait.ArgumentError,
                 "rank 0 calls open a stream in mode 0",
             )
@@ -54,8 +54,8 @@ def test_errors_of_one_rank_reach_all(node_comm, path, mode):
 @pytest.mark.parametrize("mode", range(5))
 def test_a_new_file_with_a_lost_part_does_not_appear(node_comm, shared, mode):
     path = shared / "new.bin"
-    last = node_comm.rank == node_comm.size - 1
-    failing = node_comm.rank == 0 if mode == 4 else last
+    is_last_rank = node_comm.rank == node_comm.size - 1
+    failing = node_comm.rank == 0 if mode == 4 else is_last_rank
     file = plait.open(path, "w", comm=node_comm, shape=(COUNT,), dtype="i8")
     stream = file.stream(mode)
     ones = np.ones(COUNT // node_comm.size // 2, dtype=int)
@@ -131,20 +131,20 @@ def test_a_rank_abandons_a_new_file(node_comm, shared, mode):
 @pytest.mark.parametrize("started", [False, True])
 def test_a_mistake_in_another_call_does_not_swallow_a_lost_part(comm, shared, started):
     path = shared / "new.bin"
-    last = comm.rank == comm.size - 1
+    is_last_rank = comm.rank == comm.size - 1
     layout = plait.Layout((COUNT,), "(block)", grid=(comm.size,))
     file = plait.open(path, "w", comm=comm, shape=(COUNT,), dtype="i8")
     stream = file.stream(0)
     stream.seek(COUNT - 100)
-    with limit_file_size(64 if last else resource.RLIM_INFINITY):
-        if last and started:
+    with limit_file_size(64 if is_last_rank else resource.RLIM_INFINITY):
+        if is_last_rank and started:
             stream.iwrite(np.ones(100, dtype=int))
             stream.close()  # waits for the request
-        elif last:
+        elif is_last_rank:
             with pytest.raises(plait.StoreError, match="cannot write"):
                 stream.write(np.ones(100, dtype=int))
     for _ in range(2):
-        call = file.close if last else lambda: file.write("x", layout)
+        call = file.close if is_last_rank else lambda: file.write("x", layout)
         expect_same_error(comm, call, plait.ArgumentError)
         assert not file.closed
     expect_same_error(comm, file.close, plait.StoreError, "cannot write")
@@ -156,14 +156,14 @@ def test_a_mistake_in_another_call_does_not_swallow_a_lost_part(comm, shared, st
 
 @pytest.mark.several_ranks
 def test_a_mistake_in_another_call_does_not_swallow_a_failed_write(comm, path):
-    last = comm.rank == comm.size - 1
+    is_last_rank = comm.rank == comm.size - 1
     layout = plait.Layout((COUNT,), "(block)", grid=(comm.size,))
     file = plait.open(path, "r+", comm=comm)
     stream = file.stream(0)
-    with limit_file_size(64 if last else resource.RLIM_INFINITY):
+    with limit_file_size(64 if is_last_rank else resource.RLIM_INFINITY):
         request = stream.iwrite(np.ones(100, dtype=int))
         stream.close()
-    call = file.close if last else lambda: file.write("x", layout)
+    call = file.close if is_last_rank else lambda: file.write("x", layout)
     expect_same_error(comm, call, plait.ArgumentError)
     assert not file.closed
     expect_same_error(comm, file.close, plait.StoreError, "cannot write")
@@ -186,8 +186,10 @@ def test_a_store_that_fails_in_another_call_leaves_a_new_file_alone(comm, shared
             if comm.rank == 0:
                 os.truncate(path, 0)
             comm.Barrier()
-            last = comm.rank == comm.size - 1
-            expect_same_error(comm, (lambda: other.read(layout)) if last else call, plait.StoreError, "truncated")
+            is_last_rank = comm.rank == comm.size - 1
+            expect_same_error(
+                comm, (lambda: other.read(layout)) if is_last_rank else call, plait.StoreError, "truncated"
+            )
             if comm.rank == 0:
                 np.save(path, np.arange(COUNT))
         assert not file.closed

@@ -75,8 +75,8 @@ def test_a_shared_position_hands_out_each_element_once(node_comm, path, random, 
         if node_comm.rank == node_comm.size - 1:
             stream.seek(COUNT - 10)
         node_comm.Barrier()
-        got = node_comm.allgather(stream.read(7).size)
-        assert sum(got) == min(7 * node_comm.size, 10)
+        counts = node_comm.allgather(stream.read(7).size)
+        assert sum(counts) == min(7 * node_comm.size, 10)
 
 
 def test_a_shared_position_takes_each_write_once(node_comm, shared, random):
@@ -112,14 +112,14 @@ def test_independent_requests_wait_for_no_other_rank(node_comm, path, shared, mo
         assert (shared / name).exists()
 
     with plait.open(path, "r+", comm=node_comm) as file:
-        stream, together = file.stream(mode), file.stream(2)
+        stream, collective_stream = file.stream(mode), file.stream(2)
         if node_comm.rank == 0:
             # Makes no call of MPI or Plait until the other ranks have finished.
             wait_for("done")
             assert stream.tell() == (0 if mode == 0 else COUNT)
-            np.testing.assert_array_equal(together.read(3), [0, 1, 2])
+            np.testing.assert_array_equal(collective_stream.read(3), [0, 1, 2])
         else:
-            started = together.iread(2)  # collective; rank 0 joins it only later
+            started = collective_stream.iread(2)  # collective; rank 0 joins it only later
             for _ in range(20):
                 assert stream.iread(10).wait().size == 10
                 assert stream.read(10).size == 10
@@ -141,12 +141,12 @@ def test_ordered_stretches(node_comm, path, random):
     with plait.open(path, comm=node_comm) as file:
         stream = file.stream(2)
         position = 0
-        for step in range(25):
+        for number in range(25):
             counts = np.maximum(common.integers(-40, 150, node_comm.size), 0)
             sleep_randomly(random)
             first = min(position + int(counts[: node_comm.rank].sum()), COUNT)
             count = int(counts[node_comm.rank])
-            actual = stream.iread(count).wait() if step % 2 else stream.read(count)
+            actual = stream.iread(count).wait() if number % 2 else stream.read(count)
             np.testing.assert_array_equal(actual, np.arange(first, min(first + count, COUNT)))
             position = min(position + int(counts.sum()), COUNT)
             assert stream.tell() == position
@@ -176,12 +176,12 @@ def test_ordered_writes(node_comm, shared, random):
 def test_a_second_request_waits_until_all_ranks_made_the_first(node_comm, path, shared, random):
     with plait.open(path, comm=node_comm) as file:
         streams = [file.stream(mode) for mode in (2, 3, 4)]
-        for step in range(5):
+        for number in range(5):
             for stream in streams:
                 time.sleep(random.integers(5) * 1e-3)
-                (shared / f"{step}-{stream.mode}-{node_comm.rank}").touch()
+                (shared / f"{number}-{stream.mode}-{node_comm.rank}").touch()
                 stream.read(3)
-                assert all((shared / f"{step}-{stream.mode}-{rank}").exists() for rank in range(node_comm.size))
+                assert all((shared / f"{number}-{stream.mode}-{rank}").exists() for rank in range(node_comm.size))
 
 
 def test_equal_stretches(node_comm, path, random):
@@ -189,11 +189,11 @@ def test_equal_stretches(node_comm, path, random):
     with plait.open(path, "r+", comm=node_comm) as file:
         stream = file.stream(3)
         position = 0
-        for step in range(20):
+        for number in range(20):
             count = int(common.integers(0, 150))
             sleep_randomly(random)
             first = min(position + count * node_comm.rank, COUNT)
-            actual = stream.iread(count).wait() if step % 2 else stream.read(count)
+            actual = stream.iread(count).wait() if number % 2 else stream.read(count)
             np.testing.assert_array_equal(actual, np.arange(first, min(first + count, COUNT)))
             position = min(position + count * node_comm.size, COUNT)
             assert stream.tell() == position
@@ -217,11 +217,11 @@ def test_all_ranks_get_the_same(node_comm, path, random, memory):
     common = np.random.default_rng(7)
     with plait.open(path, "r+", comm=node_comm, memory=memory) as file:
         stream = file.stream(4)
-        for step in range(6):
+        for number in range(6):
             first, count = (int(number) for number in common.integers(0, 2000 if memory != 10 else 50, 2))
             stream.seek(COUNT - first)
             sleep_randomly(random)
-            actual = stream.iread(count).wait() if step % 2 else stream.read(count)
+            actual = stream.iread(count).wait() if number % 2 else stream.read(count)
             np.testing.assert_array_equal(actual, np.arange(COUNT - first, COUNT - first + min(first, count)))
         # Only the elements of rank 0 are written.
         stream.seek(17)

@@ -41,11 +41,11 @@ def check(actual, expected):
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 @pytest.mark.parametrize(("unit", "order"), [(24, "C"), (100, "F"), (1, "C")])
 def test_every_distribution(comm, shared, disks, strategy, unit, order):
-    whole = make_distinct_array(SHAPE)
+    global_array = make_distinct_array(SHAPE)
     options = {"comm": comm, "shape": SHAPE, "dtype": "f8", "order": order, "strategy": strategy}
-    start = LayoutModel(SHAPE, ("block", "*"), (comm.size,))
+    first_model = LayoutModel(SHAPE, ("block", "*"), (comm.size,))
     with plait.open(url(shared / "a", disks, unit), "w", **options) as file:
-        file.write(start.local(whole, comm.rank), start.layout())
+        file.write(first_model.local(global_array, comm.rank), first_model.layout())
     models = [
         LayoutModel(SHAPE, (first, second), (rows, comm.size // rows))
         for rows in range(1, comm.size + 1)
@@ -55,55 +55,55 @@ def test_every_distribution(comm, shared, disks, strategy, unit, order):
     ]
     with plait.open(f"stripe:{shared / 'a'}", "r+", memory=104, **options) as file:
         for model in models[:: 1 + len(models) // 40]:
-            check(file.read(model.layout()), model.local(whole, comm.rank))
-            whole = whole + 1
-            file.write(model.local(whole, comm.rank), model.layout())
+            check(file.read(model.layout()), model.local(global_array, comm.rank))
+            global_array = global_array + 1
+            file.write(model.local(global_array, comm.rank), model.layout())
 
 
 def test_random_accesses(comm, shared, disks):
     random = np.random.default_rng(11)
     for _ in range(20):
-        whole, region, new, expected = random_rewrite(random, "f8", "u1", "c16", "i2", "S3", "V1000")
-        shape = whole.shape
+        global_array, region, new_content, expected = random_rewrite(random, "f8", "u1", "c16", "i2", "S3", "V1000")
+        shape = global_array.shape
         first, reader = random_model(random, shape, comm.size), random_model(random, shape, comm.size)
-        writer = random_model(random, new.shape, comm.size)
+        writer = random_model(random, new_content.shape, comm.size)
         options = {
             "comm": comm,
             "shape": shape,
-            "dtype": whole.dtype,
+            "dtype": global_array.dtype,
             "order": str(random.choice(["C", "F"])),
-            **random_options(random, comm.size, whole.itemsize),
+            **random_options(random, comm.size, global_array.itemsize),
         }
         name = url(shared / "a", disks[: int(random.integers(1, 4))], int(random.choice([1, 5, 64, 1000, 4096])))
         with plait.open(name, "w", **options) as file:
-            file.write(first.local(whole, comm.rank), first.layout())
+            file.write(first.local(global_array, comm.rank), first.layout())
         with plait.open(name, "r+", **options) as file:
-            check(file.read(reader.layout()), reader.local(whole, comm.rank))
-            file.write(writer.local(new, comm.rank), writer.layout(), region=region)
+            check(file.read(reader.layout()), reader.local(global_array, comm.rank))
+            file.write(writer.local(new_content, comm.rank), writer.layout(), region=region)
             check(file.read(reader.layout()), reader.local(expected, comm.rank))
 
 
 @pytest.mark.parametrize("unit", ["4K", "64K", "10001"])
 def test_arrays_of_many_windows(comm, shared, disks, unit):
-    whole = np.random.default_rng(3).random((600, 501))
+    global_array = np.random.default_rng(3).random((600, 501))
     models = [
-        LayoutModel(whole.shape, ("*", "cyclic"), (comm.size,)),
-        LayoutModel(whole.shape, ("cyclic(7)", "*"), (comm.size,)),
+        LayoutModel(global_array.shape, ("*", "cyclic"), (comm.size,)),
+        LayoutModel(global_array.shape, ("cyclic(7)", "*"), (comm.size,)),
     ]
     for memory in (0, 100_000):
-        options = {"shape": whole.shape, "dtype": "f8", "strategy": "two-phase", "memory": memory}
+        options = {"shape": global_array.shape, "dtype": "f8", "strategy": "two-phase", "memory": memory}
         with plait.open(url(shared / "a", disks, unit), "w", comm=comm, **options) as file:
-            file.write(models[0].local(whole, comm.rank), models[0].layout())
+            file.write(models[0].local(global_array, comm.rank), models[0].layout())
         with plait.open(f"stripe:{shared / 'a'}", comm=comm, **options) as file:
             for model in models:
-                check(file.read(model.layout()), model.local(whole, comm.rank))
+                check(file.read(model.layout()), model.local(global_array, comm.rank))
         # A single process, and half of the ranks, read what all ranks have written.
         with plait.open(f"stripe:{shared / 'a'}", **options) as file:
-            np.testing.assert_array_equal(file.read(), whole)
+            np.testing.assert_array_equal(file.read(), global_array)
         half = comm.Split(comm.rank % 2, comm.rank)
-        model = LayoutModel(whole.shape, ("block", "*"), (half.size,))
+        model = LayoutModel(global_array.shape, ("block", "*"), (half.size,))
         with plait.open(f"stripe:{shared / 'a'}", comm=half, **options) as file:
-            check(file.read(model.layout()), model.local(whole, half.rank))
+            check(file.read(model.layout()), model.local(global_array, half.rank))
         half.Free()
         comm.Barrier()
 
@@ -135,19 +135,19 @@ def test_errors_are_the_same_everywhere(comm, shared, disks):
     options = {"comm": comm, "shape": SHAPE, "dtype": "f8"}
     layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
 
-    def says(name, mode, kind, text):
+    def expect_error(name, mode, kind, text):
         return expect_same_error(comm, lambda: plait.open(name, mode, **options), kind, text)
 
     path = shared / "a"
-    says(url(path, [disks[0], shared / "none"], 64), "w", plait.StoreError, f"to the disk {shared / 'none'}")
-    says(url(path, disks, 0), "w", plait.ArgumentError, "unit=0 is not above 0")
-    says(f"stripe:{path}?wide=1", "w", plait.ArgumentError, 'the option "wide" is not known')
-    says(f"stripe:{path}", "w", plait.ArgumentError, "PLAIT_DISKS")
-    says(f"stripe:{path}", "r", plait.StoreError, "No such file")
+    expect_error(url(path, [disks[0], shared / "none"], 64), "w", plait.StoreError, f"to the disk {shared / 'none'}")
+    expect_error(url(path, disks, 0), "w", plait.ArgumentError, "unit=0 is not above 0")
+    expect_error(f"stripe:{path}?wide=1", "w", plait.ArgumentError, 'the option "wide" is not known')
+    expect_error(f"stripe:{path}", "w", plait.ArgumentError, "PLAIT_DISKS")
+    expect_error(f"stripe:{path}", "r", plait.StoreError, "No such file")
     with plait.open(url(path, disks, 64), "w", **options) as file:
         file.write(np.ones(layout.local_shape(comm.rank)), layout)
-    says(f"stripe:{path}?unit=65", "r", plait.ArgumentError, "stripes of 64 bytes, but unit=65")
-    says(path, "r", plait.ArgumentError, f"open it as stripe:{path}")
+    expect_error(f"stripe:{path}?unit=65", "r", plait.ArgumentError, "stripes of 64 bytes, but unit=65")
+    expect_error(path, "r", plait.ArgumentError, f"open it as stripe:{path}")
     part = next(disks[1].iterdir())
     comm.Barrier()
     file = plait.open(f"stripe:{path}", **options, strategy="two-phase")
@@ -158,14 +158,16 @@ def test_errors_are_the_same_everywhere(comm, shared, disks):
     text = expect_same_error(comm, lambda: file.read(layout), plait.StoreError, "truncated")
     assert f"cannot read {part} at offset 30" in text
     file.close()
-    says(f"stripe:{path}", "r+", plait.StoreError, f"component file 2 of 3, {part} has 30 bytes, but should have 320")
+    expect_error(
+        f"stripe:{path}", "r+", plait.StoreError, f"component file 2 of 3, {part} has 30 bytes, but should have 320"
+    )
     if comm.rank == 0:
         part.unlink()
-    says(f"stripe:{path}", "r", plait.StoreError, f"component file 2 of 3, {part}: No such file")
+    expect_error(f"stripe:{path}", "r", plait.StoreError, f"component file 2 of 3, {part}: No such file")
     if comm.rank == 0:
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace("stripes 1", "stripes 9"), encoding="utf-8")
-    says(f"stripe:{path}", "r", plait.StoreError, "of version 9")
+    expect_error(f"stripe:{path}", "r", plait.StoreError, "of version 9")
 
 
 @pytest.mark.several_ranks

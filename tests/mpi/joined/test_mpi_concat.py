@@ -26,7 +26,8 @@ def make_joined_array(comm, shared, axis, **options):
     return plait.concat(str(shared / "part-*"), axis, comm=comm, **options), np.concatenate(arrays, axis)
 
 
-def full_grid(comm):
+def make_grid(comm):
+    """Returns a grid of all ranks in two dimensions."""
     return next((number, comm.size // number) for number in (2, 3, 1) if comm.size % number == 0)
 
 
@@ -34,20 +35,20 @@ def full_grid(comm):
 @pytest.mark.parametrize("dist", ["(block, cyclic(2), *)", "(cyclic, *, block)", "(*, balanced, cyclic(3))"])
 def test_each_rank_gets_its_part(comm, shared, axis, dist):
     with make_joined_array(comm, shared, axis, memory="1M")[0] as file:
-        whole = make_joined_array(comm, shared, axis)[1]
-        layout = plait.Layout(file.shape, dist, grid=full_grid(comm))
+        global_array = make_joined_array(comm, shared, axis)[1]
+        layout = plait.Layout(file.shape, dist, grid=make_grid(comm))
         indices = np.ix_(*layout.indices(comm.rank))
-        np.testing.assert_array_equal(file.read(layout), whole[indices])
-        np.testing.assert_array_equal(file.iread(layout).wait(), whole[indices])
+        np.testing.assert_array_equal(file.read(layout), global_array[indices])
+        np.testing.assert_array_equal(file.iread(layout).wait(), global_array[indices])
         assert "part 3" in file.explain(layout)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_regions(comm, shared, axis):
-    file, whole = make_joined_array(comm, shared, axis)
+    file, global_array = make_joined_array(comm, shared, axis)
     with file:
         for region in (np.s_[2:20:3, 1:, :9], np.s_[..., 1::2], np.s_[:, 4], np.s_[1:1], np.s_[:, :, 7]):
-            expected = whole[region]
+            expected = global_array[region]
             layout = plait.Layout(expected.shape, ["cyclic", *["*"] * (expected.ndim - 1)], grid=(comm.size,))
             np.testing.assert_array_equal(
                 file.read(layout, region=region), expected[np.ix_(*layout.indices(comm.rank))]
@@ -55,22 +56,22 @@ def test_regions(comm, shared, axis):
 
 
 def test_ranks_that_are_not_in_the_layout(comm, shared):
-    file, whole = make_joined_array(comm, shared, 0)
+    file, global_array = make_joined_array(comm, shared, 0)
     with file:
-        layout = plait.Layout(whole.shape, "(*, *, *)", grid=())
+        layout = plait.Layout(global_array.shape, "(*, *, *)", grid=())
         local = file.read(layout)
         assert (local is None) == (comm.rank > 0)
         if comm.rank == 0:
-            np.testing.assert_array_equal(local, whole)
+            np.testing.assert_array_equal(local, global_array)
 
 
 def test_mistakes_are_errors_on_all_ranks(comm, shared):
-    file, whole = make_joined_array(comm, shared, 0)
-    layout = plait.Layout(whole.shape, "(block, *, *)", grid=(comm.size,))
+    file, global_array = make_joined_array(comm, shared, 0)
+    layout = plait.Layout(global_array.shape, "(block, *, *)", grid=(comm.size,))
     with file:
         out = np.empty(layout.padded_shape(comm.rank), "f8" if comm.rank == comm.size - 1 else "i4")
         expect_same_error(comm, lambda: file.read(layout, out), plait.ArgumentError, "dtype float64")
-        np.testing.assert_array_equal(file.read(layout), whole[np.ix_(*layout.indices(comm.rank))])
+        np.testing.assert_array_equal(file.read(layout), global_array[np.ix_(*layout.indices(comm.rank))])
         if comm.size > 1:
             with pytest.raises(plait.ArgumentError, match="for one process"):
                 file[0]
@@ -82,11 +83,11 @@ def test_mistakes_are_errors_on_all_ranks(comm, shared):
 
 
 def test_copies_of_the_whole(comm, shared):
-    file, whole = make_joined_array(comm, shared, 1)
+    file, global_array = make_joined_array(comm, shared, 1)
     file.close()
     for target in ("all.zarr", "all.npy"):
         options = {"chunks": (5, 4, 3), "codec": "zstd:1"} if target.endswith(".zarr") else {}
         plait.copy(str(shared / "part-*"), shared / target, comm=comm, concat=1, memory=1 << 16, **options)
         with plait.open(shared / target, comm=comm) as copy:
-            layout = plait.Layout(whole.shape, "(cyclic, *, *)", grid=(comm.size,))
-            np.testing.assert_array_equal(copy.read(layout), whole[np.ix_(*layout.indices(comm.rank))])
+            layout = plait.Layout(global_array.shape, "(cyclic, *, *)", grid=(comm.size,))
+            np.testing.assert_array_equal(copy.read(layout), global_array[np.ix_(*layout.indices(comm.rank))])

@@ -67,32 +67,32 @@ REGIONS = [
 DTYPES = ["f9", object, 5, HostileArgument(), "V0", np.dtype("(3,)f8"), [("a", object)]]
 
 
-def rows(comm):
+def make_row_layout(comm):
     return plait.Layout(SHAPE, "(balanced, *)", grid=(comm.size,))
 
 
-def outcome(comm, call):
-    """Returns the error that all ranks raise, or None; fails if they differ."""
+def get_common_error(comm, call):
+    """Makes a call on all ranks, and returns the error that all raise, or None; fails if their errors differ."""
     everyone = comm.allgather(catch_error(call))
     assert all(other == everyone[0] for other in everyone), everyone
     return everyone[0]
 
 
-def cases(draw, good, bad, count):
-    """Yields up to `count` wrong values of each argument: its name, the value, and which ranks pass it."""
-    for name, values in bad.items():
-        for value in draw.sample(values, min(count, len(values))):
-            yield name, value, draw.choice(["one", "all"])
+def choose_invalid_arguments(generator, valid, invalid, count):
+    """Yields the name of an argument, an invalid value, and which ranks pass it, up to `count` times per argument."""
+    for name, values in invalid.items():
+        for value in generator.sample(values, min(count, len(values))):
+            yield name, value, generator.choice(["one", "all"])
 
 
-def count_errors(comm, call, good, bad, seed, count=4):
+def count_errors(comm, call, valid, invalid, seed, count=4):
     """Makes a collective call with one wrong argument at a time; returns the number of calls that raise."""
-    draw = random.Random(seed)
+    generator = random.Random(seed)
     error_count = 0
-    for name, value, ranks in cases(draw, good, bad, count):
-        victim = draw.randrange(comm.size)
-        wrong = ranks == "all" or comm.rank == victim
-        error = outcome(comm, lambda: call(**{**good, name: value} if wrong else good))  # noqa: B023
+    for name, value, ranks in choose_invalid_arguments(generator, valid, invalid, count):
+        victim = generator.randrange(comm.size)
+        passes_invalid_value = ranks == "all" or comm.rank == victim
+        error = get_common_error(comm, lambda: call(**{**valid, name: value} if passes_invalid_value else valid))  # noqa: B023
         assert error is None or "std::" not in error[1], error
         error_count += error is not None
     return error_count
@@ -108,7 +108,7 @@ def path(comm, shared):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_opening(comm, path, seed):
-    bad = {
+    invalid = {
         "url": [*TEXTS, 5],
         "mode": TEXTS,
         "shape": [*NUMBERS[:-6], (6, 2**70), (6, "a"), (-1, 4), (6, HostileArgument())],
@@ -119,28 +119,28 @@ def test_opening(comm, path, seed):
         "strategy": TEXTS[1:],
         "readers": NUMBERS,
     }
-    good = {"url": path, "mode": "r", "shape": SHAPE, "dtype": "f8", "order": "C", "offset": 0, "memory": 0,
+    valid = {"url": path, "mode": "r", "shape": SHAPE, "dtype": "f8", "order": "C", "offset": 0, "memory": 0,
             "strategy": None, "readers": 0}  # fmt: skip
 
     def call(**arguments):
         plait.open(arguments.pop("url"), arguments.pop("mode"), comm=comm, **arguments).close()
 
-    assert count_errors(comm, call, good, bad, seed) > 20
+    assert count_errors(comm, call, valid, invalid, seed) > 20
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_accesses(comm, path, seed):
-    layout = rows(comm)
-    bad = {"layout": LAYOUTS, "out": ARRAYS, "region": REGIONS, "fill_halo": FLAGS}
+    layout = make_row_layout(comm)
+    invalid = {"layout": LAYOUTS, "out": ARRAYS, "region": REGIONS, "fill_halo": FLAGS}
     with plait.open(path, "r+", comm=comm) as file:
-        good = {"layout": layout, "out": None, "region": None, "fill_halo": False}
-        assert count_errors(comm, file.read, good, bad, seed) > 10
-        assert count_errors(comm, lambda **kwargs: file.iread(**kwargs).wait(), good, bad, seed) > 10
+        valid = {"layout": layout, "out": None, "region": None, "fill_halo": False}
+        assert count_errors(comm, file.read, valid, invalid, seed) > 10
+        assert count_errors(comm, lambda **kwargs: file.iread(**kwargs).wait(), valid, invalid, seed) > 10
         array = file.read(layout)
-        good = {"array": array, "layout": layout, "region": None}
-        bad = {"layout": LAYOUTS, "array": ARRAYS, "region": REGIONS}
-        assert count_errors(comm, file.write, good, bad, seed) > 8
-        assert count_errors(comm, lambda **kwargs: file.iwrite(**kwargs).wait(), good, bad, seed) > 8
+        valid = {"array": array, "layout": layout, "region": None}
+        invalid = {"layout": LAYOUTS, "array": ARRAYS, "region": REGIONS}
+        assert count_errors(comm, file.write, valid, invalid, seed) > 8
+        assert count_errors(comm, lambda **kwargs: file.iwrite(**kwargs).wait(), valid, invalid, seed) > 8
         np.testing.assert_array_equal(file.read(layout), array)
 
 
@@ -155,9 +155,9 @@ def test_streams(comm, path):
     with plait.open(path, "r+", comm=comm) as file:
         assert count_errors(comm, file.stream, {"mode": 2}, {"mode": NUMBERS}, 0, 16) > 10
         stream = file.stream(4)
-        good = {"count": 3, "out": None}
-        assert count_errors(comm, stream.read, good, {"count": NUMBERS, "out": ARRAYS}, 1, 16) > 15
-        assert count_errors(comm, lambda **kwargs: stream.iread(**kwargs).wait(), good, {"count": NUMBERS}, 2, 16) > 10
+        valid = {"count": 3, "out": None}
+        assert count_errors(comm, stream.read, valid, {"count": NUMBERS, "out": ARRAYS}, 1, 16) > 15
+        assert count_errors(comm, lambda **kwargs: stream.iread(**kwargs).wait(), valid, {"count": NUMBERS}, 2, 16) > 10
         assert count_errors(comm, stream.seek, {"element": 0}, {"element": NUMBERS}, 3, 16) > 10
         assert count_errors(comm, stream.write, {"array": np.zeros(2)}, {"array": ARRAYS}, 4, 16) > 5
         stream.seek(0)
@@ -165,31 +165,37 @@ def test_streams(comm, path):
 
 
 def test_redistributions(comm):
-    src, dst = rows(comm), plait.Layout(SHAPE, "(*, balanced)", grid=(comm.size,))
+    src, dst = make_row_layout(comm), plait.Layout(SHAPE, "(*, balanced)", grid=(comm.size,))
     array = np.zeros(src.padded_shape(comm.rank))
-    good = {"array": array, "src": src, "dst": dst, "out": None, "memory": None, "fill_halo": False,
+    valid = {"array": array, "src": src, "dst": dst, "out": None, "memory": None, "fill_halo": False,
             "source_region": None, "target_region": None}  # fmt: skip
-    bad = {"array": ARRAYS, "src": LAYOUTS, "dst": LAYOUTS, "out": ARRAYS, "memory": NUMBERS, "fill_halo": FLAGS,
+    invalid = {"array": ARRAYS, "src": LAYOUTS, "dst": LAYOUTS, "out": ARRAYS, "memory": NUMBERS, "fill_halo": FLAGS,
            "source_region": REGIONS, "target_region": REGIONS}  # fmt: skip
-    assert count_errors(comm, lambda **kwargs: plait.redistribute(comm=comm, **kwargs), good, bad, 0, 5) > 20
-    assert count_errors(comm, lambda **kwargs: plait.iredistribute(comm=comm, **kwargs).wait(), good, bad, 1, 3) > 12
-    plan = {"src": src, "dst": dst, "dtype": "f8", "memory": None, "fill_halo": False}
-    bad = {"src": LAYOUTS, "dst": LAYOUTS, "dtype": DTYPES, "memory": NUMBERS, "fill_halo": FLAGS}
-    assert count_errors(comm, lambda **kwargs: plait.Redistribution(comm=comm, **kwargs).close(), plan, bad, 2, 5) > 15
-    bad = {"layout": LAYOUTS, "dtype": DTYPES}
+    assert count_errors(comm, lambda **kwargs: plait.redistribute(comm=comm, **kwargs), valid, invalid, 0, 5) > 20
     assert (
-        count_errors(comm, lambda **kwargs: plait.empty(comm=comm, **kwargs), {"layout": src, "dtype": "f8"}, bad, 3, 8)
+        count_errors(comm, lambda **kwargs: plait.iredistribute(comm=comm, **kwargs).wait(), valid, invalid, 1, 3) > 12
+    )
+    plan = {"src": src, "dst": dst, "dtype": "f8", "memory": None, "fill_halo": False}
+    invalid = {"src": LAYOUTS, "dst": LAYOUTS, "dtype": DTYPES, "memory": NUMBERS, "fill_halo": FLAGS}
+    assert (
+        count_errors(comm, lambda **kwargs: plait.Redistribution(comm=comm, **kwargs).close(), plan, invalid, 2, 5) > 15
+    )
+    invalid = {"layout": LAYOUTS, "dtype": DTYPES}
+    assert (
+        count_errors(
+            comm, lambda **kwargs: plait.empty(comm=comm, **kwargs), {"layout": src, "dtype": "f8"}, invalid, 3, 8
+        )
         > 8
     )
     with plait.Redistribution(src, dst, "f8", comm) as redistribution:
-        bad = {"array": ARRAYS, "out": ARRAYS}
+        invalid = {"array": ARRAYS, "out": ARRAYS}
         local = {"array": array, "out": np.zeros(dst.padded_shape(comm.rank))}
-        assert count_errors(comm, redistribution.run, local, bad, 4, 8) > 8
+        assert count_errors(comm, redistribution.run, local, invalid, 4, 8) > 8
 
 
 @pytest.mark.several_ranks
 def test_a_plan_that_one_rank_has_closed(comm):
-    redistribution = plait.Redistribution(rows(comm), rows(comm), "f8", comm)
+    redistribution = plait.Redistribution(make_row_layout(comm), make_row_layout(comm), "f8", comm)
     if comm.rank == 1:
         redistribution.close()
     expect_same_error(comm, redistribution.run, plait.ArgumentError)
@@ -197,44 +203,44 @@ def test_a_plan_that_one_rank_has_closed(comm):
 
 
 def test_copies(comm, path, shared):
-    good = {"source": path, "target": shared / "b.npy", "shape": None, "dtype": None, "offset": 0, "layout": None,
+    valid = {"source": path, "target": shared / "b.npy", "shape": None, "dtype": None, "offset": 0, "layout": None,
             "memory": 1 << 20}  # fmt: skip
-    bad = {"source": TEXTS, "target": TEXTS, "shape": NUMBERS[:6], "dtype": DTYPES, "offset": NUMBERS,
+    invalid = {"source": TEXTS, "target": TEXTS, "shape": NUMBERS[:6], "dtype": DTYPES, "offset": NUMBERS,
            "layout": TEXTS[1:9], "memory": NUMBERS}  # fmt: skip
-    assert count_errors(comm, lambda **kwargs: plait.copy(comm=comm, **kwargs), good, bad, 0, 3) > 8
+    assert count_errors(comm, lambda **kwargs: plait.copy(comm=comm, **kwargs), valid, invalid, 0, 3) > 8
 
 
 def test_distant_and_shared_files(comm, disk):
-    good = {"path": disk / f"d-{comm.rank}", "mode": "w", "temporary": True}
-    bad = {"path": TEXTS[1:9], "mode": TEXTS, "temporary": FLAGS}
+    valid = {"path": disk / f"d-{comm.rank}", "mode": "w", "temporary": True}
+    invalid = {"path": TEXTS[1:9], "mode": TEXTS, "temporary": FLAGS}
 
     def distant(**kwargs):
         plait.distant.open(comm=comm, **kwargs).close()
 
-    assert count_errors(comm, distant, good, bad, 0, 3) > 5
+    assert count_errors(comm, distant, valid, invalid, 0, 3) > 5
 
     def shared_file(**kwargs):
         plait.shared.open(comm=comm, **kwargs).close()
 
-    good = {"path": disk / "s", "mode": "w", "persistent": False, "atomic": False, "unit": None, "limit": None,
+    valid = {"path": disk / "s", "mode": "w", "persistent": False, "atomic": False, "unit": None, "limit": None,
             "expected": None, "request": None, "striped": False}  # fmt: skip
-    bad = {"path": TEXTS[:9], "mode": TEXTS, "persistent": FLAGS, "atomic": FLAGS, "unit": NUMBERS[:6],
+    invalid = {"path": TEXTS[:9], "mode": TEXTS, "persistent": FLAGS, "atomic": FLAGS, "unit": NUMBERS[:6],
            "limit": NUMBERS[:6], "expected": NUMBERS[:6], "request": NUMBERS[:6], "striped": FLAGS}  # fmt: skip
-    assert count_errors(comm, shared_file, good, bad, 1, 3) > 12
-    with plait.shared.open(disk / "s", "w", comm=comm) as file:  # striped if the hosts share no folder
+    assert count_errors(comm, shared_file, valid, invalid, 1, 3) > 12
+    with plait.shared.open(disk / "s", "w", comm=comm) as file:  # "striped" if the hosts share no folder
         assert count_errors(comm, file.resize, {"size": 8}, {"size": NUMBERS}, 2, 8) > 6
 
 
 def test_accesses_of_distant_and_shared_files(comm, disk):
     array = np.zeros(8, "u1")
-    good = {"offset": 0, "array": array, "rank": comm.rank}
-    bad = {"offset": NUMBERS, "array": [*ARRAYS[:6], -1, 2**70], "rank": NUMBERS}
+    valid = {"offset": 0, "array": array, "rank": comm.rank}
+    invalid = {"offset": NUMBERS, "array": [*ARRAYS[:6], -1, 2**70], "rank": NUMBERS}
 
-    def check_arguments(function, good, bad, seed):
-        draw = random.Random(seed)
-        for name, value, _ in cases(draw, good, bad, 6):
+    def check_arguments(function, valid, invalid, seed):
+        generator = random.Random(seed)
+        for name, value, _ in choose_invalid_arguments(generator, valid, invalid, 6):
             try:
-                function(*{**good, name: value}.values())
+                function(*{**valid, name: value}.values())
             except plait.Error:
                 continue
             except Exception as error:
@@ -242,19 +248,19 @@ def test_accesses_of_distant_and_shared_files(comm, disk):
 
     with plait.distant.open(disk / f"d-{comm.rank}", "w", comm=comm, temporary=True) as file:
         file.write(0, array, comm.rank)
-        check_arguments(file.read, good, bad, 0)
-        check_arguments(file.write, good, {**bad, "offset": NUMBERS[4:]}, 1)
-        check_arguments(lambda *args: file.iread(*args).wait(), good, bad, 2)
-        check_arguments(lambda *args: file.iwrite(*args).wait(), good, {**bad, "offset": NUMBERS[4:]}, 3)
+        check_arguments(file.read, valid, invalid, 0)
+        check_arguments(file.write, valid, {**invalid, "offset": NUMBERS[4:]}, 1)
+        check_arguments(lambda *args: file.iread(*args).wait(), valid, invalid, 2)
+        check_arguments(lambda *args: file.iwrite(*args).wait(), valid, {**invalid, "offset": NUMBERS[4:]}, 3)
         for call in (file.size, file.sync, file.direct):
             check_arguments(call, {"rank": comm.rank}, {"rank": NUMBERS}, 4)
         check_arguments(file.resize, {"size": 8, "rank": comm.rank}, {"size": NUMBERS, "rank": NUMBERS}, 5)
-    good, bad = {"offset": 0, "array": array}, {"offset": NUMBERS[4:], "array": bad["array"]}
+    valid, invalid = {"offset": 0, "array": array}, {"offset": NUMBERS[4:], "array": invalid["array"]}
     with plait.shared.open(disk / "t", "w", comm=comm) as file:
         for call in (file.read, file.write):
-            check_arguments(call, good, bad, 6)
+            check_arguments(call, valid, invalid, 6)
         for call in (file.iread, file.iwrite):
-            check_arguments(lambda *args, call=call: call(*args).wait(), good, bad, 7)
+            check_arguments(lambda *args, call=call: call(*args).wait(), valid, invalid, 7)
         check_arguments(file.owner, {"component": 0}, {"component": NUMBERS}, 8)
 
 
@@ -283,7 +289,7 @@ def meeting(comm, shared, monkeypatch):
 
 
 def test_steps(comm, meeting):
-    layout = rows(comm)
+    layout = make_row_layout(comm)
     array = np.zeros(layout.padded_shape(comm.rank))
     numbers = iter(range(10**6))  # each call defines a new array
     with plait.open("pipe:steps?readers=0&drop=oldest", "w", comm=comm, shape=SHAPE, dtype="f8") as file:
@@ -295,43 +301,43 @@ def test_steps(comm, meeting):
         assert count_errors(comm, begin, {"attributes": {"a": 1}}, {"attributes": ATTRIBUTES}, 0, 20) > 10
 
         def define(variable, shape, dtype):
-            fresh = f"array {next(numbers)}"
-            name = fresh if isinstance(variable, str) and variable == "new" else variable
+            unused_name = f"array {next(numbers)}"
+            name = unused_name if isinstance(variable, str) and variable == "new" else variable
             file.define(name, shape, dtype)
             file.write(array, layout, variable=name)
 
         file.begin_step()
-        good = {"variable": "new", "shape": SHAPE, "dtype": "f8"}
-        bad = {"variable": NAMES, "shape": [*NUMBERS[:10], (6, 2**70), (6, "a"), (-1, 4)], "dtype": DTYPES}
-        assert count_errors(comm, define, good, bad, 1, 8) > 15
-        good = {"array": array, "variable": "data"}
+        valid = {"variable": "new", "shape": SHAPE, "dtype": "f8"}
+        invalid = {"variable": NAMES, "shape": [*NUMBERS[:10], (6, 2**70), (6, "a"), (-1, 4)], "dtype": DTYPES}
+        assert count_errors(comm, define, valid, invalid, 1, 8) > 15
+        valid = {"array": array, "variable": "data"}
         assert (
-            count_errors(comm, lambda **kwargs: file.write(layout=layout, **kwargs), good, {"variable": NAMES}, 2, 10)
+            count_errors(comm, lambda **kwargs: file.write(layout=layout, **kwargs), valid, {"variable": NAMES}, 2, 10)
             > 6
         )
-        outcome(comm, file.end_step)  # fails, and discards the step, if a write to it has failed
+        get_common_error(comm, file.end_step)  # fails, and discards the step, if a write to it has failed
         file.begin_step()
         file.write(array, layout)
         file.end_step()
 
 
-def count_local_errors(call, good, bad, seed, count=8):
+def count_local_errors(call, valid, invalid, seed, count=8):
     """Makes a call that is not collective with one wrong argument at a time; returns the number of calls that raise."""
-    draw = random.Random(seed)
+    generator = random.Random(seed)
     error_count = 0
-    for name, value, _ in cases(draw, good, bad, count):
-        error = catch_error(lambda: call(**{**good, name: value}))  # noqa: B023
+    for name, value, _ in choose_invalid_arguments(generator, valid, invalid, count):
+        error = catch_error(lambda: call(**{**valid, name: value}))  # noqa: B023
         assert error is None or (error[1] and "std::" not in error[1]), error
         error_count += error is not None
-    assert catch_error(lambda: call(**good)) is None
+    assert catch_error(lambda: call(**valid)) is None
     return error_count
 
 
-def test_questions(comm, path, meeting):
-    good = {"layout": rows(comm), "region": None, "write": False, "fill_halo": False}
-    bad = {"layout": LAYOUTS, "region": REGIONS, "write": FLAGS, "fill_halo": FLAGS}
+def test_queries_that_are_not_collective(comm, path, meeting):
+    valid = {"layout": make_row_layout(comm), "region": None, "write": False, "fill_halo": False}
+    invalid = {"layout": LAYOUTS, "region": REGIONS, "write": FLAGS, "fill_halo": FLAGS}
     with plait.open(path, comm=comm) as file:
-        assert count_local_errors(file.explain, good, bad, 0) > 10
+        assert count_local_errors(file.explain, valid, invalid, 0) > 10
     with plait.open("pipe:questions?readers=0", "w", comm=comm, shape=SHAPE, dtype="f8"):
         assert (
             count_local_errors(
@@ -351,17 +357,17 @@ def test_offers(comm, disk):
         names = iter(range(10**6))
 
         def offer(name, path, mode, temporary):
-            fresh = f"{comm.rank}-{next(names)}" if isinstance(name, str) and name == "new" else name
-            plait.distant.offer(fresh, path, mode, comm=comm, temporary=temporary).close()
+            unused_name = f"{comm.rank}-{next(names)}" if isinstance(name, str) and name == "new" else name
+            plait.distant.offer(unused_name, path, mode, comm=comm, temporary=temporary).close()
 
-        good = {"name": "new", "path": disk / f"o-{comm.rank}", "mode": "w", "temporary": True}
-        bad = {"name": TEXTS, "path": TEXTS[:9], "mode": TEXTS, "temporary": FLAGS}
-        assert count_local_errors(offer, good, bad, 0) > 15
+        valid = {"name": "new", "path": disk / f"o-{comm.rank}", "mode": "w", "temporary": True}
+        invalid = {"name": TEXTS, "path": TEXTS[:9], "mode": TEXTS, "temporary": FLAGS}
+        assert count_local_errors(offer, valid, invalid, 0) > 15
         offered = plait.distant.offer(f"own {comm.rank}", disk / f"o-{comm.rank}", "w", comm=comm, temporary=True)
-        good = {"name": f"own {comm.rank}"}
+        valid = {"name": f"own {comm.rank}"}
         assert (
             count_local_errors(
-                lambda name: plait.distant.find(name, comm=comm).close(), good, {"name": [*TEXTS, "no"]}, 1, 20
+                lambda name: plait.distant.find(name, comm=comm).close(), valid, {"name": [*TEXTS, "no"]}, 1, 20
             )
             > 8
         )
@@ -370,11 +376,11 @@ def test_offers(comm, disk):
 
 def test_patterns(comm, path):
     size = comm.size
-    good = {"pattern": GSI(24, size, 5), "mode": None, "fill": None}
-    bad = {"pattern": [*LAYOUTS[:4], GSI(24, size + 1, 5), GSI(23, size, 5), GSI(24, size, 5, kind="write"), GSI],
+    valid = {"pattern": GSI(24, size, 5), "mode": None, "fill": None}
+    invalid = {"pattern": [*LAYOUTS[:4], GSI(24, size + 1, 5), GSI(23, size, 5), GSI(24, size, 5, kind="write"), GSI],
            "mode": [*NUMBERS, 4, lambda: 1]}  # fmt: skip
     with plait.open(path, comm=comm) as file:
-        assert count_errors(comm, lambda **kwargs: drive(file=file, comm=comm, **kwargs), good, bad, 0, 16) > 15
+        assert count_errors(comm, lambda **kwargs: drive(file=file, comm=comm, **kwargs), valid, invalid, 0, 16) > 15
         files = {"file": [None, 1, "a", object(), HostileArgument(), np.zeros(3), plait.open]}
         assert (
             count_errors(

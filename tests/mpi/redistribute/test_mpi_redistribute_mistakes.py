@@ -13,15 +13,15 @@ def layouts(comm):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "says"),
+    ("invalid", "text_part"),
     [({"fill_halo": 1}, "truth value"), ({"memory": 2**63}, "too many"), ({"memory": 1.5}, "number of bytes")],
 )
-def test_an_argument_that_is_wrong_on_one_rank(comm, layouts, wrong, says):
+def test_an_argument_that_is_wrong_on_one_rank(comm, layouts, invalid, text_part):
     source, target = layouts
     local = np.zeros(source.local_shape(comm.rank))
-    options = wrong if comm.rank == comm.size - 1 else {}
+    options = invalid if comm.rank == comm.size - 1 else {}
     expect_same_error(
-        comm, lambda: plait.redistribute(local, source, target, comm, **options), plait.ArgumentError, says
+        comm, lambda: plait.redistribute(local, source, target, comm, **options), plait.ArgumentError, text_part
     )
 
 

@@ -12,15 +12,18 @@ import plait
 SHAPE = (840, 720)
 
 
-def pairs(comm):
-    across, along = (comm.size, 1), (comm.size,)
+def make_pairs(comm):
+    matrix_grid, vector_grid = (comm.size, 1), (comm.size,)
     return [
-        (LayoutModel(SHAPE, ("cyclic", "cyclic"), across), LayoutModel(SHAPE, ("cyclic(128)", "cyclic(128)"), across)),
-        (LayoutModel(SHAPE, ("*", "cyclic(36)"), along), LayoutModel(SHAPE, ("*", "cyclic(128)"), along)),
-        (LayoutModel(SHAPE, ("block", "*"), along), LayoutModel(SHAPE, ("*", "block"), along)),
-        (LayoutModel(SHAPE, ("block", "*"), along), LayoutModel(SHAPE, ("cyclic", "*"), along)),
-        (LayoutModel(SHAPE, ("*", "block"), along), LayoutModel(SHAPE, ("*", "cyclic(9)"), along)),
-        (LayoutModel(SHAPE, ("block", "*"), along), LayoutModel(SHAPE, ("block", "*"), along, order="F")),
+        (
+            LayoutModel(SHAPE, ("cyclic", "cyclic"), matrix_grid),
+            LayoutModel(SHAPE, ("cyclic(128)", "cyclic(128)"), matrix_grid),
+        ),
+        (LayoutModel(SHAPE, ("*", "cyclic(36)"), vector_grid), LayoutModel(SHAPE, ("*", "cyclic(128)"), vector_grid)),
+        (LayoutModel(SHAPE, ("block", "*"), vector_grid), LayoutModel(SHAPE, ("*", "block"), vector_grid)),
+        (LayoutModel(SHAPE, ("block", "*"), vector_grid), LayoutModel(SHAPE, ("cyclic", "*"), vector_grid)),
+        (LayoutModel(SHAPE, ("*", "block"), vector_grid), LayoutModel(SHAPE, ("*", "cyclic(9)"), vector_grid)),
+        (LayoutModel(SHAPE, ("block", "*"), vector_grid), LayoutModel(SHAPE, ("block", "*"), vector_grid, order="F")),
     ]
 
 
@@ -31,29 +34,29 @@ def test_private_arrays_by_every_transfer_method(comm, node_size):
         os.environ["PLAIT_NODE_SIZE"] = str(node_size)
     new_comm = comm.Dup()
     try:
-        whole = np.arange(SHAPE[0] * SHAPE[1], dtype="f8").reshape(SHAPE)
-        ways = set()
-        for source, target in pairs(new_comm):
-            local = source.local(whole, new_comm.rank)
-            expected = target.local(whole, new_comm.rank)
+        global_array = np.arange(SHAPE[0] * SHAPE[1], dtype="f8").reshape(SHAPE)
+        transfer_methods = set()
+        for source, target in make_pairs(new_comm):
+            local = source.local(global_array, new_comm.rank)
+            expected = target.local(global_array, new_comm.rank)
             with plait.Redistribution(source.layout(), target.layout(), "f8", new_comm) as plan:
-                for turn in range(3):
+                for run_number in range(3):
                     out = np.zeros_like(expected)
-                    plan.run(local + turn, out)
-                    np.testing.assert_array_equal(out, expected + turn)
-                    actual = plait.redistribute(local + turn, source.layout(), target.layout(), new_comm)
-                    np.testing.assert_array_equal(actual, expected + turn)
-                ways |= {line for line in plan.explain().splitlines() if line.startswith("inside")}
+                    plan.run(local + run_number, out)
+                    np.testing.assert_array_equal(out, expected + run_number)
+                    actual = plait.redistribute(local + run_number, source.layout(), target.layout(), new_comm)
+                    np.testing.assert_array_equal(actual, expected + run_number)
+                transfer_methods |= {line for line in plan.explain().splitlines() if line.startswith("inside")}
                 # If one rank's array has gaps between its elements, all ranks use another transfer method.
                 gaps = np.zeros((*expected.shape, 2))[..., 0]
                 plan.run(local, gaps if new_comm.rank == 0 else np.zeros_like(expected))
                 if new_comm.rank == 0:
                     np.testing.assert_array_equal(gaps, expected)
         # Each node detects on its own which processes can read each other's memory.
-        everyone = new_comm.allgather(ways)
+        everyone = new_comm.allgather(transfer_methods)
         if not node_size:
-            assert all(rank_ways == everyone[0] for rank_ways in everyone)
-            assert any("from process to process" in way for way in ways)
+            assert all(methods == everyone[0] for methods in everyone)
+            assert any("from process to process" in method for method in transfer_methods)
     finally:
         os.environ.pop("PLAIT_NODE_SIZE", None)
         new_comm.Free()
@@ -67,8 +70,8 @@ def test_large_private_arrays_of_short_runs_are_stored_in_whole_cache_lines(comm
     shape = (*rows, 550_000 // math.prod(rows) * comm.size)
     grid = (comm.size,)
     models = [LayoutModel(shape, ("*",) * len(rows) + (f"cyclic({block})",), grid) for block in (source, target)]
-    whole = np.arange(math.prod(shape), dtype="f8").reshape(shape)
-    local, expected = (model.local(whole, comm.rank) for model in models)
+    global_array = np.arange(math.prod(shape), dtype="f8").reshape(shape)
+    local, expected = (model.local(global_array, comm.rank) for model in models)
     with plait.Redistribution(models[0].layout(), models[1].layout(), "f8", comm) as plan:
         for offset in (0, 8, 16, 56):
             memory = np.full(expected.nbytes + 256, 7, np.uint8)

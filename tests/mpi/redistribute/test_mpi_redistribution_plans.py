@@ -39,14 +39,14 @@ def test_a_plan_runs_repeatedly_with_any_arrays(node_comm):
     random = np.random.default_rng(21)
     for _ in range(12):
         shape = random_shape(random)
-        whole = make_distinct_array(shape, str(random.choice(["f8", "u1", "c16"])))
+        global_array = make_distinct_array(shape, str(random.choice(["f8", "u1", "c16"])))
         source, target = (random_model(random, shape, node_comm.size) for _ in range(2))
-        expected = target.local(whole, node_comm.rank)
-        with plait.Redistribution(source.layout(), target.layout(), whole.dtype, node_comm) as plan:
-            plan.source[...] = source.local(whole, node_comm.rank)
+        expected = target.local(global_array, node_comm.rank)
+        with plait.Redistribution(source.layout(), target.layout(), global_array.dtype, node_comm) as plan:
+            plan.source[...] = source.local(global_array, node_comm.rank)
             np.testing.assert_array_equal(plan.run(), expected)
             assert plan.run() is plan.target
-            local = source.local(whole, node_comm.rank)
+            local = source.local(global_array, node_comm.rank)
             out = np.zeros_like(expected)
             assert plan.run(local, out) is out
             np.testing.assert_array_equal(out, expected)
@@ -59,7 +59,7 @@ def test_a_plan_runs_repeatedly_with_any_arrays(node_comm):
 
 def test_large_plans_with_shared_and_private_arrays(comm):
     shape = (1201, 1100)
-    whole = np.arange(1201 * 1100, dtype="f8").reshape(shape)
+    global_array = np.arange(1201 * 1100, dtype="f8").reshape(shape)
     grid = (comm.size, 1)
     pairs = [
         (LayoutModel(shape, ("cyclic", "cyclic"), grid), LayoutModel(shape, ("cyclic(128)", "cyclic(128)"), grid)),
@@ -67,9 +67,9 @@ def test_large_plans_with_shared_and_private_arrays(comm):
         (LayoutModel(shape, ("block", "*"), (comm.size,)), LayoutModel(shape, ("block", "*"), (comm.size,), order="F")),
     ]
     for source, target in pairs:
-        expected = target.local(whole, comm.rank)
+        expected = target.local(global_array, comm.rank)
         with plait.Redistribution(source.layout(), target.layout(), "f8", comm) as plan:
-            plan.source[...] = source.local(whole, comm.rank)
+            plan.source[...] = source.local(global_array, comm.rank)
             private = np.array(plan.source)
             for array, out in [(None, None), (private, None), (None, np.empty_like(expected)),
                                (private, np.empty_like(expected))]:  # fmt: skip
@@ -101,22 +101,22 @@ def test_ranks_may_pass_different_kinds_of_arrays(comm):
 
 @pytest.mark.several_ranks
 def test_layouts_may_be_on_fewer_ranks(node_comm):
-    whole = make_distinct_array((12, 10))
-    few = LayoutModel((12, 10), ("cyclic", "*"), (node_comm.size - 1,))
-    single = LayoutModel((12, 10), ("*", "*"), ())
-    for source, target in [(few, single), (single, few), (single, single)]:
-        has = [node_comm.rank < model.layout().size for model in (source, target)]
-        local = source.local(whole, node_comm.rank) if has[0] else None
+    global_array = make_distinct_array((12, 10))
+    on_fewer_ranks = LayoutModel((12, 10), ("cyclic", "*"), (node_comm.size - 1,))
+    on_one_rank = LayoutModel((12, 10), ("*", "*"), ())
+    for source, target in [(on_fewer_ranks, on_one_rank), (on_one_rank, on_fewer_ranks), (on_one_rank, on_one_rank)]:
+        has_array = [node_comm.rank < model.layout().size for model in (source, target)]
+        local = source.local(global_array, node_comm.rank) if has_array[0] else None
         actual = plait.redistribute(local, source.layout(), target.layout(), node_comm)
         started = plait.iredistribute(local, source.layout(), target.layout(), node_comm).wait()
-        with plait.Redistribution(source.layout(), target.layout(), whole.dtype, node_comm) as plan:
-            assert (plan.source is not None, plan.target is not None) == tuple(has)
-            if has[0]:
+        with plait.Redistribution(source.layout(), target.layout(), global_array.dtype, node_comm) as plan:
+            assert (plan.source is not None, plan.target is not None) == tuple(has_array)
+            if has_array[0]:
                 plan.source[...] = local
             run = plan.run()
         for result in (actual, started, run):
-            if has[1]:
-                np.testing.assert_array_equal(result, target.local(whole, node_comm.rank))
+            if has_array[1]:
+                np.testing.assert_array_equal(result, target.local(global_array, node_comm.rank))
             else:
                 assert result is None
 
@@ -128,13 +128,12 @@ def test_sections(node_comm):
         LayoutModel((7, 12), ("*", "cyclic"), (node_comm.size,)),
     )
     out = target.local(b, node_comm.rank).copy()
-    here, there = np.s_[2:7, 3:9], np.s_[1:6, 6:12]
-    plait.redistribute(
-        source.local(a, node_comm.rank), source.layout(), target.layout(), node_comm, out=out, source_region=here,
-        target_region=there,
-    )  # fmt: skip
+    source_region, target_region = np.s_[2:7, 3:9], np.s_[1:6, 6:12]
+    regions = {"source_region": source_region, "target_region": target_region}
+    local = source.local(a, node_comm.rank)
+    plait.redistribute(local, source.layout(), target.layout(), node_comm, out=out, **regions)
     expected = b.copy()
-    expected[there] = a[here]
+    expected[target_region] = a[source_region]
     np.testing.assert_array_equal(out, target.local(expected, node_comm.rank))
 
 
@@ -154,28 +153,33 @@ def test_a_small_memory_bound(node_comm):
 @pytest.mark.several_ranks
 def test_an_error_of_one_rank_reaches_all(node_comm):
     source, target = rows_and_columns(node_comm)
-    last = node_comm.rank == node_comm.size - 1
+    is_last_rank = node_comm.rank == node_comm.size - 1
     local = np.zeros(source.local_shape(node_comm.rank))
     out = np.zeros(target.local_shape(node_comm.rank))
 
-    def expect_rejected(call, says):
-        expect_same_error(node_comm, call, plait.ArgumentError, says)
+    def expect_rejected(call, text_part):
+        expect_same_error(node_comm, call, plait.ArgumentError, text_part)
 
-    expect_rejected(lambda: plait.redistribute(None if last else local, source, target, node_comm), "missing")
+    expect_rejected(lambda: plait.redistribute(None if is_last_rank else local, source, target, node_comm), "missing")
     expect_rejected(
-        lambda: plait.redistribute(local, source, target, node_comm, out=out.T if last else out), "needs one of shape"
+        lambda: plait.redistribute(local, source, target, node_comm, out=out.T if is_last_rank else out),
+        "needs one of shape",
     )
-    expect_rejected(lambda: plait.empty(source, object if last else "f8", node_comm), "Python objects")
-    expect_rejected(lambda: plait.Redistribution(source, target, object if last else "f8", node_comm), "Python objects")
+    expect_rejected(lambda: plait.empty(source, object if is_last_rank else "f8", node_comm), "Python objects")
     expect_rejected(
-        lambda: plait.Redistribution(source, target, "f4" if last else "f8", node_comm), "ranks of a collective call"
+        lambda: plait.Redistribution(source, target, object if is_last_rank else "f8", node_comm), "Python objects"
+    )
+    expect_rejected(
+        lambda: plait.Redistribution(source, target, "f4" if is_last_rank else "f8", node_comm),
+        "ranks of a collective call",
     )
     with plait.Redistribution(source, target, "f8", node_comm) as plan:
-        expect_rejected(lambda: plan.run(local[1:] if last else local, out), "needs one of shape")
-        expect_rejected(lambda: plan.run(local, np.zeros(3) if last else out), "needs one of shape")
+        expect_rejected(lambda: plan.run(local[1:] if is_last_rank else local, out), "needs one of shape")
+        expect_rejected(lambda: plan.run(local, np.zeros(3) if is_last_rank else out), "needs one of shape")
         first, second = plan.source, plan.target
         expect_rejected(
-            lambda: plan.run(first, second) if last else plait.redistribute(local, source, target, node_comm), "differ"
+            lambda: plan.run(first, second) if is_last_rank else plait.redistribute(local, source, target, node_comm),
+            "differ",
         )
         plan.source[...] = node_comm.rank
         plan.run()
@@ -187,14 +191,14 @@ def test_an_error_of_one_rank_reaches_all(node_comm):
 def test_shared_memory_is_released(comm):
     layout = plait.Layout((comm.size * 512, 1024), "(block, *)", grid=(comm.size,))
 
-    def shared():
+    def read_shared_memory():
         comm.Barrier()
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return int(next(line for line in lines if line.startswith("Shmem:")).split()[1])
+        return int(next(line for line in lines if line.startswith("Shmem:")).split()[1])  # in KiB
 
-    before = shared()
+    before = read_shared_memory()
     for _ in range(40):  # 4 MiB a rank each time
         array = plait.empty(layout, "f8", comm)
         array[...] = 1
         del array
-    assert shared() - before < 100 << 10
+    assert read_shared_memory() - before < 100 << 10  # 100 MiB, less than the 40 arrays of one rank
