@@ -1,3 +1,6 @@
+// The order of accesses to the memory that a writer and a reader share. Either program may be at any point of these
+// functions while the other one runs, so each field is atomic, except a description that its entry's number publishes.
+
 #include "pipe/board.hpp"
 
 #include <sched.h>
@@ -23,7 +26,7 @@ std::unique_ptr<Board> Board::create(std::int64_t first) try {
   board->memory_.grow(kHeaderBytes + static_cast<std::int64_t>(sizeof(SharedBoard)));
   auto* const shared = new (board->memory_.data() + kHeaderBytes) SharedBoard{};
   // Relaxed order suffices, because no other process has mapped the memory yet.
-  for (Entry& slot : shared->entries) slot.step.store(-1, std::memory_order_relaxed);
+  for (Entry& entry : shared->entries) entry.step.store(-1, std::memory_order_relaxed);
   shared->reader.begun.store(first - 1, std::memory_order_relaxed);
   shared->reader.finished.store(first - 1, std::memory_order_relaxed);
   return board;
@@ -61,7 +64,7 @@ void Board::announce(std::int64_t step, std::string_view message) {
 
 void Board::close() { shared().writer.closed.store(1); }
 
-bool Board::joined() const { return shared().reader.joined.load() != 0; }
+bool Board::is_joined() const { return shared().reader.joined.load() != 0; }
 
 Board::Progress Board::progress() const {
   // Load `finished` first: the reader stores `begun` before `finished`, so the result never has a finished step that is

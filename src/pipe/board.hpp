@@ -48,8 +48,8 @@ class Board {
   void announce(std::int64_t step, std::string_view message);
   /// Closes the board; the reader continues on the connection.
   void close();
-  bool joined() const;
-  /// The last steps that the reader has begun and finished; first() - 1 at the beginning.
+  bool is_joined() const;
+  /// The last steps that the reader has begun and finished; first_step() - 1 at the beginning.
   struct Progress {
     std::int64_t begun = 0;
     std::int64_t finished = 0;
@@ -61,7 +61,7 @@ class Board {
   // For the reader.
 
   /// The first step for the reader.
-  std::int64_t first() const { return progress().finished + 1; }
+  std::int64_t first_step() const { return progress().finished + 1; }
   /// If the step has been announced here, copies its description to `message`, begins the step and returns true.
   /// pre  Steps ascend by one.
   bool begin(std::int64_t step, std::string& message);

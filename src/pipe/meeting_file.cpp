@@ -1,3 +1,9 @@
+// Meeting files of pipes. The content of NAME.pipe is four lines: the format, the key, the endpoints and the program.
+//
+// Problem: a writer that is killed leaves its file, and a reader must not take it for that of a living writer.
+// Idea: the writer holds a lock on the file, which the system releases when the process ends. A file without a lock is
+// free: the next writer of that name locks and overwrites it.
+
 #include "pipe/meeting_file.hpp"
 
 #include <dirent.h>
@@ -39,15 +45,18 @@ constexpr std::string_view kFirstLine = "plait-pipe 1";
 
 std::string meeting_path(const std::string& name) { return text(meeting_folder(), '/', name, kSuffix); }
 
+/// Returns the content of a meeting file, at most 64 KiB; empty if it cannot be read.
 std::string read_file(int file) {
-  std::string all(std::size_t{1} << 16, '\0');
-  const ssize_t got = ::pread(file, all.data(), all.size(), 0);
-  all.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
-  return all;
+  std::string content(std::size_t{1} << 16, '\0');
+  const ssize_t bytes_read = ::pread(file, content.data(), content.size(), 0);
+  content.resize(bytes_read < 0 ? 0 : static_cast<std::size_t>(bytes_read));
+  return content;
 }
 
-std::optional<Invitation> parse(const std::string& file) {
-  base::TextReader in(file);
+/// Parses the content of a meeting file.  Returns nothing if lines are missing or the first one is another.
+/// errors  Those of Key::parse() and Endpoints::parse().
+std::optional<Invitation> parse_invitation(const std::string& content) {
+  base::TextReader in(content);
   std::string first;
   std::string key;
   std::string endpoints;
@@ -75,7 +84,7 @@ void check_pipe_name(std::string_view name, std::string_view url) {
 }
 
 MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) : path_(meeting_path(name)) {
-  const std::string all =
+  const std::string content =
       text(kFirstLine, '\n', invitation.key.text(), '\n', invitation.endpoints.text(), '\n', invitation.program, '\n');
   constexpr int kAttempts = 1000;  // an attempt is repeated if another process creates or removes the file meanwhile
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -85,7 +94,7 @@ MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) 
       if (errno != EAGAIN && errno != EACCES)
         fail_meeting(text("cannot lock ", path_), errno,
                      "; name a folder on a file system that has locks by PLAIT_MEET");
-      const std::optional<Invitation> other = parse(read_file(file_.number()));
+      const std::optional<Invitation> other = parse_invitation(read_file(file_.number()));
       if (!host::leads_to(path_, file_.number())) continue;
       base::throw_system_error(EADDRINUSE, "another program writes to the pipe ", name, ": ",
                                other ? other->program : "it is just beginning",
@@ -94,7 +103,7 @@ MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) 
     // The path may lead to another file by now: a writer that ends removes its file before it releases the lock.
     if (!host::leads_to(path_, file_.number())) continue;
     if (::ftruncate(file_.number(), 0) != 0) fail_meeting(text("cannot write ", path_), errno);
-    if (const int code = base::write_all(file_.number(), std::as_bytes(std::span(all)), 0); code != 0)
+    if (const int code = base::write_all(file_.number(), std::as_bytes(std::span(content)), 0); code != 0)
       fail_meeting(text("cannot write ", path_), code);
     return;
   }
@@ -118,11 +127,11 @@ std::optional<Invitation> read_invitation(const std::string& name, bool is_locke
     fail_meeting(text("cannot open ", path), errno);
   }
   if (host::is_locked(file.number()) != is_locked) return std::nullopt;
-  const std::string all = read_file(file.number());
+  const std::string content = read_file(file.number());
   // The writer writes the text by one call after it has locked the file. An incomplete text is not an invitation yet.
-  if (all.empty() || all.back() != '\n') return std::nullopt;
+  if (content.empty() || content.back() != '\n') return std::nullopt;
   try {
-    if (auto found = parse(all)) return found;
+    if (auto found = parse_invitation(content)) return found;
   } catch (const Error&) {  // reported below
   }
   if (!is_locked) return std::nullopt;
@@ -141,15 +150,15 @@ std::optional<Invitation> find_unlocked_invitation(const std::string& name) {
 std::vector<std::string> meeting_names() {
   const std::string folder = meeting_folder();
   std::vector<std::string> names;
-  const auto close = [](DIR* open) { ::closedir(open); };
-  const std::unique_ptr<DIR, decltype(close)> all(::opendir(folder.c_str()), close);
-  if (all == nullptr) fail_meeting(text("cannot list ", folder), errno);
-  while (const dirent* entry = ::readdir(all.get())) {
+  const auto close = [](DIR* directory) { ::closedir(directory); };
+  const std::unique_ptr<DIR, decltype(close)> directory(::opendir(folder.c_str()), close);
+  if (directory == nullptr) fail_meeting(text("cannot list ", folder), errno);
+  while (const dirent* entry = ::readdir(directory.get())) {
     const std::string_view name = entry->d_name;
     if (!name.ends_with(kSuffix)) continue;
-    const std::string file = text(folder, '/', name);
-    const base::Descriptor open(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (open.number() >= 0 && host::is_locked(open.number()))
+    const std::string path = text(folder, '/', name);
+    const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (file.number() >= 0 && host::is_locked(file.number()))
       names.emplace_back(name.substr(0, name.size() - kSuffix.size()));
   }
   std::ranges::sort(names);
@@ -167,16 +176,16 @@ std::string this_program() {
 Program parse_program(const std::string& program) {
   constexpr std::string_view kProcess = " (process ";
   constexpr std::string_view kHost = " on ";
-  const std::string_view all = program;
-  const std::size_t number = all.rfind(kProcess);
-  if (number == std::string_view::npos || !all.ends_with(')')) return {program, 0, ""};
-  const std::string_view digits = all.substr(number + kProcess.size());
-  Program found{std::string(all.substr(0, number)), 0, ""};
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), found.process);
-  const std::string_view rest = digits.substr(static_cast<std::size_t>(end - digits.data()));
-  if (error != std::errc() || !rest.starts_with(kHost)) return {program, 0, ""};
-  found.host = rest.substr(kHost.size(), rest.size() - kHost.size() - 1);
-  return found;
+  const std::string_view description = program;
+  const std::size_t name_end = description.rfind(kProcess);  // the last one: a name may contain " (process "
+  if (name_end == std::string_view::npos || !description.ends_with(')')) return {program, 0, ""};
+  const std::string_view digits = description.substr(name_end + kProcess.size());
+  Program parsed{std::string(description.substr(0, name_end)), 0, ""};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed.process);
+  const std::string_view after_process = digits.substr(static_cast<std::size_t>(end - digits.data()));
+  if (error != std::errc() || !after_process.starts_with(kHost)) return {program, 0, ""};
+  parsed.host = after_process.substr(kHost.size(), after_process.size() - kHost.size() - 1);  // without the `)`
+  return parsed;
 }
 
 }  // namespace plait::pipe

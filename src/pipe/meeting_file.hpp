@@ -18,7 +18,7 @@ namespace plait::pipe {
 struct Invitation {
   transport::native::Endpoints endpoints;
   transport::native::Key key;
-  std::string program;  ///< a description of the program, for messages
+  std::string program;  ///< a description of the program, as this_program() returns it
 };
 
 using base::host::meeting_folder;

@@ -1,5 +1,5 @@
-/// The bodies of frames, as records (base/encoding/encoder.hpp).  Both programs must have the same lists of fields: a
-/// change of a list requires a new transport::native::Hello::kVersion.
+/// The bodies of the frames of protocol.hpp, which are encoded as records (base/encoding/encoder.hpp).  Both programs
+/// must have the same lists of fields: a change of a list requires a new transport::native::Hello::kVersion.
 #pragma once
 
 #include <cstdint>
@@ -54,13 +54,13 @@ void fields(Codec& codec, base::Record<Codec, Refusal>& refusal) {
 /// Body of kGet: requests the elements that rank `receiver` of the reader needs from rank `sender` of the writer.
 struct ElementRequest {
   std::int64_t step = 0;
-  int slot = 0;
-  std::int64_t variable = 0;
+  int slot = 0;               ///< number of the memory slot that holds the step (slot_memory.hpp)
+  std::int64_t variable = 0;  ///< number of the array in the step
   std::int64_t sender = 0;
   std::int64_t receiver = 0;
-  bool fill_halo = false;
-  std::string layout;  ///< the reader's layout, as text
-  Region region;
+  bool fill_halo = false;  ///< true if the reader also needs the elements of its halo
+  std::string layout;      ///< the reader's layout, as text
+  Region region;           ///< the part of the array that the reader reads
 };
 
 template <class Codec>

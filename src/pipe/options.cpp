@@ -1,3 +1,5 @@
+// Parses the URLs of pipes, such as `pipe:flow?queue=2&timeout=60`.
+
 #include "pipe/options.hpp"
 
 #include <charconv>
@@ -22,20 +24,22 @@ bool parse_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+/// Parses a number of steps or programs.  expected: the description of valid values for the error.
 int parse_count(const std::string& url, const store::UrlOption& option, int min, const char* expected) {
-  constexpr int kMax = 1 << 20;
+  constexpr int kMax = 1 << 20;  // no real queue or group of readers is larger
   int number = 0;
   if (!parse_number(option.value, number) || number < min || number > kMax) throw_invalid_option(url, option, expected);
   return number;
 }
 
-void set_ports(Options& options, const std::string& url, const store::UrlOption& option) {
-  constexpr int kMax = 65535;
+/// Parses a port, as `4700`, or a range of them, as `4700-4800`.
+void parse_ports(Options& options, const std::string& url, const store::UrlOption& option) {
+  constexpr int kMaxPort = 65535;
   const std::size_t dash = option.value.find('-');
   const std::string_view value = option.value;
   const std::string_view last = dash == std::string_view::npos ? value : value.substr(dash + 1);
   if (!parse_number(value.substr(0, dash), options.first_port) || !parse_number(last, options.last_port) ||
-      options.first_port < 1 || options.last_port > kMax || options.first_port > options.last_port)
+      options.first_port < 1 || options.last_port > kMaxPort || options.first_port > options.last_port)
     throw_invalid_option(url, option, "a range of ports, such as 4700-4800");
 }
 
@@ -59,11 +63,12 @@ Options parse_options(const std::string& url) {
       double seconds = 0;
       if (!parse_number(option.value, seconds) || !(seconds >= 0) || !std::isfinite(seconds))
         throw_invalid_option(url, option, "a number of seconds");
-      options.timeout = std::chrono::duration<double>(std::min(seconds, 1e9));
+      constexpr double kMaxSeconds = 1e9;  // 32 years; a longer time would overflow when it is added to a clock's
+      options.timeout = std::chrono::duration<double>(std::min(seconds, kMaxSeconds));
     } else if (option.key == "network") {
       options.network = store::unescaped(option.value, url);
     } else if (option.key == "ports") {
-      set_ports(options, url, option);
+      parse_ports(options, url, option);
     } else if (option.key == "casting") {
       const auto casting = copy::parse_casting(option.value);
       if (!casting) throw_invalid_option(url, option, "\"no\", \"safe\" or \"same_kind\"");

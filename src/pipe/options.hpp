@@ -17,7 +17,7 @@ struct Options {
   int readers = 1;                              ///< number of readers that the writer waits for when it opens the pipe
   std::chrono::duration<double> timeout{60.0};  ///< maximum wait for the other end to connect
   std::string network;  ///< networks on which the writer accepts connections of other hosts; empty: all
-  int first_port = 0;
+  int first_port = 0;   ///< the ports that the writer's processes may listen on; 0: any
   int last_port = 0;
   copy::Casting casting = copy::Casting::kNo;  ///< permitted conversions from the writer's dtype to the reader's
 };

@@ -1,3 +1,5 @@
+// The status of pipes, for programs that observe them: finds the writer by its meeting file and asks it.
+
 #include <algorithm>
 #include <cerrno>
 #include <memory>
@@ -21,23 +23,25 @@ namespace {
 using transport::native::Clock;
 using transport::native::Link;
 
+/// A status is an observation, so it does not wait as long as the timeout= of readers and writers may be.
 constexpr std::chrono::seconds kMaxTimeout{10};
 
 PipeProgram to_program(const std::string& program, std::int64_t processes) {
-  const pipe::Program found = pipe::parse_program(program);
-  return {found.name, found.process, found.host, processes};
+  const pipe::Program parsed = pipe::parse_program(program);
+  return {parsed.name, parsed.process, parsed.host, processes};
 }
 
-/// Lists the existing pipes, for the error that a name is unknown.
-std::string other_pipes() {
+/// Describes which pipes exist, for the error that a name is unknown.
+std::string describe_other_pipes() {
   const std::vector<std::string> names = pipe::meeting_names();
   if (names.empty()) return "no program writes to a pipe there";
-  std::string all;
-  for (const std::string& name : names) all += base::text(all.empty() ? "" : ", ", name);
-  return base::text("there are: ", all);
+  std::string list;
+  for (const std::string& name : names) list += base::text(list.empty() ? "" : ", ", name);
+  return base::text("there are: ", list);
 }
 
-std::string ask_writer(const pipe::Invitation& writer, const std::string& url, Clock::time_point until) {
+/// Requests the status from a writer, and returns the encoded StatusAnswer.
+std::string request_status(const pipe::Invitation& writer, const std::string& url, Clock::time_point until) {
   const std::unique_ptr<Link> link = Link::connect(writer.endpoints, writer.key, until);
   link->send({static_cast<std::uint32_t>(pipe::Frame::kStatus), 0, 0, 0}, {}, until);
   std::string answer;
@@ -73,22 +77,21 @@ PipeStatus pipe_status(const std::string& url) {
   const auto timeout = std::min<std::chrono::duration<double>>(options.timeout, kMaxTimeout);
   const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
   const std::string folder = pipe::meeting_folder();
-  const auto absent = [&] {
+  const auto make_absent_error = [&] {
     return Error(ErrorKind::kSystem,
-                 base::text(url, ": no program writes to it; programs meet in ", folder, ", and ", other_pipes(),
+                 base::text(url, ": no program writes to it; programs meet in ", folder, ", and ", describe_other_pipes(),
                             ". Start a program that opens ", url,
                             " with mode \"w\", or name the folder where it meets its readers by PLAIT_MEET"),
                  ENOENT);
   };
   const auto invitation = pipe::find_invitation(options.name);
-  if (!invitation) throw absent();
+  if (!invitation) throw make_absent_error();
   PipeStatus status;
   try {
-    status = parse_status(ask_writer(*invitation, url, until));
+    status = parse_status(request_status(*invitation, url, until));
   } catch (const Error& error) {
-    if (!pipe::find_invitation(options.name)) throw absent();  // the writer has ended meanwhile
-    base::rethrow(error, url, ": its writer, ", invitation->program,
-                  ", does not answer with its state: ", error.what());
+    if (!pipe::find_invitation(options.name)) throw make_absent_error();  // the writer has ended meanwhile
+    base::rethrow(error, url, ": its writer, ", invitation->program, ", does not answer with its state: ", error.what());
   }
   status.name = options.name;
   status.folder = folder;

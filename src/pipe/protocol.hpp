@@ -16,6 +16,7 @@
 
 namespace plait::pipe {
 
+/// The kind of a frame.
 enum class Frame : std::uint32_t {
   // To process 0 of the writer.
   kAttach = 1,  ///< registers a reader: the expected type, and a description of the program

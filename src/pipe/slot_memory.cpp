@@ -1,3 +1,5 @@
+// Slots: memory files (memfd) in which a writer stores steps, and which readers on the same host map.
+
 #include "pipe/slot_memory.hpp"
 
 #include <fcntl.h>
@@ -18,7 +20,10 @@ namespace plait::pipe {
 
 namespace {
 
+constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
+
+std::int64_t round_up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 [[noreturn]] void fail_memory(const char* what, std::int64_t bytes) {
   const int code = errno;
@@ -51,8 +56,7 @@ void SlotMemory::grow(std::int64_t bytes) {
     // Forbid shrinking: a reader that accessed removed pages would get SIGBUS.
     ::fcntl(descriptor_.number(), F_ADD_SEALS, F_SEAL_SHRINK);
   }
-  const std::int64_t rounded =
-      bytes < kHugePage ? (bytes + 4095) / 4096 * 4096 : (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  const std::int64_t rounded = round_up(bytes, bytes < kHugePage ? kPage : kHugePage);
   if (const int code = base::allot(descriptor_.number(), bytes_, rounded - bytes_); code != 0) {
     errno = code;
     fail_memory("get", rounded);
@@ -84,14 +88,14 @@ void SlotMemory::map(base::Descriptor descriptor, Access access) {
 }
 
 void SlotMemory::map_more() {
-  struct stat found{};
-  if (::fstat(descriptor_.number(), &found) != 0) fail_memory("look at", 0);
+  struct stat status{};
+  if (::fstat(descriptor_.number(), &status) != 0) fail_memory("look at", 0);
   // Check the seal: an access beyond the end of a file that has shrunk would raise SIGBUS.
   const int seals = ::fcntl(descriptor_.number(), F_GET_SEALS);
-  if (found.st_size < static_cast<off_t>(sizeof(SlotHead)) || seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+  if (status.st_size < static_cast<off_t>(sizeof(SlotHead)) || seals < 0 || (seals & F_SEAL_SHRINK) == 0)
     base::throw_system_error(
         EPROTO, "what the writer of a pipe has sent is no memory of a step; use the same Plait at both ends");
-  remap(found.st_size, access_);
+  remap(status.st_size, access_);
 }
 
 }  // namespace plait::pipe

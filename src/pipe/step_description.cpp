@@ -1,3 +1,5 @@
+// The description of a step, and the offsets of its arrays in memory.
+
 #include "pipe/step_description.hpp"
 
 #include <algorithm>

@@ -23,6 +23,7 @@ struct Variable {
   std::string layout;  ///< the writer's layout, as text
 };
 
+/// A step of a pipe, as the writer announces it.
 struct StepDescription {
   std::int64_t number = 0;
   int slot = 0;  ///< number of the slot that holds the step in each process of the writer
@@ -73,11 +74,14 @@ class Placement {
   static constexpr std::int64_t kHeaderBytes = 4096;
 
  private:
+  /// The local arrays of one variable.
   struct Entry {
-    std::vector<std::int64_t> ranks;  // ascending
-    std::vector<std::int64_t> begins;
+    std::vector<std::int64_t> ranks;   // ascending
+    std::vector<std::int64_t> begins;  // the offset of the array of each of these ranks
   };
+  /// Returns the ranks of a layout that the process holds.
   std::vector<std::int64_t> ranks(const Layout& layout) const;
+  /// Returns the bytes of a rank's local array, rounded up to a cache line.
   static std::int64_t bytes(const Layout& layout, std::int64_t rank, std::int64_t element_bytes);
 
   std::int64_t process_;

@@ -1,3 +1,5 @@
+// Gets the writer's announcements of steps: from the shared board if it has the next step, otherwise by a kNext frame.
+
 #include "pipe/reader/announcements.hpp"
 
 #include <poll.h>
@@ -17,28 +19,30 @@ namespace plait::pipe {
 
 namespace {
 
+/// Interval between calls of `check` while the reader waits for a step.
 constexpr std::chrono::milliseconds kCheckInterval{250};
 
+/// Sends a frame without a body.
 void send(transport::native::Link& link, Frame kind) {
   link.send({static_cast<std::uint32_t>(kind), 0, 0, 0}, {}, no_limit());
 }
 
 }  // namespace
 
-void Announcements::take_board(std::int64_t processes) {
+void Announcements::map_board(std::int64_t processes) {
   board_ = Board::join(link_->take_descriptor());
   if (!board_) return;
-  next_ = board_->first();
-  polls_ = may_poll(processes);
+  next_step_ = board_->first_step();
+  may_poll_ = may_poll(processes);
 }
 
 Frame Announcements::next(std::string& message, const std::function<void()>& check) {
-  const auto begin_on_board = [&] { return board_->begin(next_, message); };
-  const bool on_board = board_ && (polls_ ? polling_.run(begin_on_board) : begin_on_board());
-  const Frame kind = on_board ? Frame::kStep : request_step(message, check);
+  const auto begin_on_board = [&] { return board_->begin(next_step_, message); };
+  const bool is_on_board = board_ && (may_poll_ ? polling_.run(begin_on_board) : begin_on_board());
+  const Frame kind = is_on_board ? Frame::kStep : request_step(message, check);
   if (kind == Frame::kStep && board_) {
-    if (!on_board) board_->record_begun(next_);
-    ++next_;
+    if (!is_on_board) board_->record_begun(next_step_);
+    ++next_step_;
   }
   return kind;
 }
@@ -58,7 +62,9 @@ Frame Announcements::request_step(std::string& message, const std::function<void
 }
 
 void Announcements::finish() {
-  if (board_ && !board_->finish(next_ - 1)) return;
+  // The writer reads the progress on the board, and needs a frame only if it sleeps.
+  const bool needs_frame = !board_ || board_->finish(next_step_ - 1);
+  if (!needs_frame) return;
   static_cast<void>(collective::caught([&] { send(*link_, Frame::kDone); }));
 }
 

@@ -22,7 +22,7 @@ class Announcements {
 
   transport::native::Link& link() { return *link_; }
   /// Maps the board that came with the last frame, if any.  processes: number of processes of both ends together.
-  void take_board(std::int64_t processes);
+  void map_board(std::int64_t processes);
 
   /// Waits for the writer's next message, and returns its kind and body: kStep, kEnd or kAborted, or another one if the
   /// peer is not a writer.  Calls check() a few times a second meanwhile.
@@ -32,13 +32,14 @@ class Announcements {
   void finish();
 
  private:
+  /// Sends kNext and waits for the answer.
   Frame request_step(std::string& message, const std::function<void()>& check);
 
   std::unique_ptr<transport::native::Link> link_;
   std::unique_ptr<Board> board_;
-  bool polls_ = false;
+  bool may_poll_ = false;  // true if there are enough cores to poll the board
   Polling polling_;
-  std::int64_t next_ = 0;  // the next step, if there is a board
+  std::int64_t next_step_ = 0;  // the next step, if there is a board
 };
 
 }  // namespace plait::pipe

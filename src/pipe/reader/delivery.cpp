@@ -96,7 +96,7 @@ copy::LocalArray Delivery::map_array(const Source& source, const StepDescription
     placement.add(v == variable ? pairs_.source() : Layout::parse(step.variables[v].layout),
                   step.variables[v].type.element_bytes);
   const std::byte* slot = partners.partner(process).map_slot(step.slot, step.number, placement.end());
-  // const_cast: LocalArray has no const variant; the slot is only read.
+  // LocalArray has no const variant; the const_cast is safe because the slot is only read.
   return dense_array(pairs_.source(), source.rank,
                      const_cast<std::byte*>(slot) + placement.offset(variable, source.rank), element_bytes_);
 }
@@ -114,12 +114,12 @@ void Delivery::copy_from_this_host(Target& target, const StepDescription& step, 
   }
   for (const Source& source : target.sources) {
     if (!source.is_on_this_host || !source.packed) continue;
-    const copy::LocalArray from = map_array(source, step, variable, partners);
+    const copy::LocalArray source_array = map_array(source, step, variable, partners);
     const std::int64_t max_elements = max_converted_elements();
     for (std::int64_t begin = 0; begin < source.packed->elements(); begin += max_elements) {
       const std::int64_t end = std::min(begin + max_elements, source.packed->elements());
       buffers_.frame.resize(static_cast<std::size_t>((end - begin) * element_bytes_));
-      source.packed->pack(begin, end, from, buffers_.frame.data());
+      source.packed->pack(begin, end, source_array, buffers_.frame.data());
       unpack(source, begin, buffers_.frame, array);
     }
   }
@@ -135,10 +135,11 @@ void Delivery::unpack(const Source& source, std::int64_t begin, std::span<std::b
   const std::int64_t max_elements = max_converted_elements();
   auto& converted = buffers_.converted;
   converted.resize(static_cast<std::size_t>(std::min(max_elements, count) * cast_->target_bytes()));
-  for (std::int64_t done = 0; done < count; done += max_elements) {
-    const std::int64_t some = std::min(max_elements, count - done);
-    cast_->run(bytes.data() + done * element_bytes_, converted.data(), some);
-    source.cast->unpack(begin + done, begin + done + some, converted.data(), array);
+  for (std::int64_t converted_elements = 0; converted_elements < count; converted_elements += max_elements) {
+    const std::int64_t part_elements = std::min(max_elements, count - converted_elements);
+    cast_->run(bytes.data() + converted_elements * element_bytes_, converted.data(), part_elements);
+    source.cast->unpack(begin + converted_elements, begin + converted_elements + part_elements, converted.data(),
+                        array);
   }
 }
 
@@ -157,8 +158,8 @@ void Delivery::receive(const Source& source, Partner& partner, const copy::Local
         }
         const auto whole_bytes = static_cast<std::int64_t>(bytes.size()) / element_bytes_ * element_bytes_;
         unpack(source, first / element_bytes_, bytes.first(static_cast<std::size_t>(whole_bytes)), array);
-        std::vector<std::byte> rest(bytes.begin() + whole_bytes, bytes.end());
-        partial_element = std::move(rest);
+        std::vector<std::byte> remainder(bytes.begin() + whole_bytes, bytes.end());
+        partial_element = std::move(remainder);
       });
 }
 
@@ -203,13 +204,13 @@ void Delivery::transfer(const StepDescription& step, std::size_t variable, Partn
       if (!source.is_on_this_host)
         requests[partners.process_for(source.rank)].pairs.emplace_back(source.rank, target.rank);
   if (!requests.empty()) element_request.layout = spelling(layout_);
-  const auto ask_next = [&](std::int64_t process, Requests& pending) {
+  const auto send_next_request = [&](std::int64_t process, Requests& pending) {
     if (pending.next == pending.pairs.size()) return;
     std::tie(element_request.sender, element_request.receiver) = pending.pairs[pending.next++];
     partners.partner(process).request(element_request);
   };
   for (auto& [process, pending] : requests)
-    for (std::size_t i = 0; i < kMaxPendingRequests; ++i) ask_next(process, pending);
+    for (std::size_t i = 0; i < kMaxPendingRequests; ++i) send_next_request(process, pending);
   {
     const collective::Stopwatch copying(spent.copy);
     for (std::size_t t = 0; t < targets_.size(); ++t)
@@ -221,45 +222,47 @@ void Delivery::transfer(const StepDescription& step, std::size_t variable, Partn
       if (!source.is_on_this_host) {
         const std::int64_t process = partners.process_for(source.rank);
         receive(source, partners.partner(process), arrays[t]);
-        ask_next(process, requests.at(process));
+        send_next_request(process, requests.at(process));
       }
 }
 
 Delivery::Traffic Delivery::count_traffic(const Target& target, const Source& source) const {
-  Traffic all{1, 0, 0};
-  const Extents from = pairs_.source().padded_shape(source.rank);
-  const Extents to = pairs_.with_dropped(layout_.padded_shape(target.rank), 1);
+  Traffic total;
+  total.messages = 1;
+  const Extents source_shape = pairs_.source().padded_shape(source.rank);
+  const Extents target_shape = pairs_.with_dropped(layout_.padded_shape(target.rank), 1);
   std::vector<int> order;
   for (const std::size_t d : pairs_.target_order()) order.push_back(static_cast<int>(d));
   for (const plan::Product& product : source.products) {
     std::vector<plan::Overlap> overlaps;
-    for (std::size_t d = 0; d < product.size(); ++d) overlaps.push_back(plan::make_overlap(product[d], from[d], to[d]));
-    std::vector<const plan::Overlap*> each;
+    for (std::size_t d = 0; d < product.size(); ++d)
+      overlaps.push_back(plan::make_overlap(product[d], source_shape[d], target_shape[d]));
+    std::vector<const plan::Overlap*> overlap_pointers;
     std::int64_t elements = 1;
     for (const plan::Overlap& overlap : overlaps) {
-      each.push_back(&overlap);
+      overlap_pointers.push_back(&overlap);
       elements *= overlap.elements;
     }
-    all.elements += elements;
-    all.runs += plan::count_product_runs(each, pairs_.source().order(), order);
+    total.elements += elements;
+    total.runs += plan::count_product_runs(overlap_pointers, pairs_.source().order(), order);
   }
-  return all;
+  return total;
 }
 
 Delivery::Traffic Delivery::traffic() const {
-  Traffic all;
+  Traffic total;
   for (const Target& target : targets_)
-    for (const Source& source : target.sources) add(all, count_traffic(target, source));
-  return all;
+    for (const Source& source : target.sources) add(total, count_traffic(target, source));
+  return total;
 }
 
 Delivery::Traffics Delivery::traffics(Partners& partners) const {
-  Traffics all;
+  Traffics total;
   for (const Target& target : targets_)
     for (const Source& source : target.sources)
-      add(partners.is_on_this_host(partners.process_for(source.rank)) ? all.local : all.remote,
+      add(partners.is_on_this_host(partners.process_for(source.rank)) ? total.local : total.remote,
           count_traffic(target, source));
-  return all;
+  return total;
 }
 
 double Delivery::predicted_seconds(const Traffics& traffics, const plan::CostModel& model) const {

@@ -57,6 +57,7 @@ class Delivery {
   void run(const StepDescription& step, std::size_t variable, Partners& partners,
            std::span<const copy::LocalArray> arrays, collective::Times& spent);
 
+  /// An amount of data, for explain().
   struct Traffic {
     std::int64_t messages = 0;
     std::int64_t elements = 0;

@@ -56,10 +56,10 @@ class Partner {
 /// threads  One at a time.
 class Partners {
  public:
-  /// url: the URL for errors.  first: the endpoints of process 0.  processes: number of processes of the writer.
-  Partners(std::string url, transport::native::Endpoints first, const transport::native::Key& key,
+  /// url: the URL for errors.  first_endpoints: those of process 0.  processes: number of processes of the writer.
+  Partners(std::string url, transport::native::Endpoints first_endpoints, const transport::native::Key& key,
            std::int64_t processes)
-      : url_(std::move(url)), first_(std::move(first)), key_(key), processes_(processes) {}
+      : url_(std::move(url)), first_endpoints_(std::move(first_endpoints)), key_(key), processes_(processes) {}
 
   std::int64_t processes() const { return processes_; }
   /// Returns the process that holds a rank of the writer's layouts: a single process holds all of them.
@@ -77,16 +77,17 @@ class Partners {
  private:
   /// Returns the endpoints of a process.  The first call for a process requests those of its whole group.
   const std::string& find_endpoints(std::int64_t process);
+  /// Requests endpoints from process number `process`, which has the given endpoints.  scope: kLeaders or kOwnGroup.
   std::vector<std::string> request_endpoints(const std::string& endpoints, std::int64_t process,
-                                             std::int64_t what) const;
+                                             std::int64_t scope) const;
   std::unique_ptr<transport::native::Link> connect(const transport::native::Endpoints& to, std::int64_t process) const;
 
   std::string url_;
-  transport::native::Endpoints first_;  // of process 0
+  transport::native::Endpoints first_endpoints_;  // of process 0
   transport::native::Key key_;
   std::int64_t processes_;
-  std::vector<std::string> leaders_;  // the first process of each group; empty: not requested yet
-  // The endpoints of the processes of each group that were requested so far.
+  std::vector<std::string> leaders_;  // endpoints of the first process of each group; empty: not requested yet
+  // The endpoints of processes by the number of their group, as far as they were requested.
   std::map<std::int64_t, std::vector<std::string>> groups_;
   std::map<std::int64_t, std::unique_ptr<Partner>> partners_;
 };

@@ -1,3 +1,6 @@
+// One process of a reader. Process 0 finds the writer by its meeting file and attaches to it; for each step it gets the
+// announcement and broadcasts it. Every process then fetches its own elements (Delivery).
+
 #include "pipe/reader/reader.hpp"
 
 #include <algorithm>
@@ -27,6 +30,7 @@ using transport::native::Link;
 
 namespace {
 
+/// Maximum time of a writer that was found for its answer to kAttach.
 constexpr std::chrono::seconds kAnswerTimeout{15};
 /// Interval between searches for a writer; a search takes some 20 us.
 constexpr std::chrono::milliseconds kShortestPause{1};
@@ -40,13 +44,13 @@ void send(Link& link, Frame kind, std::string_view body, Clock::time_point until
   link.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, parts, until);
 }
 
-/// Returns an encoded step without number and slot, which differ in every step.
+/// Returns an encoded StepDescription without number and slot, which differ in every step.
 std::string_view without_position(std::string_view message) { return message.substr(kPositionBytes); }
 
 /// Returns true if the meeting file of this name still has this invitation.
 bool is_registered(const std::string& name, const Invitation& invitation) {
-  const auto now = find_invitation(name);
-  return now && now->key.bytes() == invitation.key.bytes();
+  const auto current = find_invitation(name);
+  return current && current->key.bytes() == invitation.key.bytes();
 }
 
 }  // namespace
@@ -89,7 +93,7 @@ void Reader::attach(Clock::time_point until, const ExpectedArray& expected, std:
     try {
       if (const auto found = find_invitation(options_.name)) {
         invitation_ = *found;
-        const auto answer_until = Clock::now() + kAnswerTimeout;  // even if timeout=0
+        const auto answer_until = Clock::now() + kAnswerTimeout;  // even if timeout=0, which limits the search only
         control_ = std::make_unique<Announcements>(connect_to(*found, answer_until));
         const AttachRequest request{this_program(), processes, expected.dtype, expected.shape, options_.casting};
         send(control_->link(), Frame::kAttach, base::encode(request), answer_until);
@@ -102,7 +106,7 @@ void Reader::attach(Clock::time_point until, const ExpectedArray& expected, std:
         type_ = to_expected_type(std::move(welcome.type));
         writer_processes_ = welcome.processes;
         writer_ = std::move(welcome.program);
-        control_->take_board(processes + writer_processes_);
+        control_->map_board(processes + writer_processes_);
         return;
       }
     } catch (const Error& error) {
@@ -132,12 +136,12 @@ void Reader::attach(Clock::time_point until, const ExpectedArray& expected, std:
 }
 
 void Reader::check_lock_is_visible(std::int64_t processes, std::string& last_key) {
-  const auto left = find_unlocked_invitation(options_.name);
-  if (!left || left->key.text() == last_key) return;
-  last_key = left->key.text();
+  const auto invitation = find_unlocked_invitation(options_.name);
+  if (!invitation || invitation->key.text() == last_key) return;
+  last_key = invitation->key.text();
   const auto until = Clock::now() + std::chrono::seconds(2);
   try {
-    control_ = std::make_unique<Announcements>(Link::connect(left->endpoints, left->key, until));
+    control_ = std::make_unique<Announcements>(Link::connect(invitation->endpoints, invitation->key, until));
     // If the file is gone by now, its writer was just ending.
     if (!find_unlocked_invitation(options_.name)) return control_.reset();
     AttachRequest request;
@@ -152,7 +156,7 @@ void Reader::check_lock_is_visible(std::int64_t processes, std::string& last_key
     return;  // the file belongs to no process
   }
   const std::string why =
-      text(url_, ": the writer, ", left->program, ", is there, but the lock of its file in ", meeting_folder(),
+      text(url_, ": the writer, ", invitation->program, ", is there, but the lock of its file in ", meeting_folder(),
            " is not seen by ", this_program(),
            "; that folder lies on a file system that does not show locks to other hosts: name another one by "
            "PLAIT_MEET for both programs");
@@ -161,19 +165,21 @@ void Reader::check_lock_is_visible(std::int64_t processes, std::string& last_key
 }
 
 std::optional<Step> Reader::begin_step(collective::Collective& call, const Attributes& /*attributes*/) {
-  std::string message;                         // on rank 0: the encoded description of the step
-  std::array<std::int64_t, 2> numbers{-1, 0};  // see receive_announcement()
-  const std::exception_ptr failed = collective::caught([&] {
-    if (is_first_rank_ && !at_end_) numbers = receive_announcement(message, call.transport());
+  std::string message;  // on rank 0: the encoded description of the step
+  // The step number, or -1 at the end; and 2 * slot, plus 1 if the description has changed (receive_announcement()).
+  std::array<std::int64_t, 2> numbers{-1, 0};
+  const std::exception_ptr failure = collective::caught([&] {
+    if (is_first_rank_ && !is_at_end_) numbers = receive_announcement(message, call.transport());
   });
-  collective::broadcast_numbers(call.transport(), failed, numbers);
+  collective::broadcast_numbers(call.transport(), failure, numbers);
   step_.reset();
-  at_end_ = numbers[0] < 0;
-  if (at_end_) {
+  is_at_end_ = numbers[0] < 0;
+  if (is_at_end_) {
     leave();
     return std::nullopt;
   }
-  if (numbers[1] % 2 != 0) adopt_description(call, message);
+  const bool has_new_description = numbers[1] % 2 != 0;
+  if (has_new_description) adopt_description(call, message);
   step_ = decoded_description_;
   step_->number = numbers[0];
   step_->slot = static_cast<int>(numbers[1] / 2);
@@ -219,7 +225,8 @@ std::array<std::int64_t, 2> Reader::receive_announcement(std::string& message, t
   base::Decoder(message, kOtherEnd)(step.number, step.slot);
   if (step.number < 0 || step.slot < 0)
     base::throw_system_error(EPROTO, url_, ": the writer announced an impossible step");
-  return {step.number, 2 * std::int64_t{step.slot} + (without_position(message) == description_ ? 0 : 1)};
+  const bool has_new_description = without_position(message) != description_;
+  return {step.number, 2 * std::int64_t{step.slot} + (has_new_description ? 1 : 0)};
 }
 
 void Reader::adopt_description(collective::Collective& call, const std::string& message) {
@@ -247,11 +254,11 @@ void Reader::rethrow_lost(const Error& error) const {
 }
 
 Delivery& Reader::delivery(const Variable& variable, const DeliveryRequest& request) {
-  const auto known = std::ranges::find_if(deliveries_, [&](const Delivery& candidate) {
+  const auto cached = std::ranges::find_if(deliveries_, [&](const Delivery& candidate) {
     return candidate.matches(variable.layout, variable.type.element_bytes, request);
   });
-  if (known != deliveries_.end()) {
-    deliveries_.splice(deliveries_.begin(), deliveries_, known);
+  if (cached != deliveries_.end()) {
+    deliveries_.splice(deliveries_.begin(), deliveries_, cached);
     return deliveries_.front();
   }
   if (deliveries_.size() == kMaxCached) deliveries_.pop_back();

@@ -50,10 +50,13 @@ class Reader : public core::Channel {
   void abort(const std::string& why) noexcept override;
 
  private:
-  static constexpr std::size_t kMaxCached = 8;
+  static constexpr std::size_t kMaxCached = 8;  // deliveries, the least recently used of which is discarded
+  /// Connects to a writer.
   /// errors  kSystem, as Link::connect(); names the writer.
   std::unique_ptr<transport::native::Link> connect_to(const Invitation& writer,
                                                       transport::native::Clock::time_point until) const;
+  /// On rank 0: searches for the writer until the deadline, and attaches to it.  processes: number of this program's
+  /// processes.
   void attach(transport::native::Clock::time_point until, const ExpectedArray& expected, std::int64_t processes);
   /// On rank 0: waits for the next step.  Returns two numbers, which fit into one broadcast: the number of the step, or
   /// -1 at the end; and 2 * slot, plus 1 if the description differs from that of the last step.
@@ -71,6 +74,7 @@ class Reader : public core::Channel {
   void run_phase(collective::Collective& call, Body&& body);
   /// Returns the conversion of elements to the reader's dtype; nothing if none is necessary or possible.
   std::optional<copy::ElementCast> find_cast(const ArrayType& written) const;
+  /// Returns the writer's type with the dtype to which its elements are converted, if they are.
   ArrayType to_expected_type(ArrayType written) const;
   /// On rank 0: waits up to a second for the reason why the writer has aborted, and returns it; empty if none comes.
   std::string receive_abort_reason();
@@ -78,6 +82,7 @@ class Reader : public core::Channel {
   void check_joined() const;
   /// Throws the error, and names the lost process if it is the end of a connection.
   [[noreturn]] void rethrow_lost(const Error& error) const;
+  /// Sends a last frame, kLeave or kAbort, and closes the connection.
   void send_notice(std::uint32_t kind, const std::string& body) noexcept;
 
   const std::string url_;
@@ -86,14 +91,14 @@ class Reader : public core::Channel {
   const bool is_first_rank_;
   Invitation invitation_;
   std::unique_ptr<Announcements> control_;  // on rank 0
-  std::string writer_;
+  std::string writer_;                      // the writer's program, as this_program() describes it
   std::int64_t writer_processes_ = 1;
   ArrayType type_;
   mutable std::optional<Partners> partners_;  // mutable, because explain() may request endpoints
-  std::string description_;  // of the last step: its encoded description without number and slot; then the decoded one
+  std::string description_;                   // the encoded description of the last step, without number and slot
   StepDescription decoded_description_;
   std::optional<StepDescription> step_;
-  bool at_end_ = false;
+  bool is_at_end_ = false;
   DeliveryBuffers buffers_;
   std::list<Delivery> deliveries_;  // the most recently used first
 };

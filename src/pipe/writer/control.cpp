@@ -31,6 +31,7 @@ using transport::native::Peer;
 
 namespace {
 
+/// Maximum time that finish() gives the readers to receive their last frames.
 constexpr std::chrono::seconds kCloseTimeout{2};
 
 void send(Peer& peer, Frame kind, std::span<const std::byte> body, int descriptor = -1) {
@@ -61,14 +62,14 @@ bool WriterControl::wait_briefly(std::unique_lock<std::mutex>& lock, Clock::time
   if (now >= until) return false;
   changed_.wait_until(lock, std::min(until, now + base::kBetweenInterruptions));
   lock.unlock();
-  const std::exception_ptr interrupted = collective::caught(base::check_interruption);
+  const std::exception_ptr interruption = collective::caught(base::check_interruption);
   lock.lock();
-  if (interrupted) std::rethrow_exception(interrupted);
+  if (interruption) std::rethrow_exception(interruption);
   return true;
 }
 
 void WriterControl::read_board(Reader& reader) {
-  if (!reader.joined()) return;
+  if (!reader.is_joined()) return;
   const Board::Progress progress = reader.board->progress();
   schedule_.set_progress(reader.id, progress.finished, progress.begun);
 }
@@ -91,12 +92,12 @@ void WriterControl::request_notifications(bool on) {
 template <typename Ready>
 bool WriterControl::poll(std::unique_lock<std::mutex>& lock, Ready&& ready) {
   std::int64_t processes = processes_;
-  bool boards = false;
+  bool has_board = false;
   for (const auto& [number, reader] : readers_) {
     processes += reader.processes;
-    boards = boards || reader.board;
+    has_board = has_board || reader.board;
   }
-  if (!boards || !may_poll(processes)) return false;
+  if (!has_board || !may_poll(processes)) return false;
   return polling_.run([&] {
     // Release the lock for a moment, so that the server's thread can record an error.
     lock.unlock();
@@ -112,24 +113,24 @@ void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
   throw_reader_error();
   if (ready()) return;
   if (poll(lock, ready)) return throw_reader_error();
-  request_notifications(true);  // before the next check, so that no finished step is missed (board.hpp)
-  const std::exception_ptr failed = collective::caught([&] { wait_asleep(lock, ready); });
-  request_notifications(false);
-  if (failed) std::rethrow_exception(failed);
+  request_notifications(/*on=*/true);  // before the next check, so that no finished step is missed (board.hpp)
+  const std::exception_ptr failure = collective::caught([&] { wait_asleep(lock, ready); });
+  request_notifications(/*on=*/false);
+  if (failure) std::rethrow_exception(failure);
 }
 
 template <typename Ready>
 void WriterControl::wait_asleep(std::unique_lock<std::mutex>& lock, Ready&& ready) {
-  const auto limit = std::chrono::duration_cast<Clock::duration>(options_.timeout);
-  Clock::time_point without_reader = Clock::now();  // the last time when there was a reader
+  const auto timeout = std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  Clock::time_point last_reader_time = Clock::now();  // the last time when there was a reader
   while (true) {
     read_boards();
     throw_reader_error();
     if (ready()) return;
     if (!readers_.empty()) {
       wait_briefly(lock, Clock::time_point::max());
-      without_reader = Clock::now();
-    } else if (!wait_briefly(lock, without_reader + limit)) {
+      last_reader_time = Clock::now();
+    } else if (!wait_briefly(lock, last_reader_time + timeout)) {
       base::throw_system_error(ETIMEDOUT, url_, ": no reader has come within ", seconds_text(options_.timeout),
                                "; this is ", program_, ", which writes ", describe_array_type(type_),
                                " and meets its readers in ", meeting_folder(), ". Start one that opens ", url_,
@@ -146,11 +147,12 @@ void WriterControl::wait_for_readers() {
   while (true) {
     throw_reader_error();
     // Readers that have attached and left count as well.
-    if (attached_ >= expected) return;
+    if (attached_readers_ >= expected) return;
     if (!wait_briefly(lock, until))
       base::throw_system_error(
           ETIMEDOUT, url_, ": ",
-          attached_ == 0 ? "no reader has" : text("only ", attached_, " of ", expected, " readers have"),
+          attached_readers_ == 0 ? "no reader has"
+                                 : text("only ", attached_readers_, " of ", expected, " readers have"),
           " come within ", seconds_text(options_.timeout), "; this is ", program_, ", which writes ",
           describe_array_type(type_), " and meets its readers in ", meeting_folder(),
           ". Start them, give them more time by timeout=, or do not wait for them by readers=0");
@@ -230,8 +232,8 @@ void WriterControl::abort(const std::string& why) noexcept {
 
 base::Rejection WriterControl::find_mismatch(const AttachRequest& reader) const {
   if (type_.element_bytes == 0) return {};  // each step describes its arrays
-  const bool same = reader.dtype.empty() || type_.dtype.empty() || reader.dtype == type_.dtype;
-  const bool fits = same || copy::ElementCast::find(type_.dtype, reader.dtype, reader.casting);
+  const bool is_same_dtype = reader.dtype.empty() || type_.dtype.empty() || reader.dtype == type_.dtype;
+  const bool fits = is_same_dtype || copy::ElementCast::find(type_.dtype, reader.dtype, reader.casting);
   if (fits && (!reader.shape || *reader.shape == type_.shape)) return {};
   std::string casting;
   if (!fits && reader.casting != copy::Casting::kNo) {
@@ -255,7 +257,7 @@ std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t
   for (const auto& [number, message] : steps_)
     if (number >= first) board->announce(number, message);
   board->request_notifications(notifications_requested_);
-  if (schedule_.ended()) board->close();
+  if (schedule_.has_ended()) board->close();
   return board;
 }
 
@@ -273,7 +275,8 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const st
   } else if (!abort_reason_.empty()) {
     rejection = base::Rejection(abort_reason_);
     code = ECONNREFUSED;
-  } else if (rejection && options_.when_full == FullQueuePolicy::kWait && std::cmp_less(attached_, options_.readers)) {
+  } else if (rejection && options_.when_full == FullQueuePolicy::kWait &&
+             std::cmp_less(attached_readers_, options_.readers)) {
     // A mismatch is an error of the writer too while it waits for its first readers; later ones are only rejected.
     reader_error_ = rejection.reason();
   }
@@ -288,11 +291,12 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const st
       readers_[peer->number()] = {id, request.program, request.processes, peer, make_board(*peer, id)};
     } catch (...) {
       readers_.erase(peer->number());
-      schedule_.leave(id, false);  // otherwise steps would be held for a reader that is not in readers_
+      // Otherwise steps would be held for a reader that is not in readers_.
+      schedule_.leave(id, /*counts_as_read=*/false);
       throw;
     }
     const Reader& reader = readers_.at(peer->number());
-    ++attached_;
+    ++attached_readers_;
     send(*peer, Frame::kWelcome, std::as_bytes(std::span(answer)), reader.board ? reader.board->descriptor() : -1);
   }
   changed_.notify_all();
@@ -337,8 +341,8 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
   if (kind == Frame::kAttach) return attach(peer, body);
   if (kind == Frame::kStatus) {
     read_boards();
-    const std::string all = status();
-    return send(*peer, Frame::kStatusText, std::as_bytes(std::span(all)));
+    const std::string encoded = encode_status();
+    return send(*peer, Frame::kStatusText, std::as_bytes(std::span(encoded)));
   }
   const auto found = readers_.find(peer->number());
   if (found == readers_.end()) return;  // the reader was dropped
@@ -348,7 +352,7 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
       serve(found->second);
       break;
     case Frame::kDone:
-      found->second.joined() ? read_board(found->second) : schedule_.done(found->second.id);
+      found->second.is_joined() ? read_board(found->second) : schedule_.done(found->second.id);
       serve_all();
       changed_.notify_all();
       break;
@@ -365,15 +369,15 @@ void WriterControl::closed(const std::shared_ptr<Peer>& peer, const std::string&
   drop(peer->number(), DropReason::kFailed, text("is lost: ", why));
 }
 
-std::string WriterControl::status() const {
+std::string WriterControl::encode_status() const {
   StatusAnswer answer;
   answer.program = program_;
   answer.processes = processes_;
   answer.type = type_;
-  answer.steps = schedule_.published();
+  answer.steps = schedule_.published_steps();
   answer.queued = schedule_.queued_steps();
   answer.queue = schedule_.slots();
-  answer.dropped = schedule_.dropped();
+  answer.dropped = schedule_.dropped_steps();
   answer.bytes = bytes_;
   for (const auto& [number, reader] : readers_)
     answer.readers.push_back({reader.program, reader.processes, schedule_.position(reader.id) + 1});

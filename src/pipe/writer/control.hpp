@@ -51,14 +51,16 @@ class WriterControl {
 
   // Called on the server's thread.
 
-  /// Handles a frame of process 0 of a reader, or a status request.  errors  kSystem, EPROTO: an invalid frame.
+  /// Handles a frame that has been received from process 0 of a reader, or a status request.
+  /// errors  kSystem, EPROTO: an invalid frame.
   void received(const std::shared_ptr<transport::native::Peer>& peer, const transport::native::FrameHead& head,
                 std::span<const std::byte> body);
+  /// Handles the end of a connection.  why: the reason, for errors.
   void closed(const std::shared_ptr<transport::native::Peer>& peer, const std::string& why);
 
  private:
   struct Reader {
-    std::uint64_t id = 0;
+    std::uint64_t id = 0;  // in schedule_
     std::string program;
     std::int64_t processes = 1;
     std::shared_ptr<transport::native::Peer> peer;
@@ -66,8 +68,9 @@ class WriterControl {
     bool is_waiting = false;       // the reader waits for a step
     bool end_was_sent = false;     // kEnd was sent to the reader
 
-    bool joined() const { return board && board->joined(); }
+    bool is_joined() const { return board && board->is_joined(); }
   };
+  /// Handles kAttach: adds the reader, or rejects it.
   void attach(const std::shared_ptr<transport::native::Peer>& peer, std::span<const std::byte> body);
   /// Returns the reason why the array of the pipe is not the one that a reader expects; empty if it is.
   base::Rejection find_mismatch(const AttachRequest& reader) const;
@@ -85,7 +88,8 @@ class WriterControl {
   enum class DropReason : std::uint8_t { kLeft, kFailed };
   /// Removes a reader.  why: the end of a sentence for the error of a kFailed reader.
   void drop(std::uint64_t peer, DropReason reason, const std::string& why);
-  std::string status() const;
+  /// Returns the encoded StatusAnswer.
+  std::string encode_status() const;
   /// Throws the error that a reader has caused since the last call, if any.
   /// errors  kSystem, EPIPE.
   void throw_reader_error();
@@ -99,6 +103,7 @@ class WriterControl {
   /// Waits for `ready`; without a reader at most for the timeout in the options.
   template <typename Ready>
   void wait(std::unique_lock<std::mutex>& lock, Ready&& ready);
+  /// Continues wait() without polling, after the readers were requested to notify.
   template <typename Ready>
   void wait_asleep(std::unique_lock<std::mutex>& lock, Ready&& ready);
 
@@ -108,16 +113,16 @@ class WriterControl {
   const int processes_;
   const Options options_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable changed_;  // notified when readers attach, leave, fail or finish steps
   Schedule schedule_;
   Polling polling_;
   std::map<std::uint64_t, Reader> readers_;    // by number of the connection
-  std::size_t attached_ = 0;                   // number of readers that have attached so far
+  std::size_t attached_readers_ = 0;           // number of readers that have attached so far
   std::map<std::int64_t, std::string> steps_;  // held steps and the last one, encoded
   std::int64_t bytes_ = 0;                     // of all published steps
   bool notifications_requested_ = false;       // from readers with boards
-  std::string reader_error_;
-  std::string abort_reason_;
+  std::string reader_error_;                   // for the program's thread; empty: none
+  std::string abort_reason_;                   // empty: the writer has not aborted
 };
 
 }  // namespace plait::pipe

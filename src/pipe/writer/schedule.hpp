@@ -22,8 +22,10 @@ enum class FullQueuePolicy : std::uint8_t {
 /// threads  One at a time.
 class Schedule {
  public:
+  /// slots: maximum number of steps that are held at a time.
   Schedule(int slots, FullQueuePolicy when_full);
 
+  /// A step that the writer may write, and its slot.
   struct BegunStep {
     std::int64_t step = 0;
     int slot = 0;
@@ -35,11 +37,12 @@ class Schedule {
   /// Discards the begun step; its number is used again.
   void cancel();
   /// Ends the sequence of steps.
-  void end() { ended_ = true; }
-  bool ended() const { return ended_; }
+  void end() { has_ended_ = true; }
+  bool has_ended() const { return has_ended_; }
 
-  /// Adds a reader, which begins with the oldest held step.
+  /// Adds a reader, which begins with the oldest held step.  Returns its identification for the functions below.
   std::uint64_t attach();
+  /// A step that a reader may read, and its slot.
   struct ReadSlot {
     std::int64_t step = 0;
     int slot = 0;
@@ -57,11 +60,11 @@ class Schedule {
   /// Returns true if the sequence has ended and a reader has read all steps.
   bool is_at_end(std::uint64_t reader) const;
   /// Returns true if the sequence has ended and all steps are read.
-  bool is_over() const { return ended_ && is_drained(); }
+  bool is_over() const { return has_ended_ && is_drained(); }
   /// Returns true if no reader needs any held step.
   bool is_drained() const;
-  std::int64_t published() const { return published_; }
-  std::int64_t dropped() const { return dropped_; }
+  std::int64_t published_steps() const { return published_; }
+  std::int64_t dropped_steps() const { return dropped_; }
   bool holds(std::int64_t step) const;
   int queued_steps() const { return static_cast<int>(steps_.size()); }
   int slots() const { return slots_; }
@@ -73,7 +76,7 @@ class Schedule {
   struct Step {
     std::int64_t number = 0;
     int slot = 0;
-    bool read = false;  // true if any reader has finished it
+    bool was_read = false;  // true if any reader has finished it
   };
   struct Reader {
     std::int64_t position = -1;  // the last step that it has read
@@ -85,18 +88,18 @@ class Schedule {
   /// Returns true if a reader is reading the step or will read it, or if no reader is attached and none has read it.
   bool is_needed(const Step& step) const;
   /// Removes the steps that no reader needs, and frees their slots.
-  void release();
+  void release_unneeded_steps();
 
   int slots_;
   FullQueuePolicy when_full_;
   std::deque<Step> steps_;     // published, ascending
   std::optional<Step> begun_;  // begun, not published
-  std::vector<int> free_;      // free slots
+  std::vector<int> free_slots_;
   std::map<std::uint64_t, Reader> readers_;
   std::uint64_t last_reader_ = 0;
   std::int64_t published_ = 0;  // number of published steps, and of the next step
   std::int64_t dropped_ = 0;
-  bool ended_ = false;
+  bool has_ended_ = false;
 };
 
 }  // namespace plait::pipe

@@ -1,3 +1,6 @@
+// Answers frames of readers. Each process of the writer answers requests for memory and elements; process 0 passes all
+// other frames to its WriterControl.
+
 #include "pipe/writer/service.hpp"
 
 #include <cerrno>
@@ -28,8 +31,8 @@ void WriterService::set_directory(std::vector<std::string> group, std::vector<st
 void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& head, std::span<const std::byte> body) {
   switch (static_cast<Frame>(head.kind)) {
     case Frame::kFindEndpoints: {
-      const bool leaders = base::decode<std::int64_t>(body, kOtherEnd) == kLeaders;
-      const std::string endpoints = base::encode(leaders ? groups_ : group_);
+      const bool wants_leaders = base::decode<std::int64_t>(body, kOtherEnd) == kLeaders;
+      const std::string endpoints = base::encode(wants_leaders ? groups_ : group_);
       return send(*peer, Frame::kEndpoints, head.tag, std::as_bytes(std::span(endpoints)));
     }
     case Frame::kMap: {
@@ -53,16 +56,16 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
           },
           nullptr);
     }
-    default: break;
+    default: break;  // for control_
   }
   if (!control_) base::throw_system_error(EPROTO, "a frame that this process of a pipe does not know");
   control_->received(peer, head, body);
 }
 
 void WriterService::append_part(std::uint64_t peer, std::span<const std::byte> part) {
-  std::string& all = parts_[peer];
-  if (all.size() + part.size() > kMaxRequest) base::throw_system_error(EPROTO, "a request is too long");
-  all.append(reinterpret_cast<const char*>(part.data()), part.size());
+  std::string& request = parts_[peer];
+  if (request.size() + part.size() > kMaxRequest) base::throw_system_error(EPROTO, "a request is too long");
+  request.append(reinterpret_cast<const char*>(part.data()), part.size());
 }
 
 void WriterService::received(const std::shared_ptr<Peer>& peer, const FrameHead& head,

@@ -14,6 +14,8 @@
 
 namespace plait::pipe {
 
+/// The service that a writer's server calls for each frame and each closed connection.
+/// threads  The server's thread, after set_directory().
 class WriterService : public transport::native::Service {
  public:
   /// control: nullptr except in process 0.
@@ -31,6 +33,7 @@ class WriterService : public transport::native::Service {
   void closed(const std::shared_ptr<transport::native::Peer>& peer, const std::string& why) override;
 
  private:
+  /// Answers a complete request.
   void serve(const std::shared_ptr<transport::native::Peer>& peer, const transport::native::FrameHead& head,
              std::span<const std::byte> body);
   /// Appends a kPart to the incomplete request of a connection.
@@ -38,8 +41,8 @@ class WriterService : public transport::native::Service {
 
   std::shared_ptr<StepStore> steps_;
   std::shared_ptr<WriterControl> control_;
-  std::vector<std::string> group_;
-  std::vector<std::string> groups_;
+  std::vector<std::string> group_;              // see set_directory()
+  std::vector<std::string> groups_;             // see set_directory()
   std::map<std::uint64_t, std::string> parts_;  // received parts of incomplete requests, by number of the connection
 };
 

@@ -1,3 +1,6 @@
+// Stores the steps of a writer's process in slots, and packs elements for readers on other hosts. A packing is planned
+// once for each pair of layouts and ranks, and cached, because every step usually has the same layouts.
+
 #include "pipe/writer/step_store.hpp"
 
 #include <algorithm>
@@ -20,7 +23,7 @@ StepStore::StepStore(int slots, std::int64_t process) : process_(process), slots
 
 void StepStore::begin(std::int64_t step, int slot) {
   const std::scoped_lock lock(mutex_);
-  begun_ = slot;
+  begun_slot_ = slot;
   Slot& target = slots_[static_cast<std::size_t>(slot)];
   target.memory.grow(Placement::kHeaderBytes);
   // Set the number before the first write. Readers of this step get it only after publish(); a dropped reader that
@@ -32,7 +35,7 @@ void StepStore::begin(std::int64_t step, int slot) {
 }
 
 void StepStore::add(const Layout& layout, std::int64_t element_bytes, std::span<const copy::LocalArray> arrays) {
-  Slot& slot = slots_[static_cast<std::size_t>(begun_)];
+  Slot& slot = slots_[static_cast<std::size_t>(begun_slot_)];
   const std::size_t variable = slot.arrays.size();
   {
     const std::scoped_lock lock(mutex_);
@@ -66,9 +69,9 @@ std::shared_ptr<const exchange::PackedMessage> StepStore::plan(const Layout& sou
   plan_request.step = plan_request.slot = 0;
   plan_request.variable = element_bytes;
   const std::string key = base::encode(plan_request, std::string_view(spelling(source)));
-  const auto known = std::ranges::find_if(plans_, [&](const CachedPlan& candidate) { return candidate.key == key; });
-  if (known != plans_.end()) {
-    plans_.splice(plans_.begin(), plans_, known);
+  const auto cached = std::ranges::find_if(plans_, [&](const CachedPlan& candidate) { return candidate.key == key; });
+  if (cached != plans_.end()) {
+    plans_.splice(plans_.begin(), plans_, cached);
     return plans_.front().packed;
   }
   const plan::RegionPairs pairs(source, Layout::parse(request.layout), request.region, request.fill_halo);
@@ -83,8 +86,8 @@ std::shared_ptr<const exchange::PackedMessage> StepStore::plan(const Layout& sou
 
 StepStore::StoredArray StepStore::find_array(const ElementRequest& request) const {
   const std::scoped_lock lock(mutex_);
-  const bool exists = request.slot >= 0 && static_cast<std::size_t>(request.slot) < slots_.size();
-  const Slot* slot = exists ? &slots_[static_cast<std::size_t>(request.slot)] : nullptr;
+  const bool has_slot = request.slot >= 0 && static_cast<std::size_t>(request.slot) < slots_.size();
+  const Slot* slot = has_slot ? &slots_[static_cast<std::size_t>(request.slot)] : nullptr;
   if (slot == nullptr || slot->memory.data() == nullptr || slot->step != request.step ||
       slot->memory.step() != request.step)
     base::throw_system_error(ESTALE, "the writer no longer holds step ", request.step);
@@ -107,7 +110,7 @@ StepStore::Message StepStore::find(const ElementRequest& request) {
   // Plan without holding mutex_, because this may be slow; pack() checks that the slot still has the step.
   message.packed_ = plan(found.layout, request, found.element_bytes);
   message.element_bytes_ = found.element_bytes;
-  message.from_ = found.from;
+  message.source_ = found.from;
   return message;
 }
 
@@ -124,15 +127,15 @@ bool StepStore::pack(const Message& message, std::int64_t offset, std::span<std:
 void StepStore::Message::pack(std::int64_t offset, std::span<std::byte> into) const {
   const auto bytes = static_cast<std::int64_t>(into.size());
   if (offset % element_bytes_ == 0 && bytes % element_bytes_ == 0) {
-    packed_->pack(offset / element_bytes_, (offset + bytes) / element_bytes_, from_, into.data());
+    packed_->pack(offset / element_bytes_, (offset + bytes) / element_bytes_, source_, into.data());
     return;
   }
   // The frame begins or ends within an element: pack whole elements into a buffer, and copy the part in question.
   const std::int64_t first = offset / element_bytes_;
   const std::int64_t last = (offset + bytes + element_bytes_ - 1) / element_bytes_;
-  std::vector<std::byte> whole(static_cast<std::size_t>((last - first) * element_bytes_));
-  packed_->pack(first, last, from_, whole.data());
-  std::copy_n(whole.data() + (offset - first * element_bytes_), bytes, into.data());
+  std::vector<std::byte> elements(static_cast<std::size_t>((last - first) * element_bytes_));
+  packed_->pack(first, last, source_, elements.data());
+  std::copy_n(elements.data() + (offset - first * element_bytes_), bytes, into.data());
 }
 
 }  // namespace plait::pipe

@@ -49,7 +49,7 @@ class StepStore {
     std::int64_t step_ = 0;
     int slot_ = 0;
     std::shared_ptr<const exchange::PackedMessage> packed_;
-    copy::LocalArray from_;
+    copy::LocalArray source_;
     std::int64_t element_bytes_ = 1;
   };
   /// Prepares the answer to a request.
@@ -66,24 +66,27 @@ class StepStore {
     std::vector<std::pair<Layout, std::int64_t>> arrays;  // each with the bytes of an element
     std::optional<Placement> placement;
   };
+  /// The packing of the elements of a request.
   struct CachedPlan {
     std::string key;
     std::shared_ptr<const exchange::PackedMessage> packed;
   };
   static constexpr std::size_t kMaxPlans = 64;
+  /// The local array of a request's sender in its slot.
   struct StoredArray {
     Layout layout;
     std::int64_t element_bytes = 0;
     copy::LocalArray from;
   };
   StoredArray find_array(const ElementRequest& request) const;
+  /// Returns the packing for a request: a cached one, or a new one.
   std::shared_ptr<const exchange::PackedMessage> plan(const Layout& source, const ElementRequest& request,
                                                       std::int64_t element_bytes);
 
   const std::int64_t process_;
   mutable std::mutex mutex_;
   std::vector<Slot> slots_;
-  int begun_ = -1;
+  int begun_slot_ = -1;  // the slot of the step that is being written
   std::mutex plans_mutex_;
   std::list<CachedPlan> plans_;  // most recently used first
 };

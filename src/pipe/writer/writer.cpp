@@ -1,3 +1,6 @@
+// One process of a writer. Each process stores its local arrays of a step in its StepStore and serves them; process 0
+// also registers the name of the pipe and announces the steps to the readers (WriterControl).
+
 #include "pipe/writer/writer.hpp"
 
 #include <array>
@@ -23,14 +26,14 @@ Writer::Writer(collective::Collective& call, const std::string& url, const Optio
     : url_(url), options_(options), is_first_rank_(call.transport().rank() == 0) {
   transport::Transport& transport = call.transport();
   std::string secret;
-  const std::exception_ptr failed = collective::caught([&] {
+  const std::exception_ptr failure = collective::caught([&] {
     if (is_first_rank_) secret = Key::random().text();
   });
   // Broadcast even after a failure, because the other ranks wait for it; the next phase reports the error.
   secret = collective::broadcast_text(transport, secret);
   const std::string program = this_program();
   call.run_phase([&] {
-    if (failed) std::rethrow_exception(failed);
+    if (failure) std::rethrow_exception(failure);
     steps_ = std::make_shared<StepStore>(options.queue, holds_all_ranks ? -1 : transport.rank());
     if (is_first_rank_) control_ = std::make_shared<WriterControl>(url, type, program, transport.size(), options);
     service_ = std::make_shared<WriterService>(steps_, control_);
@@ -63,12 +66,12 @@ Writer::~Writer() { abort("it has ended without closing the pipe"); }
 
 std::optional<Step> Writer::begin_step(collective::Collective& call, const Attributes& attributes) {
   std::array<std::int64_t, 2> numbers{};
-  const std::exception_ptr failed = collective::caught([&] {
+  const std::exception_ptr failure = collective::caught([&] {
     if (!is_first_rank_) return;
     const Schedule::BegunStep begun = control_->begin();
     numbers = {begun.step, begun.slot};
   });
-  collective::broadcast_numbers(call.transport(), failed, numbers);
+  collective::broadcast_numbers(call.transport(), failure, numbers);
   step_ = {};
   step_.number = numbers[0];
   step_.slot = static_cast<int>(numbers[1]);
@@ -123,7 +126,7 @@ void Writer::finish(collective::Collective& call) {
     if (is_first_rank_) control_->finish();
   });
   is_over_ = true;
-  meeting_.reset();  // before the server ends, so that no reader finds it
+  meeting_.reset();  // before the server ends, so that no reader finds a server that has ended
   server_.reset();
 }
 

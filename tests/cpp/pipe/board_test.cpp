@@ -1,3 +1,4 @@
+// The shared memory in which a writer announces steps, and polling before an end of the pipe sleeps.
 #include "pipe/board.hpp"
 
 #include <fcntl.h>
@@ -19,20 +20,20 @@ class PipeBoard : public testing::Test {
   void SetUp() override {
     writer_ = Board::create(kFirst);
     ASSERT_NE(writer_, nullptr);
-    EXPECT_FALSE(writer_->joined());
+    EXPECT_FALSE(writer_->is_joined());
     reader_ = Board::join(Descriptor(::fcntl(writer_->descriptor(), F_DUPFD_CLOEXEC, 0)));
     ASSERT_NE(reader_, nullptr);
   }
 
-  static constexpr std::int64_t kFirst = 40;
+  static constexpr std::int64_t kFirst = 40;  // the first step of the reader; not 0, as for one that attaches late
   std::unique_ptr<Board> writer_;
   std::unique_ptr<Board> reader_;
   std::string message_;
 };
 
 TEST_F(PipeBoard, AnnouncesStepsOneAfterTheOther) {
-  EXPECT_TRUE(writer_->joined());
-  ASSERT_EQ(reader_->first(), kFirst);
+  EXPECT_TRUE(writer_->is_joined());
+  ASSERT_EQ(reader_->first_step(), kFirst);
   EXPECT_FALSE(reader_->begin(kFirst, message_));
   for (std::int64_t step = kFirst; step < kFirst + 3 * Board::kEntries; ++step) {
     EXPECT_FALSE(reader_->begin(step, message_));
@@ -50,9 +51,10 @@ TEST_F(PipeBoard, StepsBeyondTheCapacityAreNotAnnounced) {
   for (std::int64_t step = kFirst; step < kFirst + Board::kEntries + 2; ++step) writer_->announce(step, "words");
   for (std::int64_t step = kFirst; step < kFirst + Board::kEntries; ++step) ASSERT_TRUE(reader_->begin(step, message_));
   EXPECT_FALSE(reader_->begin(kFirst + Board::kEntries, message_))
-      << "it would have replaced a step that may still be read";
+      << "the announcement would have replaced a step that may still be read";
   reader_->record_begun(kFirst + Board::kEntries + 1);
   reader_->finish(kFirst + Board::kEntries + 1);
+  // A description that is too long for an entry is not announced either.
   const std::int64_t next = kFirst + Board::kEntries + 2;
   writer_->announce(next, std::string(Board::kMaxMessage + 1, 'w'));
   EXPECT_FALSE(reader_->begin(next, message_));
@@ -82,18 +84,19 @@ TEST(PipeBoardMemory, OtherDescriptorsAreRejected) {
 TEST(PipePolling, PollsRarelyAfterFailures) {
   plait::pipe::Polling polling;
   const auto count_polls = [&](bool succeeds) {
-    int number = 0;
+    int polls = 0;
     EXPECT_EQ(polling.run([&] {
-      ++number;
+      ++polls;
       return succeeds;
     }),
               succeeds);
-    return number;
+    return polls;
   };
+  // Each failed poll doubles the number of waits that do not poll (which check the condition once), up to 32.
   EXPECT_GT(count_polls(false), 1);
-  for (const int left_out : {1, 2, 4, 8, 16, 32, 32}) {
-    for (int i = 0; i < left_out; ++i) EXPECT_EQ(count_polls(false), 1) << left_out;
-    EXPECT_GT(count_polls(false), 1) << left_out;
+  for (const int skipped_waits : {1, 2, 4, 8, 16, 32, 32}) {
+    for (int i = 0; i < skipped_waits; ++i) EXPECT_EQ(count_polls(false), 1) << skipped_waits;
+    EXPECT_GT(count_polls(false), 1) << skipped_waits;
   }
   for (int i = 0; i < 32; ++i) EXPECT_EQ(count_polls(true), 1) << "a condition that holds is detected at once";
   EXPECT_EQ(count_polls(true), 1);

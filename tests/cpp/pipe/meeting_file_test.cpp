@@ -1,3 +1,4 @@
+// The files by which readers find the writer of a pipe: their content, their locks, and files of killed writers.
 #include "pipe/meeting_file.hpp"
 
 #include <fcntl.h>
@@ -56,15 +57,15 @@ TEST_F(PipeMeeting, ReadersFindTheInvitationOfTheWriter) {
     EXPECT_EQ(invitation->endpoints.addresses, invitation_.endpoints.addresses);
     EXPECT_EQ(invitation->program, "a test");
     EXPECT_EQ(meeting_names(), std::vector<std::string>{"flow"});
-    struct stat mode{};
-    ASSERT_EQ(::stat(file.path().c_str(), &mode), 0);
-    EXPECT_EQ(mode.st_mode & 0777U, 0600U);
+    struct stat status{};
+    ASSERT_EQ(::stat(file.path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, 0600U);
   }
   EXPECT_FALSE(find_invitation("flow").has_value());
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-TEST_F(PipeMeeting, ANameThatIsInUseIsAnError) {
+TEST_F(PipeMeeting, ASecondWriterOfANameIsAnErrorThatNamesTheFirst) {
   const MeetingFile file("flow", invitation_);
   try {
     const MeetingFile other("flow", invitation_);
@@ -79,6 +80,7 @@ TEST_F(PipeMeeting, ANameThatIsInUseIsAnError) {
 TEST_F(PipeMeeting, ReplacesTheFileOfAKilledWriter) {
   const pid_t child = ::fork();
   if (child == 0) {
+    // The object is never destroyed, as in a killed process, so the file remains.
     const auto* file = new MeetingFile("flow", invitation_);
     ::_exit(file->path().empty() ? 1 : 0);
   }
@@ -118,7 +120,7 @@ TEST_F(PipeMeeting, FoldersThatOtherUsersSeeAreErrors) {
 TEST_F(PipeMeeting, ALockedFileThatIsNoInvitationIsAnError) {
   const fs::path path = folder_ / "flow.pipe";
   std::ofstream(path) << "something\nelse\nin\nhere\n";
-  EXPECT_FALSE(find_invitation("flow").has_value());
+  EXPECT_FALSE(find_invitation("flow").has_value()) << "a file without a lock belongs to no writer";
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   struct flock lock{};
   lock.l_type = F_WRLCK;
@@ -131,10 +133,10 @@ TEST(PipePrograms, AreParsedFromTheirText) {
   const Program program = parse_program(this_program());
   EXPECT_EQ(program.process, ::getpid());
   EXPECT_EQ(program.host, plait::transport::native::own_host().name);
-  const Program odd = parse_program("a (process 1 on b) (process 4711 on node-7.org)");
-  EXPECT_EQ(odd.name, "a (process 1 on b)");
-  EXPECT_EQ(odd.process, 4711);
-  EXPECT_EQ(odd.host, "node-7.org");
+  const Program nested_parentheses = parse_program("a (process 1 on b) (process 4711 on node-7.org)");
+  EXPECT_EQ(nested_parentheses.name, "a (process 1 on b)");
+  EXPECT_EQ(nested_parentheses.process, 4711);
+  EXPECT_EQ(nested_parentheses.host, "node-7.org");
   for (const char* other : {"", "a program", "a (process x on b)", "a (process 4711)", "a (process 4711 on b"}) {
     EXPECT_EQ(parse_program(other).name, other);
     EXPECT_EQ(parse_program(other).process, 0);

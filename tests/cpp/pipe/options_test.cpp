@@ -1,3 +1,4 @@
+// Options in the URLs of pipes, the encoding of step descriptions, and the offsets of arrays in a slot.
 #include "pipe/options.hpp"
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@ using plait::Error;
 using plait::Layout;
 using namespace plait::pipe;
 
+/// Returns the error text of an invalid URL; empty if it is valid.
 std::string options_error(const std::string& url) {
   try {
     parse_options(url);
@@ -20,7 +22,7 @@ std::string options_error(const std::string& url) {
   return "";
 }
 
-TEST(PipeOptions, AreReadFromTheName) {
+TEST(PipeOptions, AreParsedFromTheUrl) {
   const Options options =
       parse_options("pipe:flow?queue=5&drop=oldest&readers=0&timeout=2.5&network=eth1&ports=4700-4800");
   EXPECT_EQ(options.name, "flow");
@@ -47,15 +49,15 @@ TEST(PipeDescription, IsDecodedUnchanged) {
   step.slot = 1;
   step.attributes = {{"time", 0.25}, {"name", std::string("x\0y", 3)}, {"count", std::int64_t{-3}}};
   step.variables = {{"data", {{3, 4}, "<f8", 8, plait::Order::kC}, "3x4 (block, *) onto (2)"}, {"p", {{}, "", 3}, ""}};
-  const auto back = plait::base::decode<StepDescription>(plait::base::encode(step), kOtherEnd);
-  EXPECT_EQ(back.number, 7);
-  EXPECT_EQ(back.slot, 1);
-  EXPECT_EQ(back.attributes, step.attributes);
-  ASSERT_EQ(back.variables.size(), 2U);
-  EXPECT_EQ(back.variables[0].type.shape, (plait::Extents{3, 4}));
-  EXPECT_EQ(back.variables[0].layout, step.variables[0].layout);
-  EXPECT_EQ(back.variables[1].type.element_bytes, 3);
-  EXPECT_EQ(back.find("p"), &back.variables[1]);
+  const auto decoded = plait::base::decode<StepDescription>(plait::base::encode(step), kOtherEnd);
+  EXPECT_EQ(decoded.number, 7);
+  EXPECT_EQ(decoded.slot, 1);
+  EXPECT_EQ(decoded.attributes, step.attributes);
+  ASSERT_EQ(decoded.variables.size(), 2U);
+  EXPECT_EQ(decoded.variables[0].type.shape, (plait::Extents{3, 4}));
+  EXPECT_EQ(decoded.variables[0].layout, step.variables[0].layout);
+  EXPECT_EQ(decoded.variables[1].type.element_bytes, 3);
+  EXPECT_EQ(decoded.find("p"), &decoded.variables[1]);
 }
 
 TEST(PipeDescription, TruncatedBytesAreAnError) {
@@ -70,7 +72,7 @@ TEST(PipeDescription, TruncatedBytesAreAnError) {
 
 TEST(PipePlacement, AlignsPartsToCacheLines) {
   const Layout layout = Layout::parse("10x3 (block, *) onto (4)");
-  Placement all(-1);
+  Placement all(-1);  // -1: a process that holds all ranks
   all.add(layout, 8);
   std::int64_t expected = Placement::kHeaderBytes;
   for (std::int64_t rank = 0; rank < 4; ++rank) {
@@ -78,7 +80,7 @@ TEST(PipePlacement, AlignsPartsToCacheLines) {
     expected += (layout.local_elements(rank) * 8 + 63) / 64 * 64;
   }
   EXPECT_EQ(all.end(), expected);
-  Placement single(2);
+  Placement single(2);  // process 2 holds rank 2 only: 3x3 elements of 8 bytes are 72, rounded up to 128
   single.add(layout, 8);
   single.add(layout, 1);
   EXPECT_EQ(single.offset(0, 2), Placement::kHeaderBytes);

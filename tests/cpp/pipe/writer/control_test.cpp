@@ -1,3 +1,4 @@
+// Process 0 of a writer, with readers that the test plays: which frames it sends them, and when it needs none.
 #include "pipe/writer/control.hpp"
 
 #include <fcntl.h>
@@ -23,10 +24,10 @@ using transport::native::FrameHead;
 /// The server's connection to the process of a reader's rank 0; records the frames that are sent to it.
 class RecordingPeer final : public transport::native::Peer {
  public:
-  RecordingPeer(std::uint64_t number, bool near) : number_(number), near_(near) {}
+  RecordingPeer(std::uint64_t number, bool is_local) : number_(number), is_local_(is_local) {}
 
   std::uint64_t number() const override { return number_; }
-  bool is_local() const override { return near_; }
+  bool is_local() const override { return is_local_; }
   void send(FrameHead head, std::span<const std::byte> /*body*/, int descriptor) override {
     frames_.push_back(static_cast<Frame>(head.kind));
     if (descriptor >= 0) board_ = Board::join(base::Descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)));
@@ -39,14 +40,15 @@ class RecordingPeer final : public transport::native::Peer {
 
  private:
   const std::uint64_t number_;
-  const bool near_;
+  const bool is_local_;
   std::vector<Frame> frames_;
   std::unique_ptr<Board> board_;
 };
 
 class PipeControl : public testing::Test {
  protected:
-  std::unique_ptr<WriterControl> control(const std::string& url) {
+  /// Returns the control of a writer of 4 doubles with the options in the URL.
+  std::unique_ptr<WriterControl> make_control(const std::string& url) {
     return std::make_unique<WriterControl>("pipe:flow", ArrayType{{4}, "<f8", 8, Order::kC}, "a test", 1,
                                            parse_options(url));
   }
@@ -56,7 +58,8 @@ class PipeControl : public testing::Test {
     const std::string body = kind == Frame::kAttach ? base::encode(request) : "";
     writer.received(from, {static_cast<std::uint32_t>(kind), 0, 0, body.size()}, std::as_bytes(std::span(body)));
   }
-  static std::int64_t write(WriterControl& writer) {
+  /// Begins and publishes the next step, and returns its number.
+  static std::int64_t publish_step(WriterControl& writer) {
     const Schedule::BegunStep begun = writer.begin();
     StepDescription step;
     step.number = begun.step;
@@ -68,13 +71,13 @@ class PipeControl : public testing::Test {
 };
 
 TEST_F(PipeControl, AReaderOfTheSameHostNeedsNoFrames) {
-  const auto writer = control("pipe:flow?queue=2");
+  const auto writer = make_control("pipe:flow?queue=2");
   const auto reader = std::make_shared<RecordingPeer>(1, true);
   send_frame(*writer, reader, Frame::kAttach);
   EXPECT_EQ(reader->take_frames(), std::vector{Frame::kWelcome});
   ASSERT_NE(reader->board(), nullptr);
-  for (std::int64_t step = reader->board()->first(); step < 100; ++step) {
-    EXPECT_EQ(write(*writer), step);
+  for (std::int64_t step = reader->board()->first_step(); step < 100; ++step) {
+    EXPECT_EQ(publish_step(*writer), step);
     ASSERT_TRUE(reader->board()->begin(step, message_));
     EXPECT_FALSE(reader->board()->finish(step));
   }
@@ -82,51 +85,51 @@ TEST_F(PipeControl, AReaderOfTheSameHostNeedsNoFrames) {
 }
 
 TEST_F(PipeControl, AFrameWakesASleepingWriter) {
-  const auto writer = control("pipe:flow?queue=1");
+  const auto writer = make_control("pipe:flow?queue=1");
   const auto reader = std::make_shared<RecordingPeer>(1, true);
   send_frame(*writer, reader, Frame::kAttach);
-  write(*writer);
-  std::thread writing([&] { EXPECT_EQ(write(*writer), 1); });
+  publish_step(*writer);
+  std::thread writing([&] { EXPECT_EQ(publish_step(*writer), 1); });
   ASSERT_TRUE(reader->board()->begin(0, message_));
-  // Waits until the writer sleeps; then only a frame wakes it.
+  // Wait until the writer has stopped polling and sleeps; then only a frame wakes it.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   if (reader->board()->finish(0)) send_frame(*writer, reader, Frame::kDone);
   writing.join();
   EXPECT_TRUE(reader->board()->begin(1, message_));
 }
 
-TEST_F(PipeControl, ASleepingReaderGetsAFrame) {
-  const auto writer = control("pipe:flow?queue=2");
+TEST_F(PipeControl, AReaderThatRequestsAStepGetsAFrame) {
+  const auto writer = make_control("pipe:flow?queue=2");
   const auto reader = std::make_shared<RecordingPeer>(1, true);
   send_frame(*writer, reader, Frame::kAttach);
   reader->take_frames();
   send_frame(*writer, reader, Frame::kNext);
   EXPECT_TRUE(reader->take_frames().empty());
-  write(*writer);
+  publish_step(*writer);
   EXPECT_EQ(reader->take_frames(), std::vector{Frame::kStep});
   reader->board()->record_begun(0);
   reader->board()->finish(0);
-  write(*writer);
+  publish_step(*writer);
   EXPECT_TRUE(reader->take_frames().empty()) << "the reader has not asked for it";
   EXPECT_TRUE(reader->board()->begin(1, message_));
 }
 
 TEST_F(PipeControl, ALateReaderGetsTheQueuedSteps) {
-  const auto writer = control("pipe:flow?queue=3&readers=0");
-  write(*writer);
-  write(*writer);
+  const auto writer = make_control("pipe:flow?queue=3&readers=0");
+  publish_step(*writer);
+  publish_step(*writer);
   const auto reader = std::make_shared<RecordingPeer>(1, true);
   send_frame(*writer, reader, Frame::kAttach);
-  EXPECT_EQ(reader->board()->first(), 0);
+  EXPECT_EQ(reader->board()->first_step(), 0);
   EXPECT_TRUE(reader->board()->begin(0, message_));
   EXPECT_TRUE(reader->board()->begin(1, message_));
 }
 
 TEST_F(PipeControl, AnAbortIsReportedBeforeTheQueuedSteps) {
-  const auto writer = control("pipe:flow?queue=2");
+  const auto writer = make_control("pipe:flow?queue=2");
   const auto reader = std::make_shared<RecordingPeer>(1, true);
   send_frame(*writer, reader, Frame::kAttach);
-  write(*writer);
+  publish_step(*writer);
   reader->take_frames();
   writer->abort("no more");
   EXPECT_FALSE(reader->board()->begin(0, message_));
@@ -134,13 +137,13 @@ TEST_F(PipeControl, AnAbortIsReportedBeforeTheQueuedSteps) {
 }
 
 TEST_F(PipeControl, ReadersWithoutABoardGetFrames) {
-  for (const bool drops : {false, true}) {
-    const auto writer = control(drops ? "pipe:flow?drop=oldest" : "pipe:flow");
-    const auto reader = std::make_shared<RecordingPeer>(1, drops);
+  for (const bool drops_steps : {false, true}) {
+    const auto writer = make_control(drops_steps ? "pipe:flow?drop=oldest" : "pipe:flow");
+    const auto reader = std::make_shared<RecordingPeer>(1, drops_steps);
     send_frame(*writer, reader, Frame::kAttach);
     EXPECT_EQ(reader->board(), nullptr);
     for (int step = 0; step < 5; ++step) {
-      write(*writer);
+      publish_step(*writer);
       reader->take_frames();
       send_frame(*writer, reader, Frame::kNext);
       EXPECT_EQ(reader->take_frames(), std::vector{Frame::kStep});
