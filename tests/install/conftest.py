@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from installed import BUILD_SECONDS, ROOT, Installation, openmpi_mpicc, own_mpicc
 
-MPIS = {"own": own_mpicc, "openmpi": openmpi_mpicc}
+FIND_MPICC = {"own": own_mpicc, "openmpi": openmpi_mpicc}
 
 
-@pytest.fixture(scope="session", params=MPIS)
+@pytest.fixture(scope="session", params=FIND_MPICC)
 def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Plait, installed into a folder that is then renamed: an installation must work at any location."""
-    mpicc = MPIS[request.param]()
+    mpicc = FIND_MPICC[request.param]()
     folder = tmp_path_factory.mktemp(request.param)
     command: list[str | Path] = [ROOT / "scripts/install.sh", folder / "first"]
     done = subprocess.run(

@@ -87,8 +87,8 @@ def compile_c(
 
 def test_cmake_package(installed: Installation, tmp_path: Path) -> None:
     settings = [f"-DCMAKE_PREFIX_PATH={installed.prefix}", f"-DCMAKE_C_FLAGS={' '.join(WARNINGS)}"]
-    shown = installed.run(["cmake", "-S", EXAMPLES, "-B", tmp_path, *settings], tmp_path)
-    assert "Warning" not in shown
+    printed = installed.run(["cmake", "-S", EXAMPLES, "-B", tmp_path, *settings], tmp_path)
+    assert "Warning" not in printed
     installed.run(["cmake", "--build", tmp_path], tmp_path)
     check_examples(installed, tmp_path)
 
@@ -141,7 +141,7 @@ target_link_libraries(field{kind} PRIVATE plait::fortran{kind})
 
 
 @pytest.mark.parametrize(
-    ("components", "setting", "says"),
+    ("components", "setting", "text"),
     [
         ("python", "", "The component python is missing: expected one of trace, mpi, fortran and sf"),
         ("mpi", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON", "The component mpi is missing: no MPI that fits was found"),
@@ -149,7 +149,7 @@ target_link_libraries(field{kind} PRIVATE plait::fortran{kind})
     ],
 )
 def test_cmake_says_why_a_component_is_missing(
-    installed: Installation, tmp_path: Path, components: str, setting: str, says: str
+    installed: Installation, tmp_path: Path, components: str, setting: str, text: str
 ) -> None:
     project = CXX_PROJECT.replace("REQUIRED", f"REQUIRED COMPONENTS {components}")
     (tmp_path / "CMakeLists.txt").write_text(project, encoding="utf-8")
@@ -159,7 +159,7 @@ def test_cmake_says_why_a_component_is_missing(
         [*command, *filter(None, [setting])], env=installed.environment(), capture_output=True, text=True, check=False
     )
     assert done.returncode != 0
-    assert says in " ".join(done.stderr.split())
+    assert text in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize(("package", "options"), [("plait-fortran", []), ("plait-fortran-i8", ["-fdefault-integer-8"])])
@@ -219,17 +219,29 @@ def test_shared_files_of_global_arrays(
     """Programs that include sf.h and sf.fh, in one folder and in one of each process."""
     programs = ROOT / "historical/tests/ga"
     compile_flags = [*compiler_options(installed, package), "-pthread"]
-    around = tmp_path / "around.o"
+    global_arrays_object = tmp_path / "around.o"
     installed.run(
-        [installed.mpicc, f"-DINTEGER={integer}", "-c", programs / "around.c", "-o", around, *compile_flags[:1]],
+        [
+            installed.mpicc,
+            f"-DINTEGER={integer}",
+            "-c",
+            programs / "around.c",
+            "-o",
+            global_arrays_object,
+            *compile_flags[:1],
+        ],
         tmp_path,
     )
-    installed.run(["cc", programs / "calls.c", around, "-o", tmp_path / "calls", *compile_flags], tmp_path)
+    installed.run(
+        ["cc", programs / "calls.c", global_arrays_object, "-o", tmp_path / "calls", *compile_flags], tmp_path
+    )
     assert installed.mpiexec(ranks, tmp_path / "calls") == ""
     if shutil.which("gfortran") is None:
         pytest.skip("there is no gfortran")
     sources = [programs / "records.f", programs / "flush.f"]
-    installed.run(["gfortran", *options, *sources, around, "-o", tmp_path / "records", *compile_flags], tmp_path)
+    installed.run(
+        ["gfortran", *options, *sources, global_arrays_object, "-o", tmp_path / "records", *compile_flags], tmp_path
+    )
     assert installed.mpiexec(ranks, tmp_path / "records") == ""
 
 
@@ -252,7 +264,7 @@ def test_every_header_is_installed(installed: Installation) -> None:
         assert str(installed.prefix.parent / "first") not in text.read_text(encoding="utf-8"), f"{text} cannot be moved"
 
 
-def test_install_wants_a_folder() -> None:
+def test_install_requires_a_folder() -> None:
     for command in (["scripts/install.sh"], ["scripts/install.sh", ""]):
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == 2

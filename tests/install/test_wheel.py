@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(BUILD_SECONDS)  # the first test waits until th
 README = re.findall(
     r"^```(?:python|text)\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
 )
-ALONE = """
+PROGRAM_WITHOUT_MPI = """
 import sys
 import numpy as np, plait
 comm = plait.world()
@@ -30,7 +30,7 @@ with plait.open("a.npy", comm=comm) as file:
 if comm.rank == 0:
     print(sums, [name for name in sys.modules if name.startswith(("mpi4py", "plait._mpi"))], plait.__file__)
 """
-BESIDE = """
+PROGRAM_WITH_MPI4PY = """
 import plait, plait.trace, plait.simulate
 from mpi4py import MPI
 comm = MPI.COMM_WORLD
@@ -56,8 +56,8 @@ def test_the_wheel_says_on_what_systems_it_works(trial: Trial) -> None:
     assert re.search(r"-manylinux_2_\d+_\w+\.whl$", trial.wheel.name)
 
 
-def test_alone(trial: Trial, tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(ALONE, encoding="utf-8")
+def test_a_program_without_mpi(trial: Trial, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM_WITHOUT_MPI, encoding="utf-8")
     for command, ranks in (([trial.python], 1), (["plait", "run", "-n", "4", trial.python], 4)):
         printed = trial.run([*command, "program.py"], tmp_path)
         columns = [float(sum(range(ranks))) * 8 / ranks * 8 / ranks] * ranks
@@ -71,7 +71,7 @@ def test_the_program_of_the_readme(trial: Trial, tmp_path: Path, mpi: str) -> No
     program, expected = README[:2]
     (tmp_path / "program.py").write_text(program, encoding="utf-8")
     assert trial.run(["mpiexec", "-n", "4", trial.python, "program.py"], tmp_path, mpi) == expected
-    (tmp_path / "beside.py").write_text(BESIDE, encoding="utf-8")
+    (tmp_path / "beside.py").write_text(PROGRAM_WITH_MPI4PY, encoding="utf-8")
     printed = trial.run(["mpiexec", "-n", "2", trial.python, "beside.py"], tmp_path, mpi)
     assert printed == "cannot open missing.npy: No such file or directory; check the name (on rank 0)\n" * 2
 
@@ -129,7 +129,7 @@ def test_pkg_config(trial: Trial, tmp_path: Path) -> None:
     assert {"-lplait", "-lplait_mpi_mpich"} <= set(found)
 
 
-def test_config_refuses_an_mpi_that_is_not_there(trial: Trial, tmp_path: Path) -> None:
+def test_config_rejects_an_mpi_without_a_library(trial: Trial, tmp_path: Path) -> None:
     with pytest.raises(
         AssertionError, match="there is no library for --mpi 'lam'; there are --mpi mpich, --mpi openmpi"
     ):
@@ -137,8 +137,8 @@ def test_config_refuses_an_mpi_that_is_not_there(trial: Trial, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("mpi", LIBRARIES)
-def test_scalapack_solves_what_comes_from_files(trial: Trial, tmp_path: Path, mpi: str) -> None:
-    """With the system's MPI of the family, which is another one than that of the other tests."""
+def test_scalapack_solves_equations_from_files(trial: Trial, tmp_path: Path, mpi: str) -> None:
+    """Use the system's MPI of the family (MPICH or Open MPI), while the other tests use those of Python packages."""
     wrapper, launcher = (shutil.which(f"{name}.{mpi}") for name in ("mpicc", "mpiexec"))
     if wrapper is None or launcher is None or not list(Path("/usr/lib").glob(f"*/libscalapack-{mpi}.so")):
         pytest.skip(f"Debian's packages libscalapack-{mpi}-dev and {mpi} are not installed")

@@ -1,7 +1,8 @@
 /* Calls MPI_Finalize while Plait still works in the background.
- * argv[1]: the work under way: started, thread, callback, abandoned, stream or "stream closed"; argv[2]: a new file;
- * argv[3]: the milliseconds by which rank 1 is later than the others, which call MPI_Finalize after half of that time,
- * so that threads that wait for rank 1 are inside MPI. */
+ * argv[1]: the pending operations: started, thread, callback, abandoned, stream or "stream closed"
+ * argv[2]: a new file
+ * argv[3]: the milliseconds by which rank 1 begins its operations after the others.  These call MPI_Finalize after half
+ *          of that time, when their threads that wait for rank 1 are inside MPI. */
 #define _GNU_SOURCE
 #include <plait_mpi.h>
 #include <pthread.h>
@@ -20,11 +21,11 @@ static plait_layout* layout;
 static plait_stream* stream;
 static plait_request* request;
 static int rank;
-static useconds_t behind;
+static useconds_t delay;
 
-static void must(plait_status status, const char* what) {
+static void check(plait_status status, const char* operations) {
   if (status == PLAIT_OK) return;
-  fprintf(stderr, "rank %d, %s: %s\n", rank, what, plait_message(NULL));
+  fprintf(stderr, "rank %d, %s: %s\n", rank, operations, plait_message(NULL));
   exit(4);
 }
 
@@ -39,20 +40,20 @@ static plait_file* open_new(const char* name, plait_comm* file_comm) {
   options.dtype = "<f8";
   options.memory = 1 << 16;
   options.strategy = "two-phase";
-  must(plait_open(name, "w", file_comm, &options, &opened), "open");
+  check(plait_open(name, "w", file_comm, &options, &opened), "open");
   return opened;
 }
 
 static void start_write(void) {
-  if (rank == 1) usleep(behind);
-  must(plait_start_write(file, layout, values, sizeof values, &request), "start");
-  if (rank != 1) usleep(behind / 2);
+  if (rank == 1) usleep(delay);
+  check(plait_start_write(file, layout, values, sizeof values, &request), "start");
+  if (rank != 1) usleep(delay / 2);
 }
 
 static int close_all(MPI_Comm communicator, int key, void* value, void* state) {
   (void)communicator, (void)key, (void)value, (void)state;
-  must(plait_request_free(&request), "wait");
-  must(plait_close(&file), "close");
+  check(plait_request_free(&request), "wait");
+  check(plait_close(&file), "close");
   return MPI_SUCCESS;
 }
 
@@ -69,25 +70,25 @@ static void abandon_all(const char* name) {
     plait_comm* duplicate_comm = NULL;
     char path[4096];
     MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
-    must(plait_comm_from_mpi(duplicate, &duplicate_comm), "communicator");
+    check(plait_comm_from_mpi(duplicate, &duplicate_comm), "communicator");
     snprintf(path, sizeof path, "%s.%d", name, i);
     plait_file* abandoned = open_new(path, duplicate_comm);
-    if (rank == 1) usleep(behind / 3);
-    must(plait_abandon(&abandoned), "abandon");
-    must(plait_comm_free(&duplicate_comm), "free");
+    if (rank == 1) usleep(delay / 3);
+    check(plait_abandon(&abandoned), "abandon");
+    check(plait_comm_free(&duplicate_comm), "free");
   }
-  if (rank != 1) usleep(behind / 2);
+  if (rank != 1) usleep(delay / 2);
 }
 
 static void use_stream(const char* name, bool closes) {
   plait_stream* shared = NULL;
   double value = rank;
-  must(plait_close(&file), "close");
-  must(plait_open(name, "r+", comm, NULL, &file), "open again");
-  must(plait_stream_open(file, PLAIT_STREAM_SHARED, &shared), "open a stream");
-  must(plait_stream_write(shared, &value, 1), "write");
-  usleep(rank == 1 ? behind : behind / 2);
-  if (closes) must(plait_stream_close(&shared), "close a stream");
+  check(plait_close(&file), "close");
+  check(plait_open(name, "r+", comm, NULL, &file), "open again");
+  check(plait_stream_open(file, PLAIT_STREAM_SHARED, &shared), "open a stream");
+  check(plait_stream_write(shared, &value, 1), "write");
+  usleep(rank == 1 ? delay : delay / 2);
+  if (closes) check(plait_stream_close(&shared), "close a stream");
   stream = shared; /* NULL if closed, otherwise still open in MPI_Finalize */
 }
 
@@ -96,31 +97,31 @@ int main(int argc, char** argv) {
   char text[128];
   int ranks = 0;
   if (argc != 4) return 2;
-  const char* what = argv[1];
-  behind = (useconds_t)(1000 * atoi(argv[3]));
+  const char* operations = argv[1];
+  delay = (useconds_t)(1000 * atoi(argv[3]));
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  must(plait_comm_from_mpi(MPI_COMM_WORLD, &comm), "communicator");
+  check(plait_comm_from_mpi(MPI_COMM_WORLD, &comm), "communicator");
   snprintf(text, sizeof text, "%dx%d (*, cyclic) onto (%d)", SIDE, SIDE, ranks);
-  must(plait_layout_parse(text, &layout), "layout");
+  check(plait_layout_parse(text, &layout), "layout");
   file = open_new(argv[2], comm);
-  if (strcmp(what, "started") == 0) {
+  if (strcmp(operations, "started") == 0) {
     start_write();
-  } else if (strcmp(what, "thread") == 0) { /* MPI_Finalize on another thread */
+  } else if (strcmp(operations, "thread") == 0) { /* MPI_Finalize on another thread */
     pthread_t thread;
     start_write();
     return pthread_create(&thread, NULL, finalize, NULL) != 0 || pthread_join(thread, NULL) != 0;
-  } else if (strcmp(what, "callback") == 0) { /* the program closes its files in MPI_Finalize */
+  } else if (strcmp(operations, "callback") == 0) { /* the program closes its files in MPI_Finalize */
     int key = MPI_KEYVAL_INVALID;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_all, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     start_write();
-  } else if (strcmp(what, "abandoned") == 0) {
+  } else if (strcmp(operations, "abandoned") == 0) {
     abandon_all(argv[2]);
-    must(plait_abandon(&file), "abandon");
-  } else if (strcmp(what, "stream") == 0 || strcmp(what, "stream closed") == 0) {
-    use_stream(argv[2], strcmp(what, "stream") != 0);
+    check(plait_abandon(&file), "abandon");
+  } else if (strcmp(operations, "stream") == 0 || strcmp(operations, "stream closed") == 0) {
+    use_stream(argv[2], strcmp(operations, "stream") != 0);
   } else {
     return 3;
   }

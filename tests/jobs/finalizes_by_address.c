@@ -1,5 +1,5 @@
-/* Ends MPI through a pointer to MPI_Finalize.  If the program is not position-independent, its own stub then stands for
-   the function in all objects. */
+/* Ends MPI through a pointer to MPI_Finalize.  If the program is not position-independent, the address of the function
+   is that of a stub in the program, in all libraries too. */
 #include <mpi.h>
 #include <plait_mpi.h>
 #include <stdio.h>

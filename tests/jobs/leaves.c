@@ -1,4 +1,4 @@
-/* Rank 1 comes to MPI_Finalize while the others still open files; they print their errors. */
+/* Rank 1 calls MPI_Finalize while the others still open a file; they print their errors. */
 #include <plait_mpi.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (plait_comm_from_mpi(MPI_COMM_WORLD, &comm) != PLAIT_OK) return 3;
-  plait_open(argv[1], "r", comm, NULL, &file); /* which is not there: all hear of it */
+  plait_open(argv[1], "r", comm, NULL, &file); /* all ranks get the error of a missing file */
   if (rank != 1) {
     plait_open(argv[1], "r", comm, NULL, &file);
     printf("reported: %s\n", plait_message(NULL));

@@ -62,9 +62,9 @@ CASES = [
 
 def make_sources(folder: Path) -> dict[str, np.ndarray]:
     """Write the sources, and return the arrays that copies of them must have."""
-    chance = np.random.default_rng(3)
-    rows = chance.integers(0, 1 << 20, SHAPE).astype(">i4")
-    parts = {"a": chance.random((700, 900)), "b": chance.integers(0, 99, (400, 500, 3)).astype("i2")}
+    random = np.random.default_rng(3)
+    rows = random.integers(0, 1 << 20, SHAPE).astype(">i4")
+    parts = {"a": random.random((700, 900)), "b": random.integers(0, 99, (400, 500, 3)).astype("i2")}
     for disk in ("one", "two"):
         (folder / disk).mkdir()
     np.save(folder / "rows.npy", rows)
@@ -80,14 +80,14 @@ def target_path(target: str) -> str:
 
 def list_process_tree(process: int) -> list[int]:
     """Return the id of a process and of all processes below it."""
-    found = [process]
-    for process_id in found:
+    actual = [process]
+    for process_id in actual:
         for thread in Path(f"/proc/{process_id}/task").glob("*/children"):
             try:
-                found += [int(number) for number in thread.read_text().split()]
+                actual += [int(number) for number in thread.read_text().split()]
             except OSError:
                 continue
-    return found
+    return actual
 
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -145,13 +145,13 @@ class Kills:
                  number kills it while it starts
         """
         before = self.temporary_files()
-        begin = seen = time.monotonic()
+        begin = first_write = time.monotonic()
         with subprocess.Popen(
             self.command(case, ranks, resume), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
             while process.poll() is None and self.temporary_files() == before and (kill_at is None or kill_at >= 0):
                 time.sleep(0.001)
-                seen = time.monotonic()
+                first_write = time.monotonic()
             wait = None
             if kill_at is not None:
                 start, copying = self.durations[case.name, ranks]
@@ -167,7 +167,7 @@ class Kills:
             raise AssertionError(f"{self.command(case, ranks, resume)} failed: {errors.decode()}")
         if json.loads(output)["resumed"]:
             self.resumed += 1
-        self.durations.setdefault((case.name, ranks), (seen - begin, time.monotonic() - seen))
+        self.durations.setdefault((case.name, ranks), (first_write - begin, time.monotonic() - first_write))
         return True
 
     def temporary_files(self) -> dict[str, int]:
@@ -175,12 +175,12 @@ class Kills:
 
         A copy that continues an earlier one creates no temporary file, but changes the journal of the earlier one.
         """
-        found = {}
+        actual = {}
         for entry in os.scandir(self.folder):
             if entry.name.startswith("."):
                 with contextlib.suppress(FileNotFoundError):
-                    found[entry.name] = entry.stat().st_mtime_ns
-        return found
+                    actual[entry.name] = entry.stat().st_mtime_ns
+        return actual
 
     def check_state(self, case: Case, had_old: bool) -> str:
         """Return the state of the target: absent, some arrays, old or whole; any other state is an error.
@@ -206,8 +206,10 @@ class Kills:
             return "whole"
         assert had_old, f"{case.name}: the target is neither absent nor whole"
         for name in case.arrays:
-            found, wanted = self.read(case, name), self.expected[name]
-            assert np.array_equal(found, wanted) or not found.any(), f"{case.name}: the target is neither old nor new"
+            actual, expected = self.read(case, name), self.expected[name]
+            assert np.array_equal(actual, expected) or not actual.any(), (
+                f"{case.name}: the target is neither old nor new"
+            )
         return "old"
 
     def read(self, case: Case, name: str) -> np.ndarray:
@@ -273,11 +275,11 @@ class Kills:
             assert have_same_bytes(reference, self.folder / target_path(case.target)), (
                 f"{case.name}: other bytes than without a kill"
             )
-        left = {entry.name for entry in self.folder.iterdir()} - self.sources - {target_path(case.target)}
+        remaining = {entry.name for entry in self.folder.iterdir()} - self.sources - {target_path(case.target)}
         if "stripe" in case.target:
             disks = {disk: len(os.listdir(self.folder / disk)) for disk in ("one", "two")}
             assert set(disks.values()) == {1}, f"{case.name}: files on the disks: {disks}"
-        assert not left, f"{case.name}: {left} is left"
+        assert not remaining, f"{case.name}: {remaining} is left"
 
 
 def have_same_bytes(first: Path, second: Path) -> bool:
@@ -312,9 +314,11 @@ def main() -> None:
             kills.run_round(*rounds[number % len(rounds)])
             number += 1
         os.chdir("/")
-        for text, found in sorted(kills.kills.items()):
-            print(f"{found:4} kills of {text}")
-        print("after a kill the target was", ", ".join(f"{text} {found} times" for text, found in kills.states.items()))
+        for text, actual in sorted(kills.kills.items()):
+            print(f"{actual:4} kills of {text}")
+        print(
+            "after a kill the target was", ", ".join(f"{text} {actual} times" for text, actual in kills.states.items())
+        )
         print(
             f"{kills.kills.total()} kills in {number} rounds, no wrong target; {kills.resumed} copies "
             "went on with an earlier one"

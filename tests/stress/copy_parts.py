@@ -26,7 +26,7 @@ import numpy as np
 
 import plait
 
-PART = "import sys, pickle, plait; plait.run_task(pickle.load(open(sys.argv[1], 'rb')))"
+COPY_PART = "import sys, pickle, plait; plait.run_task(pickle.load(open(sys.argv[1], 'rb')))"
 
 
 def parse_arguments():
@@ -67,11 +67,11 @@ def count_read_bytes():
     return int(Path("/proc/self/io").read_text(encoding="ascii").split("rchar: ")[1].split("\n")[0])
 
 
-def kill_part(task, order, longest):
+def kill_part(task, random_source, longest):
     """Begin to copy a part in a new process, and kill that after at most `longest` seconds."""
     Path("task").write_bytes(pickle.dumps(task))
-    process = subprocess.Popen([sys.executable, "-c", PART, "task"])
-    time.sleep(order.uniform(0, longest))
+    process = subprocess.Popen([sys.executable, "-c", COPY_PART, "task"])
+    time.sleep(random_source.uniform(0, longest))
     process.send_signal(signal.SIGKILL)
     process.wait()
 
@@ -81,12 +81,12 @@ def copy_parts(args, chunks, pool):
     tasks = plait.copy_tasks(
         "in.zarr", "parts.zarr", parts=args.parts, chunks=chunks, codec="zstd:1", memory=args.memory, intermediate=True
     )
-    order = random.Random(args.seed)
+    random_source = random.Random(args.seed)
     read = 0
     for number, phase in enumerate(tasks.phases):
-        for task in order.sample(phase, min(args.kills // len(tasks.phases), len(phase))):
-            kill_part(task, order, 2.0)
-        for _, count in pool.map(run_counted_task, order.sample(phase, len(phase))):
+        for task in random_source.sample(phase, min(args.kills // len(tasks.phases), len(phase))):
+            kill_part(task, random_source, 2.0)
+        for _, count in pool.map(run_counted_task, random_source.sample(phase, len(phase))):
             read += count if number == 0 else 0
     plait.finish_copy(tasks)
     return read
@@ -104,10 +104,10 @@ def copy_by_dask(args, chunks):
 
 def check(name, chunks):
     """Compare a target with the source."""
-    with plait.open(name) as made, plait.open("in.zarr") as source:
-        for begin in range(0, made.shape[0], chunks[1] * 8):
+    with plait.open(name) as target, plait.open("in.zarr") as source:
+        for begin in range(0, target.shape[0], chunks[1] * 8):
             region = slice(begin, begin + chunks[1] * 8)
-            np.testing.assert_array_equal(made[region], source[region])
+            np.testing.assert_array_equal(target[region], source[region])
 
 
 def main():
@@ -119,25 +119,27 @@ def main():
     os.chdir(args.folder)
     make_source("in.zarr", shape)
     stored = sum(path.stat().st_size for path in Path("in.zarr").rglob("*") if path.is_file())
-    seconds = {way: [] for way in args.ways.split(",")}
+    seconds = {method: [] for method in args.ways.split(",")}
     with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
         list(pool.map(abs, range(args.workers)))
         for number in range(args.rounds):
-            for way, times in seconds.items():
+            for method, times in seconds.items():
                 begin = time.perf_counter()
-                if way == "parts":
+                if method == "parts":
                     read = copy_parts(args, chunks, pool)
                     if not args.kills:  # killed processes are not counted
                         print(f"round {number}: the parts read {read / stored:.3f} times the bytes of the source")
-                elif way == "copy":
+                elif method == "copy":
                     plait.copy("in.zarr", "copy.zarr", chunks=chunks, codec="zstd:1", memory=args.memory)
                 else:
                     copy_by_dask(args, chunks)
                 times.append(time.perf_counter() - begin)
-                check(f"{way}.zarr", chunks)
-                shutil.rmtree(f"{way}.zarr")
-    for way, times in seconds.items():
-        print(f"{way}: median {statistics.median(times):.2f} s of {', '.join(f'{seconds:.2f}' for seconds in times)}")
+                check(f"{method}.zarr", chunks)
+                shutil.rmtree(f"{method}.zarr")
+    for method, times in seconds.items():
+        print(
+            f"{method}: median {statistics.median(times):.2f} s of {', '.join(f'{seconds:.2f}' for seconds in times)}"
+        )
     os.chdir("/")
     shutil.rmtree(args.folder)
 

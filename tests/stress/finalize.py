@@ -65,7 +65,7 @@ class Case:
         return f"{self.language}, {self.what}, {f'nodes of {self.node}' if self.node else 'one node'}"
 
 
-def cases() -> list[Case]:
+def list_cases() -> list[Case]:
     """Return all cases whose languages can be compiled here."""
     languages = {"C": C_CASES, "Python": PYTHON_CASES}
     if shutil.which("gfortran") and (LIBRARIES / "libplait_fortran.so").exists():
@@ -84,7 +84,7 @@ class Programs:
         linked = [f"-L{LIBRARIES}", "-lplait_mpi", "-lplait", f"-Wl,-rpath,{LIBRARIES}", "-lpthread"]
         source = ROOT / "tests/jobs/finalizes.c"
         self._compile("mpicc", "-Wall", f"-I{ROOT}/include", source, "-o", folder / "in_c", *linked)
-        if any(case.language == "Fortran" for case in cases()):
+        if any(case.language == "Fortran" for case in list_cases()):
             options = [f"-I{LIBRARIES}/fortran", f"-J{folder}", ROOT / "tests/fortran/finalizes.f90"]
             libraries = [LIBRARIES / "libplait_fortran.so", f"-Wl,-rpath,{LIBRARIES}"]
             self._compile("gfortran", "-O1", *options, "-o", folder / "in_fortran", *libraries)
@@ -95,17 +95,17 @@ class Programs:
         if done.returncode != 0:
             raise RuntimeError(done.stderr)
 
-    def run(self, case: Case, ranks: int, behind: int, slow: bool = True) -> str:
+    def run(self, case: Case, ranks: int, delay_ms: int, preload_slow_mpi: bool = True) -> str:
         """Run a case, in which rank 1 ends `behind` ms after the others; return what is wrong, or an empty text."""
         work_folder = Path(tempfile.mkdtemp(dir=self.folder))
-        arguments = [case.what, str(work_folder / "a.npy"), str(behind)]
+        arguments = [case.what, str(work_folder / "a.npy"), str(delay_ms)]
         program = {
             "C": [str(self.folder / "in_c"), *arguments],
             "Fortran": [str(self.folder / "in_fortran")],
             "Python": [sys.executable, str(ROOT / "tests/jobs/finalizes.py"), *arguments],
         }[case.language]
         settings = {"PLAIT_NODE_SIZE": case.node, "WHAT": case.what}
-        preload = ["env", f"LD_PRELOAD={self.slow}"] if slow else []
+        preload = ["env", f"LD_PRELOAD={self.slow}"] if preload_slow_mpi else []
         try:
             done = subprocess.run(
                 ["mpiexec", "-n", str(ranks), *preload, *program],
@@ -154,17 +154,17 @@ def main() -> int:
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, keep_machine_busy(arguments.load):
         programs = Programs(Path(folder))
-        chosen = [case for case in cases() if case.is_chosen(arguments)]
+        chosen_cases = [case for case in list_cases() if case.is_chosen(arguments)]
         for number in range(arguments.times):
-            for case in chosen:
-                behind = (150, 50, 0)[number % 3]
-                problem = programs.run(case, arguments.ranks, behind, slow=not arguments.plain)
+            for case in chosen_cases:
+                delay_ms = (150, 50, 0)[number % 3]
+                problem = programs.run(case, arguments.ranks, delay_ms, preload_slow_mpi=not arguments.plain)
                 if problem:
                     failures.setdefault(case, []).append(problem)
                     print(f"{case}: {problem}", flush=True)
-    for case in chosen:
+    for case in chosen_cases:
         print(f"{case}: {len(failures.get(case, []))} of {arguments.times} runs failed")
-    print(f"{arguments.times * len(chosen)} runs in {time.monotonic() - begin:.0f} s")
+    print(f"{arguments.times * len(chosen_cases)} runs in {time.monotonic() - begin:.0f} s")
     return 1 if failures else 0
 
 

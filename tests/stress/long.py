@@ -15,28 +15,28 @@ from pathlib import Path
 HERE = Path(__file__).parent
 HOSTS = HERE.parents[1] / "scripts/hosts.py"
 # A shell that outlives its rank: if a rank ended or was killed, the launcher would kill the remaining ranks.
-OUTLIVE = ["sh", "-c", '"$@"; sleep 100', "sh"]
+OUTLIVING_SHELL = ["sh", "-c", '"$@"; sleep 100', "sh"]
 
 
 def choose_run(seed: int) -> tuple[list[str], list[str], int, str, int]:
     """Returns (launcher command, options of storm.py, number of ranks, kind of fault, its victim) for a seed."""
-    draw = random.Random(seed)
-    hosts, ranks = draw.choice([1, 2, 2, 3, 3]), draw.choice([1, 2, 3, 4, 6])
+    generator = random.Random(seed)
+    hosts, ranks = generator.choice([1, 2, 2, 3, 3]), generator.choice([1, 2, 3, 4, 6])
     hosts = min(hosts, ranks)
     faults = ["none", "none", "none", "stop", "kill", "kill", "cut", "flap"] if hosts > 1 else ["none", "stop"]
-    fault = draw.choice(faults)
-    victim = draw.randrange(ranks)
-    options = ["--seed", seed, "--phases", draw.choice([4, 8]), "--operations", draw.choice([8, 14, 30])]
+    fault = generator.choice(faults)
+    victim = generator.randrange(ranks)
+    options = ["--seed", seed, "--phases", generator.choice([4, 8]), "--operations", generator.choice([8, 14, 30])]
     options += ["--fault", fault, "--victim", victim]
-    host_options = ["--place", draw.choice(["block", "cyclic"])]
-    if fault == "none" and draw.random() < 0.2:
+    host_options = ["--place", generator.choice(["block", "cyclic"])]
+    if fault == "none" and generator.random() < 0.2:
         options.append("--full")
-        host_options += ["--disk-size", draw.choice(["8MB", "16MB"])]
-    elif draw.random() < 0.3:
-        host_options += ["--delay", draw.choice(["100us", "2ms"])]
+        host_options += ["--disk-size", generator.choice(["8MB", "16MB"])]
+    elif generator.random() < 0.3:
+        host_options += ["--delay", generator.choice(["100us", "2ms"])]
     if fault != "none":
-        options += ["--kind", draw.choice(["distant", "shared"])]
-        options += ["--first"] if draw.random() < 0.5 else []
+        options += ["--kind", generator.choice(["distant", "shared"])]
+        options += ["--first"] if generator.random() < 0.5 else []
     launch = [sys.executable, HOSTS, "run", "--hosts", hosts, "--ranks", ranks, *host_options, "--"]
     return [str(word) for word in launch], [str(word) for word in options], ranks, fault, victim
 
@@ -45,7 +45,7 @@ def run_once(seed: int, seconds: int) -> tuple[bool, str]:
     """Runs storm.py once; returns whether all expected ranks reported success, and otherwise the reports and output."""
     launch, options, ranks, fault, victim = choose_run(seed)
     report = Path(tempfile.mkdtemp(prefix="plait-stress-"))
-    wrapper = OUTLIVE if fault in ("kill", "cut") else []
+    wrapper = OUTLIVING_SHELL if fault in ("kill", "cut") else []
     program = [sys.executable, str(HERE / "storm.py"), "--report", str(report), "--limit", str(seconds), *options]
     print(" ".join([*launch, *wrapper, *program]), flush=True)
     expected = {f"done-{rank}" for rank in range(ranks) if fault != "kill" or rank != victim}

@@ -18,12 +18,12 @@ class Model:
         self._parts = [(begin, np.zeros(count, np.uint8)) for begin, count in windows]
 
     def read(self, offset: int, count: int) -> np.ndarray:
-        found = np.zeros(count, np.uint8)
+        actual = np.zeros(count, np.uint8)
         for begin, part in self._parts:
             low, high = max(begin, offset), min(begin + part.size, offset + count)
             if low < high:
-                found[low - offset : high - offset] = part[low - begin : high - begin]
-        return found
+                actual[low - offset : high - offset] = part[low - begin : high - begin]
+        return actual
 
     def write(self, offset: int, data: np.ndarray) -> None:
         """Stores the part of the data that lies in windows."""
@@ -38,23 +38,23 @@ class Model:
         self.end = end
 
 
-def overlap(operation: Operation, offset: int, count: int) -> slice:
-    """The part of the range [offset, offset + count) that an operation covers, relative to `offset`."""
+def overlapping_slice(operation: Operation, offset: int, count: int) -> slice:
+    """Returns the part of the range [offset, offset + count) that an operation covers, relative to `offset`."""
     low, high = max(operation.offset, offset), min(operation.end, offset + count)
     return slice(low - offset, max(low, high) - offset)
 
 
-def wrong_bytes(
-    found: np.ndarray,
+def find_wrong_bytes(
+    actual: np.ndarray,
     offset: int,
     old: np.ndarray,
     writes: Iterable[Operation],
     finished: list[Operation],
     may_be_visible: Callable[[Operation], bool] = lambda _: True,
 ) -> np.ndarray:
-    """The positions in `found` whose byte no permitted order of the writes explains.
+    """Returns the positions in `actual` whose byte no permitted order of the writes explains.
 
-    found           the bytes that a read at `offset` has returned
+    actual          the bytes that a read at `offset` has returned
     old             the bytes before all these writes
     finished        the writes that were complete before the read began
     may_be_visible  returns whether the read may return bytes of a write
@@ -62,25 +62,25 @@ def wrong_bytes(
     A byte may be the old one if no finished write covers it. It may be that of any visible write, unless the same rank
     began another write of this byte after the first one was complete, and that one is finished.
     """
-    is_right = found == old
+    is_right = actual == old
     for operation in finished:
-        is_right[overlap(operation, offset, found.size)] = False
+        is_right[overlapping_slice(operation, offset, actual.size)] = False
     for operation in writes:
-        covered = overlap(operation, offset, found.size)
+        covered = overlapping_slice(operation, offset, actual.size)
         if covered.start >= covered.stop or not may_be_visible(operation):
             continue
-        explained = found[covered] == expected_bytes(
+        explained = actual[covered] == expected_bytes(
             operation.tag, offset + covered.start, covered.stop - covered.start
         )
         for later in finished:
             if later.rank == operation.rank and operation.wait_event < later.begin_event:
-                explained[overlap(later, offset + covered.start, explained.size)] = False
+                explained[overlapping_slice(later, offset + covered.start, explained.size)] = False
         is_right[covered] |= explained
     return np.flatnonzero(~is_right)
 
 
 def join_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The union of ranges (begin, end), as ascending ranges that do not touch."""
+    """Returns the union of ranges (begin, end), as ascending ranges that do not touch."""
     result: list[tuple[int, int]] = []
     for begin, end in sorted(ranges):
         if result and begin <= result[-1][1]:

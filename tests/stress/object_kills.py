@@ -58,10 +58,10 @@ CASES = [
 
 def make_sources(folder: Path) -> dict[str, np.ndarray]:
     """Write the sources, and return their arrays."""
-    chance = np.random.default_rng(4)
+    random_source = np.random.default_rng(4)
     arrays = {
-        "small.npy": chance.integers(0, 1 << 30, (512, 640), "i4"),
-        "large.npy": chance.integers(0, 1 << 60, (2048, 2560), "i8"),  # five parts
+        "small.npy": random_source.integers(0, 1 << 30, (512, 640), "i4"),
+        "large.npy": random_source.integers(0, 1 << 60, (2048, 2560), "i8"),  # five parts
     }
     for name, array in arrays.items():
         np.save(folder / name, array)
@@ -145,14 +145,14 @@ class Kills:
 
         had_old  whether there was an older target before the copy
         """
-        found = self.read(case)
-        if found is None:
+        actual = self.read(case)
+        if actual is None:
             assert not had_old or not case.replaces, f"{case.name}: the old target has gone"
             return "absent"
-        if np.array_equal(found, self.arrays[case.source]):
+        if np.array_equal(actual, self.arrays[case.source]):
             return "whole"
         assert had_old, f"{case.name}: the target is neither absent nor whole"
-        assert not found.any(), f"{case.name}: the target is neither old nor new"
+        assert not actual.any(), f"{case.name}: the target is neither old nor new"
         return "old"
 
     def clear(self) -> None:

@@ -27,7 +27,7 @@ import plait
 PAUSE_SECONDS = {"stop": 2, "flap": 4}
 
 
-class End:
+class PipeProcess:
     """One process of one program."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
@@ -37,15 +37,15 @@ class End:
         self.folder = Path(arguments.folder)
         self.programs = [Program.parse(text) for text in arguments.programs]
         self.fault = Fault.parse(arguments.fault)
-        self.mine = self.programs[self.number]
+        self.program = self.programs[self.number]
         self.comm: Any = None
         self.rank = 0
-        if not self.mine.alone:
+        if not self.program.alone:
             from mpi4py import MPI
 
             # Programs that were started together are one MPI job.
             self.comm = MPI.COMM_WORLD.Split(self.number)
-            assert self.comm.size == self.mine.ranks
+            assert self.comm.size == self.program.ranks
             self.rank = self.comm.rank
         self.is_fault_injected = False
         self.kill_timer: threading.Timer | None = None
@@ -54,11 +54,11 @@ class End:
 
     def run(self, rounds: int) -> None:
         for number in range(rounds):
-            now = draw_round(self.seed, number, self.programs, self.fault)
+            pipe_round = draw_round(self.seed, number, self.programs, self.fault)
             self.random = np.random.default_rng([self.seed, number, self.number])  # the same on all ranks
             has_fault = self.fault.kind in FATAL and self.fault.number == number
             try:
-                self.write(now) if self.number == 0 else self.read(now)
+                self.write(pipe_round) if self.number == 0 else self.read(pipe_round)
             except (plait.Error, ZeroDivisionError) as error:
                 if not has_fault:
                     raise
@@ -79,7 +79,7 @@ class End:
             if self.comm is not None:
                 self.comm.Barrier()
 
-    def inject_fault(self, now: Round, step: int, before: bool) -> None:
+    def inject_fault(self, pipe_round: Round, step: int, before: bool) -> None:
         """Makes the fault happen if this process has it in this step; called before and after the step's first access.
 
         "shoot" starts a timer before the access that kills the process during it; other faults happen after the access.
@@ -90,7 +90,7 @@ class End:
             time.sleep(60)
         if before != (fault.kind == "shoot"):
             return
-        is_victim = (fault.program, fault.rank, fault.number) == (self.number, self.rank, now.number)
+        is_victim = (fault.program, fault.rank, fault.number) == (self.number, self.rank, pipe_round.number)
         if not is_victim or self.is_fault_injected or step < fault.step or fault.kind == "none":
             return
         self.is_fault_injected = True
@@ -124,123 +124,134 @@ class End:
         self.write_fault_time()
         os.kill(os.getpid(), signal.SIGKILL)
 
-    def sleep(self, now: Round) -> None:
+    def sleep(self, pipe_round: Round) -> None:
         """Sleeps in a step, as the plan of the round says."""
-        max_seconds = now.habits[self.number].sleeps
+        max_seconds = pipe_round.habits[self.number].sleeps
         if max_seconds:
             time.sleep(float(self.random.uniform(0, max_seconds)))
 
     def local_parts(self, variable: Variable, step: int, value: np.ndarray) -> Any:
         """Returns what this process owns of an array: one local array, those of all ranks as a list, or None."""
         model = variable.layout(self.number, step)
-        if self.mine.alone:
+        if self.program.alone:
             parts = model.locals(value)
             return parts[0] if len(parts) == 1 else parts
         return model.local(value, self.rank) if self.rank < model.size else None
 
-    def write(self, now: Round) -> None:
+    def write(self, pipe_round: Round) -> None:
         """Writes the steps of a pipe."""
-        first = now.variables[0]
+        first = pipe_round.variables[0]
         options = {"shape": first.shape, "dtype": first.dtype, "comm": self.comm}
-        with plait.open(now.url(now.count_early_readers(), self.more), "w", **options) as file:
-            for variable in now.variables[1:]:
+        with plait.open(pipe_round.url(pipe_round.count_early_readers(), self.more), "w", **options) as file:
+            for variable in pipe_round.variables[1:]:
                 file.define(variable.name, variable.shape, variable.dtype)
-            for step in range(now.steps):
-                self.sleep(now)
+            for step in range(pipe_round.steps):
+                self.sleep(pipe_round)
                 new_step = file.begin_step({"number": step, "time": 0.5 * step, "name": f"step {step}"})
                 assert new_step is not None
                 assert new_step.number == step, f"step {new_step.number} instead of {step}"
-                for index, variable in enumerate(now.variables):
-                    value = variable.value(now.tag(step, index))
+                for index, variable in enumerate(pipe_round.variables):
+                    value = variable.value(pipe_round.tag(step, index))
                     layout = variable.layout(0, step).layout()
                     parts = self.local_parts(variable, step, value)
                     if index == 0:
-                        self.inject_fault(now, step, before=True)
+                        self.inject_fault(pipe_round, step, before=True)
                     file.write(parts, layout, variable=variable.name)
                     if index == 0:
-                        self.inject_fault(now, step, before=False)
+                        self.inject_fault(pipe_round, step, before=False)
                 file.end_step()
                 self.steps += 1
 
-    def read(self, now: Round) -> None:
+    def read(self, pipe_round: Round) -> None:
         """Reads and checks the steps of a pipe, joining and leaving it as the plan of the round says.
 
         The first reader stops at step `hold` until the late readers have joined. Two kinds of files synchronize them:
         hold-PIPE says that the first reader waits, joined-PIPE-PROGRAM that a late reader has joined.
         """
-        habits = now.habits[self.number]
-        hold, joined = self.folder / f"hold-{now.number}", self.folder / f"joined-{now.number}-{self.number}"
+        habits = pipe_round.habits[self.number]
+        hold, joined = (
+            self.folder / f"hold-{pipe_round.number}",
+            self.folder / f"joined-{pipe_round.number}-{self.number}",
+        )
         if habits.late:
             wait_for_file(hold)
-        seen: list[int] = []
+        step_numbers: list[int] = []
         has_waited = False
-        with plait.open(now.url(1, self.more), comm=self.comm) as file:
+        with plait.open(pipe_round.url(1, self.more), comm=self.comm) as file:
             if habits.late and self.rank == 0:
                 joined.touch()
-            while len(seen) != habits.leaves and (step := file.begin_step()) is not None:
-                seen.append(step.number)
+            while len(step_numbers) != habits.leaves and (step := file.begin_step()) is not None:
+                step_numbers.append(step.number)
                 expected = {"number": step.number, "time": 0.5 * step.number, "name": f"step {step.number}"}
                 assert step.attributes == expected, step.attributes
-                assert step.variables == tuple(variable.name for variable in now.variables)
-                if self.number == 1 and 0 <= now.hold <= step.number and not has_waited:
+                assert step.variables == tuple(variable.name for variable in pipe_round.variables)
+                if self.number == 1 and 0 <= pipe_round.hold <= step.number and not has_waited:
                     has_waited = True
                     hold.touch()
                     for other in range(2, len(self.programs)):
-                        if now.habits[other].late:
-                            wait_for_file(self.folder / f"joined-{now.number}-{other}")
-                self.check_arrays(now, file, step.number)
-                self.sleep(now)
+                        if pipe_round.habits[other].late:
+                            wait_for_file(self.folder / f"joined-{pipe_round.number}-{other}")
+                self.check_arrays(pipe_round, file, step.number)
+                self.sleep(pipe_round)
                 file.end_step()
                 self.steps += 1
-        self.check_steps(now, seen)
+        self.check_steps(pipe_round, step_numbers)
 
-    def check_arrays(self, now: Round, file: plait.File, step: int) -> None:
+    def check_arrays(self, pipe_round: Round, file: plait.File, step: int) -> None:
         """Reads the arrays of a step, and compares each byte."""
-        for index, variable in enumerate(now.variables):
-            if self.random.random() < now.habits[self.number].skips:
+        for index, variable in enumerate(pipe_round.variables):
+            if self.random.random() < pipe_round.habits[self.number].skips:
                 continue
             layout = variable.layout(self.number, step).layout()
             region = variable.regions[self.number]
             if index == 0:
-                self.inject_fault(now, step, before=True)
-            found = file.read(layout, region=region, variable=variable.name)
+                self.inject_fault(pipe_round, step, before=True)
+            actual = file.read(layout, region=region, variable=variable.name)
             if index == 0:
-                self.inject_fault(now, step, before=False)
-            value = variable.value(now.tag(step, index))
+                self.inject_fault(pipe_round, step, before=False)
+            value = variable.value(pipe_round.tag(step, index))
             expected = self.local_parts(variable, step, value if region is None else value[region])
             assert file.shape == variable.shape, f"{file.shape} instead of {variable.shape}"
-            for actual, right in zip(to_list(found), to_list(expected), strict=True):
-                what = f"round {now.number}, step {step}, {variable.name}, {layout}, region {region}"
-                check_equal(actual, right, what)
-                self.checked += right.nbytes
+            for actual_part, expected_part in zip(to_list(actual), to_list(expected), strict=True):
+                subject = f"round {pipe_round.number}, step {step}, {variable.name}, {layout}, region {region}"
+                check_equal(actual_part, expected_part, subject)
+                self.checked += expected_part.nbytes
 
-    def check_steps(self, now: Round, seen: list[int]) -> None:
+    def check_steps(self, pipe_round: Round, step_numbers: list[int]) -> None:
         """Checks the numbers of the steps that this reader has got."""
-        habits = now.habits[self.number]
-        assert seen == sorted(set(seen)), f"round {now.number}: steps {seen}"
-        if not now.drop and seen:
-            assert seen == list(range(seen[0], seen[-1] + 1)), f"round {now.number}: steps are missing: {seen}"
-        if len(seen) == habits.leaves:
+        habits = pipe_round.habits[self.number]
+        assert step_numbers == sorted(set(step_numbers)), f"round {pipe_round.number}: steps {step_numbers}"
+        if not pipe_round.drop and step_numbers:
+            assert step_numbers == list(range(step_numbers[0], step_numbers[-1] + 1)), (
+                f"round {pipe_round.number}: steps are missing: {step_numbers}"
+            )
+        if len(step_numbers) == habits.leaves:
             return
-        assert seen, f"round {now.number}: no steps"
-        assert seen[-1] == now.steps - 1, f"round {now.number}: {seen} of {now.steps}"
-        if not now.drop:
-            assert habits.late or seen[0] == 0, f"round {now.number}: the first ones are missing: {seen}"
-            assert seen[0] <= max(now.hold, 0), f"round {now.number}: began with {seen[0]}, not {now.hold}"
+        assert step_numbers, f"round {pipe_round.number}: no steps"
+        assert step_numbers[-1] == pipe_round.steps - 1, (
+            f"round {pipe_round.number}: {step_numbers} of {pipe_round.steps}"
+        )
+        if not pipe_round.drop:
+            assert habits.late or step_numbers[0] == 0, (
+                f"round {pipe_round.number}: the first ones are missing: {step_numbers}"
+            )
+            assert step_numbers[0] <= max(pipe_round.hold, 0), (
+                f"round {pipe_round.number}: began with {step_numbers[0]}, not {pipe_round.hold}"
+            )
 
 
 def to_list(parts: Any) -> list[np.ndarray]:
     return [] if parts is None else parts if isinstance(parts, list) else [parts]
 
 
-def check_equal(found: np.ndarray, right: np.ndarray, what: str) -> None:
+def check_equal(actual: np.ndarray, expected: np.ndarray, subject: str) -> None:
     """Checks that two arrays have the same dtype, shape and bytes; `what` is named in the error."""
-    assert found.dtype == right.dtype, f"{what}: {found.dtype} instead of {right.dtype}"
-    assert found.shape == right.shape, f"{what}: {found.shape} instead of {right.shape}"
-    if found.tobytes() != right.tobytes():
-        found_bytes, right_bytes = (np.frombuffer(array.tobytes(), "u1") for array in (found, right))
+    assert actual.dtype == expected.dtype, f"{subject}: {actual.dtype} instead of {expected.dtype}"
+    assert actual.shape == expected.shape, f"{subject}: {actual.shape} instead of {expected.shape}"
+    if actual.tobytes() != expected.tobytes():
+        found_bytes, right_bytes = (np.frombuffer(array.tobytes(), "u1") for array in (actual, expected))
         wrong = np.flatnonzero(found_bytes != right_bytes)
-        raise AssertionError(f"{what}: {wrong.size} of {found_bytes.size} bytes are wrong, the first at {wrong[0]}")
+        raise AssertionError(f"{subject}: {wrong.size} of {found_bytes.size} bytes are wrong, the first at {wrong[0]}")
 
 
 def wait_for_file(path: Path, seconds: float = 30) -> None:
@@ -269,22 +280,22 @@ def main() -> None:
     arguments = parse_arguments()
     faulthandler.enable()
     faulthandler.dump_traceback_later(arguments.limit, exit=True)
-    end = End(arguments)
-    name = f"{end.number}-{end.rank}"
+    pipe_process = PipeProcess(arguments)
+    name = f"{pipe_process.number}-{pipe_process.rank}"
     try:
-        end.run(arguments.rounds)
+        pipe_process.run(arguments.rounds)
     except BaseException as error:
-        text = f"program {end.number}, rank {end.rank}: {type(error).__name__}: {error}"
+        text = f"program {pipe_process.number}, rank {pipe_process.rank}: {type(error).__name__}: {error}"
         print(f"failed: {text}", flush=True)
         traceback.print_exc()
-        (end.folder / f"failed-{name}").write_text(text)
-        if end.comm is not None:
-            end.comm.Abort(3)
+        (pipe_process.folder / f"failed-{name}").write_text(text)
+        if pipe_process.comm is not None:
+            pipe_process.comm.Abort(3)
         raise
-    report = {"checked": end.checked, "steps": end.steps, "errors": end.errors}
-    (end.folder / f"writing-{name}").write_text(json.dumps(report))
-    (end.folder / f"writing-{name}").rename(end.folder / f"done-{name}")
-    if end.fault.kind in (*KILLS, "cut"):
+    report = {"checked": pipe_process.checked, "steps": pipe_process.steps, "errors": pipe_process.errors}
+    (pipe_process.folder / f"writing-{name}").write_text(json.dumps(report))
+    (pipe_process.folder / f"writing-{name}").rename(pipe_process.folder / f"done-{name}")
+    if pipe_process.fault.kind in (*KILLS, "cut"):
         time.sleep(arguments.limit)  # when one process ends, a launcher that noticed the fault would kill the others
 
 

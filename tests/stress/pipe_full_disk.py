@@ -56,41 +56,43 @@ def write_steps(url: str, model, steps: int, dtype: str, errors: list[str]) -> N
         errors.append(str(error))
 
 
-def read_steps(url: str, seen: list[int], dtype: str, problems: list[str]) -> None:
+def read_steps(url: str, step_numbers: list[int], dtype: str, problems: list[str]) -> None:
     """Reads the pipe beside the copy; if steps are dropped, a full disk must not disturb this reader."""
     try:
         with plait.open(url) as file:
             for step in file:
                 if file.read().tobytes() != make_step_array(step.number, file.shape, dtype).tobytes():
                     problems.append(f"step {step.number} is wrong")
-                seen.append(step.number)
+                step_numbers.append(step.number)
     except plait.Error as error:
         problems.append(f"the other reader failed: {error}")
 
 
 def run_once(seed: int) -> list[str]:
     """Returns the problems of one run."""
-    draw = random.Random(seed)
-    numbers = np.random.default_rng(seed)
-    dtype = draw.choice(DTYPES)
-    shape = tuple(int(n) for n in numbers.integers(20, 200, 2))
-    model = random_model(numbers, shape, draw.choice([1, 2, 3, 4, 6]))
+    generator = random.Random(seed)
+    numpy_generator = np.random.default_rng(seed)
+    dtype = generator.choice(DTYPES)
+    shape = tuple(int(n) for n in numpy_generator.integers(20, 200, 2))
+    model = random_model(numpy_generator, shape, generator.choice([1, 2, 3, 4, 6]))
     size = make_step_array(0, shape, dtype).nbytes
-    steps = draw.randrange(4, 12)
-    disk_size = max(draw.randrange(1, steps) * size // 2, 4096)
-    drop = draw.random() < 0.3
+    steps = generator.randrange(4, 12)
+    disk_size = max(generator.randrange(1, steps) * size // 2, 4096)
+    drop = generator.random() < 0.3
     problems: list[str] = []
     with tempfile.TemporaryDirectory(prefix="plait-full-") as folder:
-        meet, disk, kept = (Path(folder) / name for name in ("meet", "disk", "disk-kept"))
-        for subfolder in (meet, disk, kept):
+        meet, disk, remaining = (Path(folder) / name for name in ("meet", "disk", "disk-kept"))
+        for subfolder in (meet, disk, remaining):
             subfolder.mkdir(mode=0o700)
         os.environ["PLAIT_MEET"] = str(meet)
-        url = f"pipe:full?queue={draw.choice([2, 3])}&readers={1 + drop}&timeout=30" + ("&drop=oldest" if drop else "")
+        url = f"pipe:full?queue={generator.choice([2, 3])}&readers={1 + drop}&timeout=30" + (
+            "&drop=oldest" if drop else ""
+        )
         errors: list[str] = []
-        seen: list[int] = []
+        step_numbers: list[int] = []
         threads = [threading.Thread(target=write_steps, args=(url, model, steps, dtype, errors))]
         if drop:
-            threads.append(threading.Thread(target=read_steps, args=("pipe:full", seen, dtype, problems)))
+            threads.append(threading.Thread(target=read_steps, args=("pipe:full", step_numbers, dtype, problems)))
         for thread in threads:
             thread.start()
         command = ["unshare", "-rm", "sh", "-c", ON_SMALL_DISK, "sh", str(disk_size), str(disk), str(PLAIT)]
@@ -118,7 +120,7 @@ def run_once(seed: int) -> list[str]:
             problems.append(f"the writer has the errors {errors}")
         if (not is_full and errors) or (drop and errors):
             problems.append(f"the writer has the errors {errors}")
-        for path in kept.iterdir():
+        for path in remaining.iterdir():
             found = re.fullmatch(r"out-(\d+)\.npy", path.name)
             if not found:
                 problems.append(f"left behind: {path.name}")

@@ -87,7 +87,7 @@ class Variable:
     regions: list[tuple[slice | int, ...] | None] = field(default_factory=list)  # of each program; the writer has none
 
     def value(self, tag: int) -> np.ndarray:
-        """The array of a step; `tag` numbers all arrays of all steps, so that no two have the same elements."""
+        """Returns the array of a step; `tag` numbers all arrays of all steps, so that no two have the same elements."""
         dtype = np.dtype(self.dtype)
         count = math.prod(self.shape) * dtype.itemsize
         return np.frombuffer(expected_bytes(tag, 0, count).tobytes(), dtype).reshape(self.shape)
@@ -173,7 +173,7 @@ def draw_region(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[sl
     return tuple(region)
 
 
-def models(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> list[RankLayouts]:
+def draw_layouts(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> list[RankLayouts]:
     """Draws the layouts of a program for even and odd steps, on at most `ranks` ranks; mostly they are the same."""
     if ranks > 1 and max(shape) <= 10_000 and random.random() < 0.15:
         count = int(random.choice([n for n in range(2, ranks + 1) if ranks % n == 0]))
@@ -192,7 +192,7 @@ def models(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> l
 
 def draw_round(seed: int, number: int, programs: list[Program], fault: Fault) -> Round:
     """Draws a round; if it has a fatal fault, all readers read everything from the begin, so that the fault happens."""
-    result = draw_any_round(seed, number, programs)
+    result = draw_round_without_fault(seed, number, programs)
     if fault.number == number and fault.kind in FATAL:
         result.hold = -1
         for habit in result.habits:
@@ -200,7 +200,7 @@ def draw_round(seed: int, number: int, programs: list[Program], fault: Fault) ->
     return result
 
 
-def draw_any_round(seed: int, number: int, programs: list[Program]) -> Round:
+def draw_round_without_fault(seed: int, number: int, programs: list[Program]) -> Round:
     random = np.random.default_rng([seed, number])
     drop = random.random() < 0.2
     names = ["data", "pressure", "u"][: int(random.choice([1, 1, 2, 3]))]
@@ -211,7 +211,7 @@ def draw_any_round(seed: int, number: int, programs: list[Program]) -> Round:
             region = draw_region(random, variable.shape) if index > 0 and random.random() < 0.3 else None
             shape = variable.shape if region is None else np.broadcast_to(0, variable.shape)[region].shape
             variable.regions.append(region)
-            variable.layouts.append(models(random, shape, program.ranks))
+            variable.layouts.append(draw_layouts(random, shape, program.ranks))
         variables.append(variable)
     steps = int(random.integers(1, 9))
     habits = [Habits(sleeps=float(random.choice([0, 0, 0.02])))]

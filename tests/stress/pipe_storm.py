@@ -35,7 +35,7 @@ from several_hosts.spec import HEAD_ADDRESS
 HERE = Path(__file__).parent
 HOSTS = HERE.parents[1] / "scripts/hosts.py"
 # A shell that outlives its rank: if a rank was killed, the launcher would kill the remaining ranks.
-OUTLIVE = ["sh", "-c", '"$@"; sleep 100', "sh"]
+OUTLIVING_SHELL = ["sh", "-c", '"$@"; sleep 100', "sh"]
 # The seconds within which other processes must get an error after a fault, on a busy machine.
 LIMITS = {"raise": 8.0, "kill": 8.0, "shoot": 8.0, "cut": 30.0}
 
@@ -56,43 +56,48 @@ class Run:
 
 
 def choose_run(seed: int, hosts: int, kind: str) -> Run:
-    draw = random.Random(seed)
-    count = draw.choice([1, 1, 2, 2, 3, 3])
+    generator = random.Random(seed)
+    count = generator.choice([1, 1, 2, 2, 3, 3])
     count = hosts or count
     kinds = ["none"] * 5 + ["raise", "raise", "kill", "shoot", "shoot", "stop"] + (["cut", "flap"] if count > 1 else [])
-    fault = draw.choice(kinds)
+    fault = generator.choice(kinds)
     if kind:
         fault = kind
     programs = []
-    for number in range(draw.choice([2, 2, 2, 3, 3, 4])):
-        ranks, alone = draw.choice([1, 2, 2, 3, 3, 4, 6]), draw.random() < 0.15
-        host = draw.randrange(count)
+    for number in range(generator.choice([2, 2, 2, 3, 3, 4])):
+        ranks, alone = generator.choice([1, 2, 2, 3, 3, 4, 6]), generator.random() < 0.15
+        host = generator.randrange(count)
         if fault == "cut":  # the writer has host 0 for itself, so that the fault separates writer and readers
-            host = 0 if number == 0 else draw.randrange(1, count)
-        spread = 1 if alone or fault == "cut" else draw.randint(1, min(count, ranks))
+            host = 0 if number == 0 else generator.randrange(1, count)
+        spread = 1 if alone or fault == "cut" else generator.randint(1, min(count, ranks))
         programs.append(Program(ranks, alone, host, spread))
     together = (
-        count == 1 and fault not in KILLS and draw.random() < 0.2 and not any(program.alone for program in programs)
+        count == 1
+        and fault not in KILLS
+        and generator.random() < 0.2
+        and not any(program.alone for program in programs)
     )
-    victim = draw.randrange(len(programs))
+    victim = generator.randrange(len(programs))
     if fault == "cut":
-        victim = draw.choice([0, draw.randrange(len(programs))])
-    rounds = draw.choice([2, 4, 6])
-    number = draw.randrange(rounds)
+        victim = generator.choice([0, generator.randrange(len(programs))])
+    rounds = generator.choice([2, 4, 6])
+    number = generator.randrange(rounds)
     steps = draw_round(seed, number, programs, Fault()).steps
-    planned_fault = Fault(fault, victim, draw.randrange(programs[victim].processes), number, draw.randrange(steps))
-    delay = draw.choice(["", "", "100us", "2ms"]) if count > 1 else ""
+    planned_fault = Fault(
+        fault, victim, generator.randrange(programs[victim].processes), number, generator.randrange(steps)
+    )
+    delay = generator.choice(["", "", "100us", "2ms"]) if count > 1 else ""
     # If the victim's program has several hosts, only its launcher notices that a process of another host was killed.
-    outlive = draw.random() < 0.6 and programs[victim].hosts == 1
+    outlive = generator.random() < 0.6 and programs[victim].hosts == 1
     return Run(seed, programs, rounds, planned_fault, count, together, outlive, delay)
 
 
 def program_command(run: Run, number: int, folder: Path) -> list[str]:
     """Returns the command of one process of a program."""
-    words = [sys.executable, HERE / "pipe_end.py", "--seed", run.seed, "--program", number, "--rounds", run.rounds]
-    words += ["--programs", *(program.text() for program in run.programs)]
-    words += ["--fault", run.fault.text(), "--folder", folder, "--more", run.more]
-    return [str(word) for word in words]
+    command = [sys.executable, HERE / "pipe_end.py", "--seed", run.seed, "--program", number, "--rounds", run.rounds]
+    command += ["--programs", *(program.text() for program in run.programs)]
+    command += ["--fault", run.fault.text(), "--folder", folder, "--more", run.more]
+    return [str(word) for word in command]
 
 
 def launch_command(run: Run, number: int, folder: Path) -> list[str]:
@@ -110,7 +115,7 @@ def launch_command(run: Run, number: int, folder: Path) -> list[str]:
         ranks_per_host = -(-program.ranks // program.hosts)
         launcher += ["-launcher", "ssh", "-launcher-exec", agent, "-localhost", HEAD_ADDRESS]
         launcher += ["-hosts", ",".join(f"{name}:{ranks_per_host}" for name in names)]
-    outlive = OUTLIVE if run.fault.kind in KILLS and run.outlive and number == run.fault.program else []
+    outlive = OUTLIVING_SHELL if run.fault.kind in KILLS and run.outlive and number == run.fault.program else []
     return [*launcher, "-n", str(program.ranks), *outlive, *command]
 
 
@@ -118,10 +123,10 @@ def launch_commands(run: Run, folder: Path) -> list[list[str]]:
     """Returns the commands that start all programs: one for each, or one for all if they are one MPI job."""
     if not run.together:
         return [launch_command(run, number, folder) for number in range(len(run.programs))]
-    words = [find_launcher()]
+    command = [find_launcher()]
     for number, program in enumerate(run.programs):
-        words += [*([":"] if number else []), "-n", str(program.ranks), *program_command(run, number, folder)]
-    return [words]
+        command += [*([":"] if number else []), "-n", str(program.ranks), *program_command(run, number, folder)]
+    return [command]
 
 
 def expected_reports(run: Run) -> set[str]:
@@ -183,7 +188,7 @@ def find_wrong_errors(run: Run, reports: dict[str, Any]) -> list[str]:
     return problems
 
 
-def carry_out(run: Run, seconds: float) -> tuple[bool, str, dict[str, Any]]:
+def execute(run: Run, seconds: float) -> tuple[bool, str, dict[str, Any]]:
     """Starts the programs and waits for them; returns (success, problems and output, reports by their names)."""
     folder = Path(tempfile.mkdtemp(prefix="plait-pipes-"))
     meet = folder / "meet"
@@ -194,7 +199,9 @@ def carry_out(run: Run, seconds: float) -> tuple[bool, str, dict[str, Any]]:
     with (folder / "output").open("w+") as output:
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT}
         streams["env"] = {**os.environ, "PLAIT_MEET": str(meet)}
-        jobs = [subprocess.Popen(words, start_new_session=True, **streams) for words in launch_commands(run, folder)]
+        jobs = [
+            subprocess.Popen(command, start_new_session=True, **streams) for command in launch_commands(run, folder)
+        ]
         while time.monotonic() < limit and not any(folder.glob("failed-*")):
             if expected <= {path.name for path in folder.glob("done-*")} or all(job.poll() is not None for job in jobs):
                 break
@@ -241,11 +248,22 @@ def run_once(arguments: argparse.Namespace, seed: int) -> bool:
     )  # a launcher set by scripts/hosts.py for all hosts; launch_command names hosts
     if run.hosts > 1 and not arguments.here:
         delay = ["--delay", run.delay] if run.delay else []
-        words = [sys.executable, HOSTS, "exec", "--hosts", run.hosts, *delay, "--", sys.executable, __file__, "--here"]
-        done = subprocess.run([str(word) for word in [*words, *options.split()]], check=False)
+        command = [
+            sys.executable,
+            HOSTS,
+            "exec",
+            "--hosts",
+            run.hosts,
+            *delay,
+            "--",
+            sys.executable,
+            __file__,
+            "--here",
+        ]
+        done = subprocess.run([str(word) for word in [*command, *options.split()]], check=False)
         return done.returncode == 0
     begin = time.monotonic()
-    is_good, text, reports = carry_out(run, arguments.limit)
+    is_good, text, reports = execute(run, arguments.limit)
     checked = sum(report["checked"] for report in reports.values())
     after = max([error["after"] for report in reports.values() for error in report["errors"]], default=0.0)
     programs = " ".join(program.text() for program in run.programs)

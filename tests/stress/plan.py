@@ -11,7 +11,7 @@ MAX_OPERATIONS = 1000  # of a rank in a phase
 
 
 @dataclass
-class Shape:
+class PlanParameters:
     """Parameters from which the operations of a run are drawn."""
 
     files: int
@@ -57,9 +57,10 @@ class Plan:
 
 
 def expected_bytes(tag: int, offset: int, count: int) -> np.ndarray:
-    """The bytes that the operation `tag` writes at these offsets.
+    """Returns the bytes that the operation `tag` writes at these offsets.
 
-    They are a hash of tag and offset, so that bytes at wrong offsets, and those of other operations, are detected.
+    They are a hash of tag and offset, so that bytes at wrong offsets, and those of other operations, are detected. The
+    constants are those of SplitMix64, and an odd number that separates tags.
     """
     offsets = np.arange(offset, offset + count, dtype=np.uint64)
     mixed = offsets * np.uint64(0x9E3779B97F4A7C15) + np.uint64(tag * 0x632BE59BD9B4E019 % 2**64)
@@ -68,21 +69,21 @@ def expected_bytes(tag: int, offset: int, count: int) -> np.ndarray:
     return (mixed >> np.uint64(56)).astype(np.uint8)
 
 
-def plan(seed: int, phase: int, rank: int, shape: Shape, ends: list[int]) -> Plan:
+def draw_plan(seed: int, phase: int, rank: int, parameters: PlanParameters, ends: list[int]) -> Plan:
     """Draws the plan of one rank for a phase; `ends` are the sizes of the files at its begin."""
     random = np.random.default_rng([seed, phase, rank])
     result = Plan()
-    kinds = random.choice(["write", "read", "size", "sync"], shape.operations, p=[0.5, 0.4, 0.05, 0.05])
+    kinds = random.choice(["write", "read", "size", "sync"], parameters.operations, p=[0.5, 0.4, 0.05, 0.05])
     for number, kind in enumerate(kinds):
-        file = int(random.integers(shape.files))
+        file = int(random.integers(parameters.files))
         tag = (phase * MAX_OPERATIONS + number) * 64 + rank
         result.operations.append(Operation(rank, tag, str(kind), file))
         if kind in ("read", "write"):
-            draw_range(random, result.operations[-1], shape, ends[file])
+            draw_range(random, result.operations[-1], parameters, ends[file])
     not_begun = list(reversed(result.operations))
     pending: list[Operation] = []
     while not_begun or pending:
-        if not_begun and (not pending or (len(pending) < shape.depth and random.random() < 0.6)):
+        if not_begun and (not pending or (len(pending) < parameters.depth and random.random() < 0.6)):
             operation = not_begun.pop()
             operation.begin_event = len(result.events)
             pending.append(operation)
@@ -93,22 +94,22 @@ def plan(seed: int, phase: int, rank: int, shape: Shape, ends: list[int]) -> Pla
     return result
 
 
-def draw_range(random: np.random.Generator, operation: Operation, shape: Shape, end: int) -> None:
+def draw_range(random: np.random.Generator, operation: Operation, parameters: PlanParameters, end: int) -> None:
     """Draws offset and count of a read or write, mostly within a window; `end` is the size of the file."""
-    begin, length = shape.windows[int(random.integers(len(shape.windows)))]
-    max_count = min(length, shape.max_bytes)
-    size = random.uniform(0, max_count) if shape.is_uniform else np.exp(random.uniform(0, np.log(max_count + 1)))
+    begin, length = parameters.windows[int(random.integers(len(parameters.windows)))]
+    max_count = min(length, parameters.max_bytes)
+    size = random.uniform(0, max_count) if parameters.is_uniform else np.exp(random.uniform(0, np.log(max_count + 1)))
     operation.count = min(max_count, int(size))
     if random.random() < 0.03:
         operation.count = 0
     operation.offset = begin + int(random.integers(length - operation.count + 1))
     if operation.kind == "write":
         return
-    draw = random.random()
-    if draw < 0.1:  # anywhere in the file, which is mostly between the windows
+    choice = random.random()
+    if choice < 0.1:  # anywhere in the file, which is mostly between the windows
         operation.offset = int(random.integers(max(1, end)))
-    elif draw < 0.15:  # across the end of the file
+    elif choice < 0.15:  # across the end of the file
         operation.offset = max(0, end - int(random.integers(operation.count + 1)))
-    if draw < 0.85 and operation.end > end:  # the other reads may pass the end, which is an error
+    if choice < 0.85 and operation.end > end:  # the other reads may pass the end, which is an error
         operation.offset = max(0, end - operation.count)
         operation.count = min(operation.count, end)

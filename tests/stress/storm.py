@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 from faults import LIMITS, Fault
-from model import Model, join_ranges, wrong_bytes
+from model import Model, find_wrong_bytes, join_ranges
 from mpi4py import MPI
-from plan import Operation, Plan, Shape, expected_bytes, plan
+from plan import Operation, Plan, PlanParameters, draw_plan, expected_bytes
 from targets import DistantFiles, SharedStripes
 
 import plait
@@ -52,12 +52,12 @@ class Storm:
         if kind == "distant":
             self.target: Any = DistantFiles(arguments.folder, comm)
         else:
-            self.target = SharedStripes(arguments.folder, comm, unit, not arguments.one_file)
-        self.shape = Shape(self.target.files, self.windows(unit, kind), arguments.operations)
-        self.shape.is_uniform = arguments.full
+            self.target = SharedStripes(arguments.folder, comm, unit, arguments.place)
+        self.parameters = PlanParameters(self.target.files, self.windows(unit, kind), arguments.operations)
+        self.parameters.is_uniform = arguments.full
         if arguments.full or self.random.random() < 0.3:
-            self.shape.max_bytes = 2_000_000
-        self.models = [Model(self.shape.windows) for _ in range(self.target.files)]
+            self.parameters.max_bytes = 2_000_000
+        self.models = [Model(self.parameters.windows) for _ in range(self.target.files)]
         self.lost: set[int] = set()  # ranks that were lost in an earlier phase
         self.phase = -1
         # Bounds of the size of each file in this phase: what this rank has written, and what all ranks may write.
@@ -103,7 +103,7 @@ class Storm:
     def run_phase(self, phase: int) -> None:
         """Runs the operations of all ranks in one phase, and compares the files afterwards."""
         ends = [model.end for model in self.models]
-        plans = [plan(self.seed, phase, rank, self.shape, ends) for rank in range(self.comm.size)]
+        plans = [draw_plan(self.seed, phase, rank, self.parameters, ends) for rank in range(self.comm.size)]
         for lost in self.lost:
             plans[lost] = Plan()
         self.writes: list[list[Operation]] = [[] for _ in self.models]
@@ -126,41 +126,41 @@ class Storm:
             time.sleep(SETTLING_SECONDS)  # messages of the lost ranks may still arrive
         self.agree_on_result(plans)
 
-    def operate(self, phase: int, mine: Plan) -> None:
+    def operate(self, phase: int, own_plan: Plan) -> None:
         """Runs this rank's operations, and checks the results of reads and the errors."""
         fault_event = -1
         if phase == self.fault.phase:
-            fault_event = 0 if self.fault.first else len(mine.events) // 2
+            fault_event = 0 if self.fault.first else len(own_plan.events) // 2
         requests: dict[int, Any] = {}
-        for now, operation in enumerate(mine.events):
-            if now == fault_event and self.rank == self.fault.victim:
+        for event, operation in enumerate(own_plan.events):
+            if event == fault_event and self.rank == self.fault.victim:
                 self.fault.inject()
-            if now == fault_event and self.fault.first:
+            if event == fault_event and self.fault.first:
                 time.sleep(self.pause)
             begin = time.monotonic()
             error = None
-            found = None
+            actual = None
             try:
                 if operation.kind in ("size", "sync"):
-                    found = (
-                        getattr(self.target, operation.kind)(operation.file) if now == operation.begin_event else None
+                    actual = (
+                        getattr(self.target, operation.kind)(operation.file) if event == operation.begin_event else None
                     )
-                elif now == operation.begin_event:
+                elif event == operation.begin_event:
                     requests[operation.tag] = self.begin(operation)
                 else:
-                    found = requests.pop(operation.tag).wait()
+                    actual = requests.pop(operation.tag).wait()
             except plait.StoreError as caught:
                 error = caught
             self.slowest = max(self.slowest, time.monotonic() - begin)
             if error is not None:
                 self.check_failure(operation, error)
-            elif operation.kind == "size" and now == operation.begin_event:
-                assert self.min_end[operation.file] <= found <= self.max_end[operation.file], self.describe(
-                    f"{operation}: {found}"
+            elif operation.kind == "size" and event == operation.begin_event:
+                assert self.min_end[operation.file] <= actual <= self.max_end[operation.file], self.describe(
+                    f"{operation}: {actual}"
                 )
-            elif operation.kind == "read" and now == operation.wait_event:
-                self.check_read(operation, found, mine)
-            elif operation.kind == "write" and now == operation.wait_event and operation.count:
+            elif operation.kind == "read" and event == operation.wait_event:
+                self.check_read(operation, actual, own_plan)
+            elif operation.kind == "write" and event == operation.wait_event and operation.count:
                 self.min_end[operation.file] = max(self.min_end[operation.file], operation.end)
 
     def begin(self, operation: Operation) -> Any:
@@ -180,26 +180,26 @@ class Storm:
     def check_failure(self, operation: Operation, error: plait.StoreError) -> None:
         """Checks that an operation may have failed with this error: full disk, lost rank, or read past the end."""
         operation.failed = True
-        gone = self.lost | self.now_lost
+        lost_ranks = self.lost | self.now_lost
         text = str(error)
         if self.full and operation.kind == "write":
             assert "No space left" in text, self.describe(f"{operation}: {error}")
             self.failures += 1
-        elif gone and any(f"rank {rank} has ended or left" in text for rank in gone):
+        elif lost_ranks and any(f"rank {rank} has ended or left" in text for rank in lost_ranks):
             # Only all ranks together know the size of a shared file, so a read past the known size needs all of them.
             needs_all = operation.kind == "read" and self.target.files == 1 and operation.end > operation.known_end
-            assert needs_all or self.ranks_needed(operation) & gone, self.describe(f"{operation}: {error}")
+            assert needs_all or self.ranks_needed(operation) & lost_ranks, self.describe(f"{operation}: {error}")
             self.failures += 1
         else:
             assert operation.kind == "read", self.describe(f"{operation}: {error}")
             assert operation.end > operation.known_end, self.describe(f"{operation} is within the file: {error}")
             assert "ends at" in text, self.describe(f"{operation}: {error}")
 
-    def check_read(self, operation: Operation, found: np.ndarray, mine: Plan) -> None:
-        gone = self.ranks_needed(operation) & self.lost
-        if operation.count and gone:
+    def check_read(self, operation: Operation, actual: np.ndarray, own_plan: Plan) -> None:
+        lost_ranks = self.ranks_needed(operation) & self.lost
+        if operation.count and lost_ranks:
             # Ranks on the same host can read the file of a lost rank without its help.
-            assert all(self.fault.hosts[rank] == self.fault.hosts[self.rank] for rank in gone), self.describe(
+            assert all(self.fault.hosts[rank] == self.fault.hosts[self.rank] for rank in lost_ranks), self.describe(
                 f"{operation} succeeded"
             )
             return
@@ -211,13 +211,13 @@ class Storm:
             return  # the bytes beyond the known size are unknown
         before = [
             w
-            for w in mine.writes()
+            for w in own_plan.writes()
             if w.file == operation.file and w.wait_event < operation.begin_event and not w.failed
         ]
         self.check_bytes(
             str(operation),
-            wrong_bytes(
-                found,
+            find_wrong_bytes(
+                actual,
                 operation.offset,
                 model.read(operation.offset, operation.count),
                 writes,
@@ -235,17 +235,17 @@ class Storm:
 
     def agree_on_result(self, plans: list[Plan]) -> None:
         """Compares the files with the model on all ranks, and updates the model for the next phase; collective."""
-        gone = self.lost | self.now_lost
+        lost_ranks = self.lost | self.now_lost
         failed = {operation.tag for operation in plans[self.rank].operations if operation.failed}
         failed = set().union(*self.group.allgather(failed))
         for write in (write for writes in self.writes for write in writes):
             write.failed = write.tag in failed or write.rank in self.now_lost
         for file, model in enumerate(self.models):
-            if self.target.files > 1 and file in gone:
+            if self.target.files > 1 and file in lost_ranks:
                 continue
             writes = self.writes[file]
             done = [operation for operation in writes if not operation.failed]
-            if self.target.files > 1 or not gone:
+            if self.target.files > 1 or not lost_ranks:
                 model_end = max([model.end, *(operation.end for operation in done if operation.count)])
                 sizes = self.group.allgather(self.target.size(file))
                 assert len(set(sizes)) == 1, self.describe(f"file {file} has several sizes: {sizes}")
@@ -253,26 +253,28 @@ class Storm:
                     f"size {sizes[0]}, not {model_end} to {self.max_end[file]}"
                 )
                 model.end = sizes[0]
-            self.verify(file, writes, done, gone)
+            self.verify(file, writes, done, lost_ranks)
         self.group.Barrier()
 
-    def verify(self, file: int, writes: list[Operation], done: list[Operation], gone: set[int]) -> None:
+    def verify(self, file: int, writes: list[Operation], done: list[Operation], lost_ranks: set[int]) -> None:
         """Reads all written ranges of a file, checks the bytes, and checks that all ranks find the same bytes."""
         model = self.models[file]
         ranges = join_ranges((operation.offset, min(operation.end, model.end)) for operation in writes)
-        if gone:
+        if lost_ranks:
             ranges = [piece for begin, end in ranges for piece in self.target.pieces(begin, end, file)]
-            ranges = [(begin, end) for begin, end in ranges if not self.target.servers(begin, end - begin, file) & gone]
+            ranges = [
+                (begin, end) for begin, end in ranges if not self.target.servers(begin, end - begin, file) & lost_ranks
+            ]
         checksum = 0
         for first in range(0, len(ranges), READS_AT_ONCE):
             batch = ranges[first : first + READS_AT_ONCE]
             requests = [self.target.iread(begin, end - begin, file) for begin, end in batch]
             for (begin, end), request in zip(batch, requests, strict=True):
-                found = request.wait()
-                wrong = wrong_bytes(found, begin, model.read(begin, end - begin), writes, done)
+                actual = request.wait()
+                wrong = find_wrong_bytes(actual, begin, model.read(begin, end - begin), writes, done)
                 self.check_bytes(f"{begin} to {end} of file {file} afterwards", wrong, begin)
-                model.write(begin, found)
-                checksum = zlib.crc32(found, checksum)
+                model.write(begin, actual)
+                checksum = zlib.crc32(actual, checksum)
                 self.checked += end - begin
         checksums = self.group.allgather(checksum)
         assert len(set(checksums)) == 1, self.describe(f"ranks find different bytes in file {file}")

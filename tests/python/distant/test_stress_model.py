@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 sys.path.append(str(Path(__file__).parents[2] / "stress"))
-from model import Model, join_ranges, wrong_bytes
-from plan import Operation, Shape, expected_bytes, plan
+from model import Model, find_wrong_bytes, join_ranges
+from plan import Operation, PlanParameters, draw_plan, expected_bytes
 
 
 def write(tag, rank, offset, count, begin_event=0, wait_event=1):
@@ -17,22 +17,22 @@ def write(tag, rank, offset, count, begin_event=0, wait_event=1):
 def test_old_bytes_are_wrong_only_after_a_completed_write():
     first = write(1, 0, 10, 20)
     old = np.zeros(40, np.uint8)
-    assert wrong_bytes(old, 0, old, [first], []).size == 0
+    assert find_wrong_bytes(old, 0, old, [first], []).size == 0
     bytes_ = expected_bytes(1, 10, 20)
-    np.testing.assert_array_equal(wrong_bytes(old, 0, old, [first], [first]), 10 + np.flatnonzero(bytes_ != 0))
+    np.testing.assert_array_equal(find_wrong_bytes(old, 0, old, [first], [first]), 10 + np.flatnonzero(bytes_ != 0))
 
 
 def test_each_byte_may_be_that_of_any_unordered_write():
     first, second = write(1, 0, 0, 64), write(2, 1, 32, 64)
     content = np.concatenate([expected_bytes(1, 0, 48), expected_bytes(2, 48, 48)])
-    assert wrong_bytes(content, 0, np.zeros(96, np.uint8), [first, second], [first, second]).size == 0
-    assert wrong_bytes(content, 0, np.zeros(96, np.uint8), [first], [first]).min() >= 48
+    assert find_wrong_bytes(content, 0, np.zeros(96, np.uint8), [first, second], [first, second]).size == 0
+    assert find_wrong_bytes(content, 0, np.zeros(96, np.uint8), [first], [first]).min() >= 48
 
 
 def test_moved_bytes_are_wrong():
     first = write(1, 0, 0, 1000)
     rolled = np.roll(expected_bytes(1, 0, 1000), 1)
-    assert wrong_bytes(rolled, 0, np.zeros(1000, np.uint8), [first], [first]).size > 900
+    assert find_wrong_bytes(rolled, 0, np.zeros(1000, np.uint8), [first], [first]).size > 900
 
 
 def test_earlier_bytes_of_a_rank_are_wrong_after_its_later_ones():
@@ -40,15 +40,17 @@ def test_earlier_bytes_of_a_rank_are_wrong_after_its_later_ones():
     together = write(2, 0, 50, 100, 0, 3)
     old = np.zeros(150, np.uint8)
     content = np.concatenate([expected_bytes(1, 0, 100), expected_bytes(2, 100, 50)])
-    assert wrong_bytes(content, 0, old, [first, together], [first, together]).size == 0
-    wrong = wrong_bytes(content, 0, old, [first, later], [first, later])
+    assert find_wrong_bytes(content, 0, old, [first, together], [first, together]).size == 0
+    wrong = find_wrong_bytes(content, 0, old, [first, later], [first, later])
     assert wrong.size > 40
     assert 50 <= wrong.min() <= wrong.max() < 100
 
 
 def test_bytes_that_were_not_yet_visible_are_wrong():
     first = write(1, 0, 0, 100)
-    assert wrong_bytes(expected_bytes(1, 0, 100), 0, np.zeros(100, np.uint8), [first], [], lambda _: False).size > 90
+    assert (
+        find_wrong_bytes(expected_bytes(1, 0, 100), 0, np.zeros(100, np.uint8), [first], [], lambda _: False).size > 90
+    )
 
 
 def test_files_are_zero_outside_of_windows_and_after_they_were_shortened():
@@ -62,9 +64,9 @@ def test_files_are_zero_outside_of_windows_and_after_they_were_shortened():
 
 
 def test_plans_are_the_same_on_every_rank_and_end_what_they_begin():
-    shape = Shape(3, [(0, 1000), (1 << 33, 50)])
+    shape = PlanParameters(3, [(0, 1000), (1 << 33, 50)])
     for rank in range(3):
-        first, other = (plan(7, 2, rank, shape, [500, 0, 1 << 33]) for _ in range(2))
+        first, other = (draw_plan(7, 2, rank, shape, [500, 0, 1 << 33]) for _ in range(2))
         assert first == other
         assert len(first.events) == 2 * len(first.operations)
         for operation in first.operations:
