@@ -34,10 +34,11 @@ using plait::transport::Transport;
 
 constexpr int kRanks = 3;
 
-/// Calls `act(n)` before the n-th call that its worker makes, counted from 0.
+/// Calls `action(n)` before the n-th call that its worker makes, counted from 0.
 class CallCounter : public wrapped::WrappedTransport {
  public:
-  CallCounter(Transport& inner, std::function<void(int)> act) : WrappedTransport(inner), act_(std::move(act)) {}
+  CallCounter(Transport& inner, std::function<void(int)> action)
+      : WrappedTransport(inner), action_(std::move(action)) {}
   wrapped::Gates& gates() override { return count_call(), inner_.gates(); }
   std::span<std::byte> note(int node_rank) override { return count_call(), inner_.note(node_rank); }
   std::unique_ptr<wrapped::Ticket> send(int to, std::span<const std::byte> bytes) override {
@@ -50,18 +51,19 @@ class CallCounter : public wrapped::WrappedTransport {
   void broadcast(std::span<std::byte> bytes, int root) override { count_call(), inner_.broadcast(bytes, root); }
 
  private:
-  void count_call() { act_(calls_++); }
-  std::function<void(int)> act_;
+  void count_call() { action_(calls_++); }
+  std::function<void(int)> action_;
   int calls_ = 0;
 };
 
+/// The content of a file of equal bytes.
 struct Content {
-  std::int64_t size = 0;  ///< a multiple of the ranks
+  std::int64_t size = 0;  ///< a multiple of kRanks
   int value = 0;          ///< of each byte
   std::string text() const { return std::to_string(size) + " times " + std::to_string(value); }
 };
 
-void make(const std::string& url, const Content& content) {
+void write_file(const std::string& url, const Content& content) {
   plait::FileOptions options;
   options.shape = {content.size};
   options.dtype = "|u1";
@@ -78,8 +80,9 @@ struct Outcome {
   int max_calls = 0;
 };
 
-/// All ranks open and read the file. During the opening, `replace(call)` is called before each call of rank `by`.
-Outcome open_by_all(const std::string& url, Mode mode, int by, const std::function<void(int)>& replace) {
+/// All ranks open and read the file. During the opening, `replace(call)` is called before each call of rank
+/// `acting_rank`.
+Outcome open_by_all(const std::string& url, Mode mode, int acting_rank, const std::function<void(int)>& replace) {
   Outcome outcome;
   outcome.results.resize(kRanks);
   plait::FileOptions options;
@@ -88,9 +91,9 @@ Outcome open_by_all(const std::string& url, Mode mode, int by, const std::functi
     options.dtype = "|u1";
   }
   plait::transport::thread::run_team(kRanks, [&](Transport& inner) {
-    bool opening = true;
+    bool is_opening = true;
     CallCounter counter(inner, [&](int call) {
-      if (!opening || inner.rank() != by) return;
+      if (!is_opening || inner.rank() != acting_rank) return;
       outcome.max_calls = call;
       replace(call);
     });
@@ -98,7 +101,7 @@ Outcome open_by_all(const std::string& url, Mode mode, int by, const std::functi
     std::string& actual = outcome.results[static_cast<std::size_t>(inner.rank())];
     try {
       auto file = File::open(url, mode, options, comm);
-      opening = false;
+      is_opening = false;
       const std::int64_t size = file.type().shape.at(0);
       std::vector<std::byte> bytes(static_cast<std::size_t>(size / kRanks));
       const plait::MutablePart part{bytes.data(), {}};
@@ -116,15 +119,17 @@ Outcome open_by_all(const std::string& url, Mode mode, int by, const std::functi
 
 class ReplacedFileTest : public plait_test::FolderTest {
  protected:
-  /// Replaces the file once, before each call of a rank in turn.
-  void at_each_call(const std::string& url, const std::string& name, const Content& before, const Content& after,
-                    Mode mode = Mode::kRead) {
-    for (const int by : {0, kRanks - 1}) {
+  /// Tests a replacement at every point of the opening: replaces the file before the first call of a rank, in the next
+  /// trial before the second call, and so on. Every rank must read the same file.
+  /// url: the URL that creates the file. name: the name that opens it.
+  void replace_before_each_call(const std::string& url, const std::string& name, const Content& before,
+                                const Content& after, Mode mode = Mode::kRead) {
+    for (const int acting_rank : {0, kRanks - 1}) {
       for (int replace_at = 0, last_call = 0; replace_at <= last_call; ++replace_at) {
-        make(url, before);
+        write_file(url, before);
         std::once_flag once;
-        const Outcome outcome = open_by_all(name, mode, by, [&](int call) {
-          if (call >= replace_at) std::call_once(once, [&] { make(url, after); });
+        const Outcome outcome = open_by_all(name, mode, acting_rank, [&](int call) {
+          if (call >= replace_at) std::call_once(once, [&] { write_file(url, after); });
         });
         if (replace_at == 0) last_call = outcome.max_calls;
         for (const std::string& actual : outcome.results)
@@ -136,7 +141,8 @@ class ReplacedFileTest : public plait_test::FolderTest {
   }
   /// Replaces the file before every call, so that opening never succeeds.
   void replace_repeatedly(const std::string& url, const std::string& name) {
-    make(url, {12, 1});
+    write_file(url, {12, 1});
+    // A copy has another inode, so that the name refers to another file.
     const auto replace = [&](int) {
       fs::copy_file(name, path("spare"));
       fs::rename(path("spare"), name);
@@ -150,24 +156,24 @@ class ReplacedFileTest : public plait_test::FolderTest {
 };
 
 TEST_F(ReplacedFileTest, NumpyFilesAreReadWhole) {
-  at_each_call(path("a.npy"), path("a.npy"), {12, 1}, {90, 2});
-  at_each_call(path("a.npy"), path("a.npy"), {90, 1}, {12, 2});
-  at_each_call(path("a.npy"), path("a.npy"), {12, 1}, {12, 2}, Mode::kReadWrite);
+  replace_before_each_call(path("a.npy"), path("a.npy"), {12, 1}, {90, 2});
+  replace_before_each_call(path("a.npy"), path("a.npy"), {90, 1}, {12, 2});
+  replace_before_each_call(path("a.npy"), path("a.npy"), {12, 1}, {12, 2}, Mode::kReadWrite);
 }
 
-TEST_F(ReplacedFileTest, RawFilesAreReadWhole) { at_each_call(path("a"), path("a"), {12, 1}, {12, 2}); }
+TEST_F(ReplacedFileTest, RawFilesAreReadWhole) { replace_before_each_call(path("a"), path("a"), {12, 1}, {12, 2}); }
 
 TEST_F(ReplacedFileTest, StripedFilesAreReadWhole) {
   const std::string url = "stripe:" + path("a") + "?disks=" + folder_.string() + ',' + folder_.string() + "&unit=5";
-  at_each_call(url, "stripe:" + path("a"), {12, 1}, {12, 2});
-  at_each_call(url, "stripe:" + path("a"), {12, 1}, {12, 2}, Mode::kReadWrite);
+  replace_before_each_call(url, "stripe:" + path("a"), {12, 1}, {12, 2});
+  replace_before_each_call(url, "stripe:" + path("a"), {12, 1}, {12, 2}, Mode::kReadWrite);
 }
 
 TEST_F(ReplacedFileTest, ArraysInSharedFilesAreReadWhole) {
-  for (const std::string is_striped : {"false", "true"}) {
-    const std::string url = "distant:" + path("striped-" + is_striped) + "?striped=" + is_striped;
-    at_each_call(url, url, {12, 1}, {90, 2});
-    at_each_call(url, url, {12, 1}, {12, 2});
+  for (const std::string place : {"one", "striped"}) {
+    const std::string url = "distant:" + path(place) + "?place=" + place;
+    replace_before_each_call(url, url, {12, 1}, {90, 2});
+    replace_before_each_call(url, url, {12, 1}, {12, 2});
   }
 }
 

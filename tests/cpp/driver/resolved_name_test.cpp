@@ -31,16 +31,18 @@ constexpr const char* kDistantOne = "an array on the ranks' own disks, in one .n
 
 class ResolvedStores : public stripe_case::Stripes {
  protected:
-  /// Returns the path relative to the working folder, which contains `..`.
+  /// Returns the path relative to the working folder; it contains `..`.
   std::string relative(const std::string& name) const { return fs::relative(path(name)).string(); }
-  std::string linked(const std::string& name) const {
+  /// Makes a symbolic link to a file, and returns its path.
+  std::string make_link(const std::string& name) const {
     fs::create_symlink(path(name), path("link-" + name));
     return path("link-" + name);
   }
   std::string distant(const std::string& name) const { return "distant:" + name + "?folder=" + path(""); }
 };
 
-void expect_whole(const ResolvedName& actual, const std::string& kind, const std::string& path) {
+/// Expects a store whose bytes are in the file itself, without component files.
+void expect_single_file(const ResolvedName& actual, const std::string& kind, const std::string& path) {
   EXPECT_EQ(actual.kind, kind);
   EXPECT_EQ(actual.path, path);
   EXPECT_EQ(actual.id, "");
@@ -63,12 +65,12 @@ TEST_F(ResolvedStores, OrdinaryFilesHaveTheKindOfTheirName) {
     for (const auto& [name, kind] : kinds) {
       if (exists) put(name, "content");
       const ResolvedName actual = locate(path(name));
-      expect_whole(actual, kind, path(name));
+      expect_single_file(actual, kind, path(name));
       EXPECT_EQ(actual.name, path(name));
       EXPECT_EQ(actual.states_type, name == "a.npy");
       EXPECT_TRUE(sibling_files(actual).empty());
       const ResolvedName raw = locate("raw:" + path(name));
-      expect_whole(raw, "raw elements", path(name));
+      expect_single_file(raw, "raw elements", path(name));
       EXPECT_EQ(raw.name, "raw:" + path(name));
       EXPECT_FALSE(raw.states_type);
     }
@@ -87,15 +89,15 @@ TEST_F(ResolvedStores, PathsAreAbsoluteWithoutLinks) {
   EXPECT_EQ(locate("raw:" + relative("none")).path, path("none"));
   EXPECT_EQ(locate("stripe:" + relative("b")).path, path("b"));
   EXPECT_EQ(locate(path("d0/../a.npy")).path, path("a.npy"));
-  EXPECT_EQ(locate(linked("a.npy")).path, path("a.npy"));
-  EXPECT_EQ(locate("stripe:" + linked("b")).path, path("b"));
+  EXPECT_EQ(locate(make_link("a.npy")).path, path("a.npy"));
+  EXPECT_EQ(locate("stripe:" + make_link("b")).path, path("b"));
   EXPECT_EQ(locate("distant:" + path("link-b")).path, path("b"));
 }
 
 TEST_F(ResolvedStores, NamesOfMissingOrSpecialFilesAreNoErrors) {
-  expect_whole(locate(path("d0")), "raw elements", path("d0"));
-  expect_whole(locate(path("none/a.npy")), "a .npy file", path("none/a.npy"));
-  expect_whole(locate("/dev/null"), "raw elements", "/dev/null");
+  expect_single_file(locate(path("d0")), "raw elements", path("d0"));
+  expect_single_file(locate(path("none/a.npy")), "a .npy file", path("none/a.npy"));
+  expect_single_file(locate("/dev/null"), "raw elements", "/dev/null");
 }
 
 TEST_F(ResolvedStores, StripedFilesHaveComponents) {
@@ -121,15 +123,15 @@ TEST_F(ResolvedStores, StripedFilesHaveComponents) {
   EXPECT_EQ(damaged.components[1].bytes, std::nullopt);
 }
 
-TEST_F(ResolvedStores, StripedFilesThatCannotBeOpenedHaveNone) {
-  expect_whole(locate(named("none")), kStriped, path("none"));
+TEST_F(ResolvedStores, StripedFilesThatCannotBeOpenedHaveNoComponents) {
+  expect_single_file(locate(named("none")), kStriped, path("none"));
   put("ordinary", "content");
-  expect_whole(locate(named("ordinary")), kStriped, path("ordinary"));
+  expect_single_file(locate(named("ordinary")), kStriped, path("ordinary"));
   for (const char* text : {"plait stripes 1\n", "plait stripes 1\nunit 16\nbytes 5\nid 7\ncomponent d0/x\n",
                            "plait stripes 9\nunit 16\n"}) {
     put("broken", text);
     for (const std::string& name : {named("broken"), path("broken")}) {
-      expect_whole(locate(name), kStriped, path("broken"));
+      expect_single_file(locate(name), kStriped, path("broken"));
       EXPECT_EQ(locate(name).name, named("broken"));
       EXPECT_TRUE(sibling_files(locate(name)).empty());
     }
@@ -145,11 +147,11 @@ TEST_F(ResolvedStores, EscapesInNamesAreResolved) {
     EXPECT_EQ(actual.path, name);
     EXPECT_EQ(actual.components.size(), 1U);
   }
-  expect_whole(locate("distant:a%3Fb?folder=" + path("x%20y")), kDistantOne, path("x y/a?b"));
+  expect_single_file(locate("distant:a%3Fb?folder=" + path("x%20y")), kDistantOne, path("x y/a?b"));
 }
 
 TEST_F(ResolvedStores, InvalidNamesAreErrors) {
-  for (const auto& [name, says] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& [name, expected_text] : std::vector<std::pair<std::string, std::string>>{
            {"stripe:", "no name after stripe:"},
            {"stripe:a?wide=1", "the option \"wide\" is not known"},
            {"stripe:a%4", "write %25"},
@@ -158,12 +160,12 @@ TEST_F(ResolvedStores, InvalidNamesAreErrors) {
        }) {
     const plait::Error error = stripe_case::failure([&, invalid = name] { locate(invalid); });
     EXPECT_EQ(error.kind(), plait::ErrorKind::kArgument);
-    EXPECT_SAYS(error, says);
+    EXPECT_SAYS(error, expected_text);
   }
 }
 
 TEST_F(ResolvedStores, DistantArraysHaveTheVisibleComponents) {
-  expect_whole(locate(distant("d")), kDistantOne, path("d"));
+  expect_single_file(locate(distant("d")), kDistantOne, path("d"));
   const std::string id = "-0123456789abcdef";
   put("d.c1of3" + id, "12345");
   put("d.c0of3" + id, "1234");
@@ -207,7 +209,7 @@ TEST_F(ResolvedStores, DistantArraysUseTheFolderOfTheEnvironment) {
   ::unsetenv("PLAIT_DISTANT_FOLDER");
 }
 
-/// The result is the same for all names that lead to the path.
+/// The sibling files are the same for all names that lead to the path, whatever their driver.
 TEST_F(ResolvedStores, SiblingFilesAreThoseOfAllDrivers) {
   const stripe_case::Description description = make("d", 2, "16", 96);
   put("d.c0of1-0123456789abcdef", "1234");
@@ -220,7 +222,7 @@ TEST_F(ResolvedStores, SiblingFilesAreThoseOfAllDrivers) {
     actual.erase(std::unique(actual.begin(), actual.end()), actual.end());
     EXPECT_EQ(actual, sorted(expected)) << name;
   }
-  expect_whole(locate("raw:" + path("d")), "raw elements", path("d"));
+  expect_single_file(locate("raw:" + path("d")), "raw elements", path("d"));
 }
 
 TEST_F(ResolvedStores, MemoryAndPipesHaveNoPath) {
@@ -259,7 +261,7 @@ class AddedDriver : public plait::driver::FileDriver {
 TEST_F(ResolvedStores, AddedDriversHaveDefaults) {
   const AddedDriver driver;
   const plait::driver::Driver& any = driver;
-  expect_whole(any.locate("added:" + path("a%20b") + "?c=d"), "added", path("a b"));
+  expect_single_file(any.locate("added:" + path("a%20b") + "?c=d"), "added", path("a b"));
   EXPECT_TRUE(any.sibling_files(path("a")).empty());
 }
 

@@ -51,7 +51,7 @@ TEST(DistantNames, UseTheFolderOfTheEnvironmentByDefault) {
 }
 
 TEST(DistantNames, ErrorsStateWhatIsWrong) {
-  for (const auto& [name, says] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& [name, expected_text] : std::vector<std::pair<std::string, std::string>>{
            {"distant:", "no name after distant:"},
            {"distant:?unit=4K", "no name after distant:"},
            {"distant:a?wide=1", "the option \"wide\" is not known"},
@@ -67,7 +67,7 @@ TEST(DistantNames, ErrorsStateWhatIsWrong) {
       ADD_FAILURE() << name << " was accepted";
     } catch (const plait::Error& error) {
       EXPECT_EQ(error.kind(), plait::ErrorKind::kArgument);
-      EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(expected_text), std::string::npos) << error.what();
     }
   }
 }
@@ -80,7 +80,7 @@ TEST(DistantNames, LeadToTheirDriver) {
 }
 
 /// Several raw arrays one after the other; the file becomes longer with each array that is written.
-TEST_F(DistantArrays, MayBeSeveral) {
+TEST_F(DistantArrays, MayBeSeveralInOneFile) {
   const std::string url = "distant:a?striped=true&unit=1000&folder=" + path("");
   plait::FileOptions options;
   options.shape = {100};
@@ -88,31 +88,32 @@ TEST_F(DistantArrays, MayBeSeveral) {
   options.several = true;
   std::vector<double> values(500);
   std::iota(values.begin(), values.end(), 1.0);
-  const plait::ConstPart part{reinterpret_cast<const std::byte*>(values.data()), {}};
+  const plait::ConstPart written_part{reinterpret_cast<const std::byte*>(values.data()), {}};
   auto file = plait::File::open(url, plait::Mode::kWrite, options);
-  file.write(plait::Layout::parse("100 (*)"), {&part, 1});
+  file.write(plait::Layout::parse("100 (*)"), {&written_part, 1});
   file.select({{500}, "", 8, plait::Order::kC}, 800);
-  file.write(plait::Layout::parse("500 (*)"), {&part, 1});
+  file.write(plait::Layout::parse("500 (*)"), {&written_part, 1});
   file.close();
   file = plait::File::open(url, plait::Mode::kRead, options);
   EXPECT_EQ(file.type().shape, plait::Extents{100});
   file.select({{600}, "", 8, plait::Order::kC}, 0);
   std::vector<double> actual(600);
-  const plait::MutablePart into{reinterpret_cast<std::byte*>(actual.data()), {}};
-  file.read(plait::Layout::parse("600 (*)"), {&into, 1});
+  const plait::MutablePart read_part{reinterpret_cast<std::byte*>(actual.data()), {}};
+  file.read(plait::Layout::parse("600 (*)"), {&read_part, 1});
+  // The first array is 1, 2, ..., 100, the second one 1, 2, ..., 500.
   for (int i = 0; i < 600; ++i) ASSERT_EQ(actual[static_cast<std::size_t>(i)], i < 100 ? i + 1 : i - 99);
 }
 
-/// Elements with a known size but without a dtype.
-TEST_F(DistantArrays, NeedNoType) {
+/// Elements with a known size but without a dtype, which become opaque bytes.
+TEST_F(DistantArrays, NeedNoDtype) {
   const std::string url = "distant:a?folder=" + path("");
   plait::FileOptions options;
   options.shape = {3, 4};
   options.element_bytes = 5;
   std::vector<std::byte> values(60, std::byte{7});
-  const plait::ConstPart part{values.data(), {}};
+  const plait::ConstPart written_part{values.data(), {}};
   auto file = plait::File::open(url, plait::Mode::kWrite, options);
-  file.write(plait::Layout::parse("3x4 (*, *)"), {&part, 1});
+  file.write(plait::Layout::parse("3x4 (*, *)"), {&written_part, 1});
   file.close();
   file = plait::File::open(url, plait::Mode::kRead);
   EXPECT_EQ(file.type().dtype, "|V5");
@@ -122,8 +123,8 @@ TEST_F(DistantArrays, NeedNoType) {
   EXPECT_THROW(plait::File::open(url, plait::Mode::kRead, options), plait::Error);
 }
 
-/// A single process may open several of them at once, each in a different thread.
-TEST_F(DistantArrays, OfOneProcessAreOpenedByAnyThread) {
+/// A single process may open several arrays at once, each in a different thread.
+TEST_F(DistantArrays, AreOpenedByAnyThreadOfAProcess) {
   const auto work = [&](int number) {
     const std::string url = plait::base::text("distant:a", number, "?striped=true&unit=100&folder=", path(""));
     const plait::Layout layout = plait::Layout::parse("70 (*)");
@@ -132,13 +133,13 @@ TEST_F(DistantArrays, OfOneProcessAreOpenedByAnyThread) {
     options.dtype = "<f8";
     for (int round = 0; round < 20; ++round) {
       std::vector<double> values(70, number + round / 100.0);
-      const plait::ConstPart part{reinterpret_cast<const std::byte*>(values.data()), {}};
+      const plait::ConstPart written_part{reinterpret_cast<const std::byte*>(values.data()), {}};
       auto file = plait::File::open(url, plait::Mode::kWrite, options);
-      file.write(layout, {&part, 1});
+      file.write(layout, {&written_part, 1});
       file.close();
       std::vector<double> actual(70);
-      const plait::MutablePart into{reinterpret_cast<std::byte*>(actual.data()), {}};
-      plait::File::open(url, plait::Mode::kRead).read(layout, {&into, 1});
+      const plait::MutablePart read_part{reinterpret_cast<std::byte*>(actual.data()), {}};
+      plait::File::open(url, plait::Mode::kRead).read(layout, {&read_part, 1});
       ASSERT_EQ(actual, values);
     }
   };

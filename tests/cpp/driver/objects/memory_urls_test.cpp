@@ -28,11 +28,13 @@ using plait::transport::Transport;
 
 constexpr int kRanks = 3;
 
+/// Returns a communicator over a transport, which must outlive it.
 Comm make_comm(Transport& transport) {
   return plait::core::comm_over(std::shared_ptr<Transport>(&transport, [](auto*) {}));
 }
 
-plait::FileOptions numbers() {
+/// Describes an array of 12 bytes in chunks of 2.
+plait::FileOptions array_options() {
   plait::FileOptions options;
   options.shape = plait::Extents{12};
   options.dtype = "|u1";
@@ -45,7 +47,7 @@ void write_and_read(Transport& transport, const std::string& name) {
   const Comm comm = make_comm(transport);
   std::vector<std::byte> block(4, std::byte(transport.rank()));
   const plait::ConstPart written{block.data(), {}};
-  auto file = File::open(name, Mode::kWrite, numbers(), comm);
+  auto file = File::open(name, Mode::kWrite, array_options(), comm);
   file.write(Layout::parse("12 (block) onto (3)"), {&written, 1});
   file.close();
   auto opened = File::open(name, Mode::kRead, {}, comm);
@@ -53,8 +55,9 @@ void write_and_read(Transport& transport, const std::string& name) {
   const plait::MutablePart read{bytes.data(), {}};
   opened.read(Layout::parse("12 (cyclic) onto (3)"), {&read, 1});
   for (int i = 0; i < 4; ++i) {
-    const int index = transport.rank() + 3 * i;
-    EXPECT_EQ(std::to_integer<int>(bytes[static_cast<std::size_t>(i)]), index / 4);
+    const int index = transport.rank() + kRanks * i;
+    const int writer = index / 4;  // each rank has written 4 elements
+    EXPECT_EQ(std::to_integer<int>(bytes[static_cast<std::size_t>(i)]), writer);
   }
 }
 
@@ -72,8 +75,8 @@ TEST(MemoryUrls, RanksOfSeveralProcessesAreRejected) {
     wrapped::LikeProcesses processes(transport);
     for (const Mode mode : {Mode::kWrite, Mode::kRead}) {
       try {
-        (void)File::open("memory://processes/a.zarr", mode, mode == Mode::kWrite ? numbers() : plait::FileOptions{},
-                         make_comm(processes));
+        (void)File::open("memory://processes/a.zarr", mode,
+                         mode == Mode::kWrite ? array_options() : plait::FileOptions{}, make_comm(processes));
         ADD_FAILURE() << "opened";
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), plait::ErrorKind::kArgument);
@@ -89,7 +92,7 @@ TEST(MemoryUrls, OpeningNeedsTwoRequests) {
   const plait::store::AddedObjectStores added("memory://counted/", [&](const std::string& location) {
     return std::make_shared<plait::store::memory::MemoryObjects>(bucket, location, false);
   });
-  auto file = File::open("memory://counted/a.zarr::/g/b", Mode::kWrite, numbers());
+  auto file = File::open("memory://counted/a.zarr::/g/b", Mode::kWrite, array_options());
   file.close();
   bucket->gets = bucket->heads = 0;
   (void)File::open("memory://counted/a.zarr::/g/b", Mode::kRead);

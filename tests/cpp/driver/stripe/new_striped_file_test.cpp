@@ -87,14 +87,14 @@ TEST_F(NewStriped, GrowsAndShrinksLikeAnOrdinaryFile) {
     for (const std::int64_t bytes : {10, 100, 90, 95, 0, 64, 1000}) {
       file->resize(bytes);
       const auto begin = static_cast<std::int64_t>(expected.size());
-      expected.resize(oracle::at(bytes));
-      for (std::int64_t i = begin; i < bytes; ++i) expected[oracle::at(i)] = static_cast<char>(byte_at(i));
-      // Opens it by its name, as another process would.
+      expected.resize(oracle::to_size_t(bytes));
+      for (std::int64_t i = begin; i < bytes; ++i) expected[oracle::to_size_t(i)] = static_cast<char>(byte_at(i));
+      // Open the file by its location, as another process would.
       const auto opened = reopen(file->location(), true);
       ASSERT_EQ(opened->size(), bytes);
       if (bytes > begin)
         opened->write({{begin, reinterpret_cast<const std::byte*>(expected.data()) + begin, bytes - begin}});
-      std::string content_read(oracle::at(bytes), 'x');
+      std::string content_read(oracle::to_size_t(bytes), 'x');
       opened->read({{0, reinterpret_cast<std::byte*>(content_read.data()), bytes}});
       ASSERT_EQ(content_read, expected);
     }
@@ -126,22 +126,22 @@ TEST_F(NewStriped, KeepsPermissionsAndLinks) {
 
 TEST_F(NewStriped, FailuresLeaveNothingBehind) {
   const std::set<std::string> before = files();
-  const auto fails = [&](const std::string& name, std::int64_t bytes) {
+  const auto creation_error = [&](const std::string& name, std::int64_t bytes) {
     const Error error = failure([&] { make_new(name, bytes); });
     EXPECT_EQ(files(), before);
     return error;
   };
-  const Error missing = fails(named("a") + "?disks=" + disk(0) + "," + path("none"), 9);
+  const Error missing = creation_error(named("a") + "?disks=" + disk(0) + "," + path("none"), 9);
   EXPECT_SAYS(missing, text("to the disk ", path("none")));
   EXPECT_EQ(missing.system_code(), ENOENT);
-  const Error closed = fails(named("a") + "?disks=" + disk(0) + ",/proc", 9);
+  const Error closed = creation_error(named("a") + "?disks=" + disk(0) + ",/proc", 9);
   EXPECT_SAYS(closed, "the component file /proc/a.stripe1-");
-  const Error full = fails(url("a", 2, "4"), std::int64_t{1} << 60);
+  const Error full = creation_error(url("a", 2, "4"), std::int64_t{1} << 60);
   EXPECT_TRUE(full.system_code() == ENOSPC || full.system_code() == EFBIG) << full.what();
   EXPECT_SAYS(full, disk(0) + "/a.stripe0-");
-  EXPECT_SAYS(fails(named("no/a") + "?disks=" + disk(0), 9), "does not exist");
-  EXPECT_SAYS(fails(text("stripe:", folder_.string(), "?disks=", disk(0)), 9), "directory");
-  EXPECT_EQ(fails(named("a.npy") + "?disks=" + disk(0), 9).kind(), ErrorKind::kArgument);
+  EXPECT_SAYS(creation_error(named("no/a") + "?disks=" + disk(0), 9), "does not exist");
+  EXPECT_SAYS(creation_error(text("stripe:", folder_.string(), "?disks=", disk(0)), 9), "directory");
+  EXPECT_EQ(creation_error(named("a.npy") + "?disks=" + disk(0), 9).kind(), ErrorKind::kArgument);
   put("d0/file", "x");
   fs::rename(path("d0/file"), path("file"));
   EXPECT_EQ(failure([&] { make_new(named("a") + "?disks=" + path("file"), 9); }).system_code(), ENOTDIR);
@@ -171,7 +171,7 @@ void in_killed_process(Body&& body) {
 TEST_F(NewStriped, RemovesTemporaryFilesOfAKilledProcess) {
   const Description old = make("a", 2, "4", 50);
   in_killed_process([&] { make_new(url("a", 5, "4"), 70).release(); });
-  EXPECT_EQ(files().size(), 3U + 6U);
+  EXPECT_EQ(files().size(), 3U + 6U) << "descriptions with 2 components, and with 5 of the killed process";
   EXPECT_EQ(find(named("a"), false).store->size(), 50);
   for (const std::string& name : {url("a", 3, "4"), path("a")}) {
     in_killed_process([&] { make_new(url("a", 5, "4"), 70).release(); });
@@ -181,8 +181,9 @@ TEST_F(NewStriped, RemovesTemporaryFilesOfAKilledProcess) {
   }
 }
 
-/// Returns a name that a process which has ended may have left for the old description.
-std::string leftover(const std::string& name) {
+/// Returns the second name of the old description that a process may have left which was killed while it replaced the
+/// file.
+std::string leftover_name(const std::string& name) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   ::waitpid(child, nullptr, 0);
@@ -195,7 +196,7 @@ TEST_F(NewStriped, AnInterruptedReplacementIsFinishedByTheNextOne) {
   const Description old = make("a", 2, "4", 50);
   fs::copy_file(path("a"), path("copy"));
   // Killed before the new description got its name: the old components still belong to the file.
-  fs::create_hard_link(path("a"), path(leftover("a")));
+  fs::create_hard_link(path("a"), path(leftover_name("a")));
   make_new(url("a", 3, "4"), 10)->discard();
   EXPECT_EQ(files().size(), 4U);
   EXPECT_NO_THROW(find(named("a"), false));
@@ -204,7 +205,7 @@ TEST_F(NewStriped, AnInterruptedReplacementIsFinishedByTheNextOne) {
   const std::string old_text = old.to_text();
   make("a", 3, "4", 60);
   for (const std::string& component : old.components) std::ofstream(component) << "old";
-  put(leftover("a"), old_text);
+  put(leftover_name("a"), old_text);
   EXPECT_EQ(files().size(), 1U + 4U + 3U);
   make_new(path("a"), 10)->discard();
   EXPECT_EQ(files().size(), 1U + 4U);
@@ -225,7 +226,7 @@ TEST_F(NewStriped, ReplacingACopyOfTheDescriptionLeavesTheComponents) {
 
 TEST_F(NewStriped, AFileThatWasMovedKeepsItsComponentsAfterAKill) {
   make("a", 2, "4", 50);
-  fs::create_hard_link(path("a"), path(leftover("a")));
+  fs::create_hard_link(path("a"), path(leftover_name("a")));
   fs::rename(path("a"), path("b"));
   make("a", 3, "4", 60);
   EXPECT_NO_THROW(find(named("b"), false));
@@ -234,13 +235,13 @@ TEST_F(NewStriped, AFileThatWasMovedKeepsItsComponentsAfterAKill) {
 
 TEST_F(NewStriped, ComponentsOfADamagedDescriptionAreNotRemoved) {
   const Description old = make("a", 2, "4", 50);
-  const std::string whole = content("a");
-  put(leftover("a"), whole);
-  put("a", whole.substr(0, whole.size() - 1));
+  const std::string complete_text = content("a");
+  put(leftover_name("a"), complete_text);
+  put("a", complete_text.substr(0, complete_text.size() - 1));
   const std::set<std::string> before = files();
   make_new(url("a", 3, "4"), 10)->discard();
   EXPECT_EQ(files(), before);
-  put("a", whole);
+  put("a", complete_text);
   EXPECT_NO_THROW(find(named("a"), false));
 }
 
@@ -252,19 +253,19 @@ TEST_F(NewStriped, NamesOfAnEarlierProcessWithThisNumberDoNotConflict) {
     const std::string prefix = temporary.substr(0, temporary.rfind('-') + 1);
     const std::string suffix = stripe::is_name(name) ? ".stripes" : "";
     const int next = std::stoi(temporary.substr(prefix.size())) + 1;
-    const auto with = [&](int counter) { return text(prefix, counter, suffix); };
-    std::ofstream(with(next)) << "old";
-    std::ofstream(with(next + 1)) << "locked";
-    const store::posix::Descriptor locked(::open(with(next + 1).c_str(), O_RDWR));
+    const auto numbered_name = [&](int counter) { return text(prefix, counter, suffix); };
+    std::ofstream(numbered_name(next)) << "old";
+    std::ofstream(numbered_name(next + 1)) << "locked";
+    const store::posix::Descriptor locked(::open(numbered_name(next + 1).c_str(), O_RDWR));
     ASSERT_EQ(::flock(locked.number(), LOCK_EX | LOCK_NB), 0);
-    std::ofstream(with(next + 9)) << "old";
+    std::ofstream(numbered_name(next + 9)) << "old";
     auto first = make_new(name, 10);
     auto second = make_new(name, 10);
-    EXPECT_FALSE(fs::exists(with(next + 9)));
-    EXPECT_TRUE(fs::exists(with(next + 1)));
+    EXPECT_FALSE(fs::exists(numbered_name(next + 9)));
+    EXPECT_TRUE(fs::exists(numbered_name(next + 1)));
     first->commit();
     second.reset();
-    fs::remove(with(next + 1));
+    fs::remove(numbered_name(next + 1));
     EXPECT_NO_THROW(find(name, false));
   }
 }
@@ -272,12 +273,12 @@ TEST_F(NewStriped, NamesOfAnEarlierProcessWithThisNumberDoNotConflict) {
 TEST_F(NewStriped, OldComponentsAreRemovedAlsoIfTheFolderCannotBeSynced) {
   make("a", 2, "4", 50);
   constexpr uid_t kNobody = 65534;  // a user to whom permissions apply, unlike root
-  const bool root = ::geteuid() == 0;
+  const bool is_root = ::geteuid() == 0;
   for (const std::string& name : {folder_.string(), disk(0), disk(1), disk(2), path("a")})
-    ASSERT_EQ(::chown(name.c_str(), root ? kNobody : ::geteuid(), static_cast<gid_t>(-1)), 0);
+    ASSERT_EQ(::chown(name.c_str(), is_root ? kNobody : ::geteuid(), static_cast<gid_t>(-1)), 0);
   ASSERT_EQ(::chmod(folder_.c_str(), 0300), 0);
   in_killed_process([&] {
-    if (root && ::seteuid(kNobody) != 0) ::_exit(1);
+    if (is_root && ::seteuid(kNobody) != 0) ::_exit(1);
     try {
       make_new(url("a", 3, "4"), 10)->commit();
     } catch (const Error& error) {
@@ -301,23 +302,23 @@ TEST_F(NewStriped, DisksAreResolvedAsByTheSystem) {
   EXPECT_NO_THROW(find(name, false));
 }
 
-/// Calls `event` before the first broadcast of worker 0.
+/// Calls `action` before the first broadcast of worker 0.
 class InterferingTransport : public wrapped::WrappedTransport {
  public:
-  InterferingTransport(Transport& inner, std::function<void()> event)
-      : WrappedTransport(inner), event_(std::move(event)) {}
+  InterferingTransport(Transport& inner, std::function<void()> action)
+      : WrappedTransport(inner), action_(std::move(action)) {}
   void broadcast(std::span<std::byte> bytes, int root) override {
-    if (rank() == 0 && event_) std::exchange(event_, nullptr)();
+    if (rank() == 0 && action_) std::exchange(action_, nullptr)();
     WrappedTransport::broadcast(bytes, root);
   }
 
  private:
-  std::function<void()> event_;
+  std::function<void()> action_;
 };
 
 TEST_F(NewStriped, MayBeReplacedWhileItIsOpened) {
   make("a", 2, "4", 50);
-  std::atomic<int> read = 0;
+  std::atomic<int> matching_ranks = 0;  // ranks that have read the zeros of a striped file
   plait::transport::thread::run_team(3, [&](plait::transport::Transport& worker) {
     plait::FileOptions options;
     options.shape = {50};
@@ -328,10 +329,10 @@ TEST_F(NewStriped, MayBeReplacedWhileItIsOpened) {
     Bytes local(50, std::byte{1});
     const plait::MutablePart part{local.data(), {}};
     file.read(plait::Layout::parse("50 (block) onto (3)"), {&part, 1});
-    if (local[0] == std::byte{}) ++read;
+    if (local[0] == std::byte{}) ++matching_ranks;
     file.close();
   });
-  EXPECT_EQ(read, 3);
+  EXPECT_EQ(matching_ranks, 3);
   EXPECT_EQ(files().size(), 4U);
 }
 
@@ -366,9 +367,9 @@ TEST_F(NewStriped, StoresAnArrayOfAFile) {
   opened->read({{0, all.data(), 30 * 41 * 3}});
   std::array<std::int64_t, 3> next{};
   for (std::int64_t row = 0; row < 30; ++row) {
-    const auto rank = oracle::at(row / 4 % 3);
+    const auto rank = oracle::to_size_t(row / 4 % 3);
     for (std::int64_t i = 0; i < 41 * 3; ++i)
-      ASSERT_EQ(all[oracle::at(row * 41 * 3 + i)], parts[rank][oracle::at(next[rank]++)]);
+      ASSERT_EQ(all[oracle::to_size_t(row * 41 * 3 + i)], parts[rank][oracle::to_size_t(next[rank]++)]);
   }
   {
     plait::File abandoned = plait::File::open(url("b", 3, "100"), plait::Mode::kWrite, options);
