@@ -38,7 +38,7 @@ TEST(MemoryStore, FailsAtTheRequestedSegment) {
   store.fail_at(1);
   EXPECT_EQ(failure(read).second, EIO);
   EXPECT_NO_THROW(read());
-  EXPECT_EQ(store.segments(), 4);
+  EXPECT_EQ(store.segments(), 4) << "two calls of two segments, including the one that failed";
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ using plait::store::open_objects;
 class NewObjectsTogether : public ObjectStoreTest, public testing::WithParamInterface<Kind> {
  protected:
   NewObjectsTogether() : ObjectStoreTest(GetParam()) { (void)objects(""); }
+  /// Begins a new array `a` in the hierarchy target(), which becomes new too if it does not exist.
   std::unique_ptr<NewObjects> make_new(const std::string& array_text = "array") const {
     return make_new_objects({target(), target(), "a", {{"zarr.json", "group"}, {"a/zarr.json", array_text}}}, {});
   }
@@ -33,7 +34,8 @@ class NewObjectsTogether : public ObjectStoreTest, public testing::WithParamInte
   static void put_chunk(const NewObjects& created, std::string_view text) {
     open_objects(created.location(), Sharing::kPrivate)->put("a/c/0", text_bytes(text));
   }
-  static int code_of_commit(NewObjects& created) {
+  /// Commits objects that must not replace others. Returns the errno; 0 after success.
+  static int commit_code(NewObjects& created) {
     try {
       created.commit([] { return false; });
     } catch (const Error& error) {
@@ -58,10 +60,10 @@ TEST_P(NewObjectsTogether, AreNotVisibleBeforeTheyAreComplete) {
 }
 
 TEST_P(NewObjectsTogether, LeaveNothingIfTheyAreDiscarded) {
-  for (const bool explicitly : {true, false}) {
+  for (const bool is_explicit : {true, false}) {
     const std::unique_ptr<NewObjects> created = make_new();
     put_chunk(*created, "chunk");
-    if (explicitly) created->discard();
+    if (is_explicit) created->discard();
   }
   EXPECT_EQ(read_visible("zarr.json"), "(missing)");
   EXPECT_EQ(read_visible("a/c/0"), "(missing)");
@@ -83,13 +85,14 @@ TEST_P(NewObjectsTogether, ReplaceAnExistingArray) {
 TEST_P(NewObjectsTogether, DoNotReplaceObjectsThatAppearedMeanwhile) {
   const std::unique_ptr<NewObjects> created = make_new();
   objects("h.zarr")->put("zarr.json", text_bytes("of another program"));
-  EXPECT_EQ(code_of_commit(*created), EEXIST);
+  EXPECT_EQ(commit_code(*created), EEXIST);
   EXPECT_EQ(read_visible("zarr.json"), "of another program");
 }
 
 TEST_P(NewObjectsTogether, DoNotRemoveArraysOfOtherProgramsInTheSameNewHierarchy) {
   if (kind_ == Kind::kFolder)
     return;  // in folders, the hierarchy of the first program that finishes appears as a whole
+  // Begins another new array with the given group metadata in the same hierarchy.
   const auto sibling = [this](const std::string& name, const std::string& group) {
     return make_new_objects({target(), target(), name, {{"zarr.json", group}, {name + "/zarr.json", "array"}}}, {});
   };
@@ -101,8 +104,8 @@ TEST_P(NewObjectsTogether, DoNotRemoveArraysOfOtherProgramsInTheSameNewHierarchy
   }
   EXPECT_EQ(read_visible("a/c/0"), "chunk") << "neither the beginning nor the end of the other program removes it";
   EXPECT_EQ(read_visible("zarr.json"), "group");
-  EXPECT_EQ(code_of_commit(*sibling("c", "group")), 0) << "the group is the same";
-  EXPECT_EQ(code_of_commit(*sibling("d", "another group")), EEXIST);
+  EXPECT_EQ(commit_code(*sibling("c", "group")), 0) << "the group is the same";
+  EXPECT_EQ(commit_code(*sibling("d", "another group")), EEXIST);
   EXPECT_EQ(read_visible("d/zarr.json"), "(missing)") << "an array that cannot be finished does not appear";
   EXPECT_EQ(read_visible("a/c/0") + read_visible("c/zarr.json"), "chunkarray");
 }
@@ -126,14 +129,14 @@ TEST_P(NewObjectsTogether, StayIfALaterProgramMayResume) {
     EXPECT_THROW((void)make_new_objects(request, options), Error);
     return;
   }
-  for (const bool continues : {false, true}) {
-    options.continues = continues;
+  for (const bool is_continuation : {false, true}) {
+    options.continues = is_continuation;
     const std::unique_ptr<NewObjects> created = make_new_objects(request, options);
-    EXPECT_EQ(created->continued(), continues);
+    EXPECT_EQ(created->continued(), is_continuation);
     const std::shared_ptr<ObjectStore> inside = open_objects(created->location(), Sharing::kResumable);
-    EXPECT_EQ(read_object(*inside, "c/0"), continues ? "chunk" : "(missing)");
+    EXPECT_EQ(read_object(*inside, "c/0"), is_continuation ? "chunk" : "(missing)");
     inside->put("c/0", text_bytes("chunk"));
-    if (continues) created->commit([] { return true; });
+    if (is_continuation) created->commit([] { return true; });
   }
   EXPECT_EQ(read_visible("c/0"), "chunk");
 }

@@ -29,7 +29,8 @@ using plait::store::Part;
 class ObjectStores : public ObjectStoreTest, public testing::WithParamInterface<Kind> {
  protected:
   ObjectStores() : ObjectStoreTest(GetParam()) {}
-  std::vector<std::string> listed(const std::string& prefix, ListDepth depth) {
+  /// Returns the sorted names of objects, with their sizes if all objects are listed.
+  std::vector<std::string> list_names(const std::string& prefix, ListDepth depth) {
     std::vector<std::string> names;
     objects_->list(prefix, depth, [&](const ListedObject& object) {
       names.push_back(depth == ListDepth::kAll ? object.name + ' ' + std::to_string(object.bytes) : object.name);
@@ -62,21 +63,21 @@ TEST_P(ObjectStores, ReadManyObjectsInOneCall) {
   requests[2] = {.object = "c", .whole = true};
   requests[3] = {.object = "b", .whole = true, .options = {.if_none_match = &identity}};
   requests[4] = {.object = "b", .ranges = {{2, at(ranges, 0), 2}}};
-  std::vector<bool> seen(requests.size());
+  std::vector<bool> is_reported(requests.size());
   const auto memory = [&](plait::store::GetRequest& request, std::int64_t bytes) {
     EXPECT_EQ(&request, &requests[1]);
     EXPECT_EQ(bytes, 3);
     return std::as_writable_bytes(std::span(whole));
   };
   objects_->get_all(requests, memory, [&](plait::store::GetRequest& request) {
-    seen[static_cast<std::size_t>(&request - requests.data())] = true;
+    is_reported[static_cast<std::size_t>(&request - requests.data())] = true;
   });
-  EXPECT_EQ(seen, std::vector<bool>(5, true));
+  EXPECT_EQ(is_reported, std::vector<bool>(5, true));
   EXPECT_EQ(ranges, "78789");
   EXPECT_EQ(whole, "abc");
-  constexpr std::array kExpected{GetStatus::kRead, GetStatus::kRead, GetStatus::kMissing, GetStatus::kMatch,
-                                 GetStatus::kOutside};
-  for (std::size_t i = 0; i < requests.size(); ++i) EXPECT_EQ(requests[i].result.status, kExpected[i]) << i;
+  constexpr std::array kExpectedStatus{GetStatus::kRead, GetStatus::kRead, GetStatus::kMissing, GetStatus::kMatch,
+                                       GetStatus::kOutside};
+  for (std::size_t i = 0; i < requests.size(); ++i) EXPECT_EQ(requests[i].result.status, kExpectedStatus[i]) << i;
   EXPECT_EQ(requests[1].result.identity, identity);
   EXPECT_EQ(requests[0].result.bytes, 10);
 }
@@ -137,6 +138,7 @@ TEST_P(ObjectStores, PutDependingOnTheIdentity) {
   EXPECT_FALSE(objects_->contains("x/d"));
 }
 
+/// Threads increase a number in an object by conditional puts, and repeat those whose condition is not met.
 TEST_P(ObjectStores, LoseNoUpdateOfThreads) {
   constexpr int kThreads = 4;
   constexpr int kUpdates = 25;
@@ -167,9 +169,9 @@ TEST_P(ObjectStores, NewContentsAppearAsAWhole) {
   EXPECT_EQ(read, "34");
   EXPECT_EQ(read_object(*objects_, "s"), "old");
   created->resize(5);
-  created->resize(6);
-  const std::array<NewObject*, 1> all{created.get()};
-  objects_->flush(all);
+  created->resize(6);  // the sixth byte is zero
+  const std::array<NewObject*, 1> new_objects{created.get()};
+  objects_->flush(new_objects);
   EXPECT_FALSE(created->commit(ObjectIdentity{}));
   EXPECT_EQ(read_object(*objects_, "s"), "old");
   EXPECT_TRUE(created->commit(objects_->identity("s")));
@@ -180,7 +182,7 @@ TEST_P(ObjectStores, DropNewContentsThatAreNotCommitted) {
   objects_->create("x/s")->write({{0, at(std::string("new"), 0), 3}}, Part::kLast);
   objects_->end_writes();
   EXPECT_FALSE(objects_->contains("x/s"));
-  EXPECT_EQ(listed("", ListDepth::kAll), std::vector<std::string>{});
+  EXPECT_EQ(list_names("", ListDepth::kAll), std::vector<std::string>{});
 }
 
 TEST_P(ObjectStores, UpdateNewContentsUntilTheConditionIsMet) {
@@ -206,13 +208,13 @@ TEST_P(ObjectStores, UpdateNewContentsUntilTheConditionIsMet) {
 }
 
 TEST_P(ObjectStores, ListByPrefix) {
-  EXPECT_EQ(listed("", ListDepth::kAll), std::vector<std::string>{});
+  EXPECT_EQ(list_names("", ListDepth::kAll), std::vector<std::string>{});
   for (const char* const name : {"zarr.json", "c/0/0", "c/0/1", "c/1/0", "d/zarr.json"})
     objects_->put(name, text_bytes("four"));
-  EXPECT_EQ(listed("", ListDepth::kChildren), (std::vector<std::string>{"c/", "d/", "zarr.json"}));
-  EXPECT_EQ(listed("c/", ListDepth::kChildren), (std::vector<std::string>{"0/", "1/"}));
-  EXPECT_EQ(listed("c/", ListDepth::kAll), (std::vector<std::string>{"0/0 4", "0/1 4", "1/0 4"}));
-  EXPECT_EQ(listed("e/", ListDepth::kChildren), std::vector<std::string>{});
+  EXPECT_EQ(list_names("", ListDepth::kChildren), (std::vector<std::string>{"c/", "d/", "zarr.json"}));
+  EXPECT_EQ(list_names("c/", ListDepth::kChildren), (std::vector<std::string>{"0/", "1/"}));
+  EXPECT_EQ(list_names("c/", ListDepth::kAll), (std::vector<std::string>{"0/0 4", "0/1 4", "1/0 4"}));
+  EXPECT_EQ(list_names("e/", ListDepth::kChildren), std::vector<std::string>{});
 }
 
 TEST_P(ObjectStores, RemoveObjects) {

@@ -36,17 +36,18 @@ TEST_F(Posix, ReadsAndWritesSegments) {
 TEST_F(Posix, AccessesOffsetsPast32Bits) {
   put("a", "x");
   PosixStore store(path("a"), PosixStore::Access::kReadWrite);
-  const std::int64_t far = (std::int64_t{1} << 33) + 5;
+  const std::int64_t far_offset = (std::int64_t{1} << 33) + 5;
   const Bytes word = to_bytes("far");
-  store.write({{far, word.data(), 3}});
+  store.write({{far_offset, word.data(), 3}});
   Bytes read(3);
-  store.read({{far, read.data(), 3}});
+  store.read({{far_offset, read.data(), 3}});
   EXPECT_TRUE(read == word);
-  EXPECT_EQ(store.size(), far + 3);
+  EXPECT_EQ(store.size(), far_offset + 3);
 }
 
-TEST_F(Posix, TransfersNeighboursTogether) {
-  // More neighbours than one system call accepts, with gaps, empty segments, and the end of the file inside a call.
+TEST_F(Posix, TransfersAdjacentSegmentsTogether) {
+  // More adjacent segments than one system call accepts, with gaps, empty segments, and the end of the file inside a
+  // call.
   constexpr std::int64_t kCount = 5000;
   put("a", std::string(3 * kCount, '-'));
   PosixStore store(path("a"), PosixStore::Access::kReadWrite);
@@ -57,11 +58,12 @@ TEST_F(Posix, TransfersNeighboursTogether) {
   std::vector<WriteSegment> writes;
   for (std::int64_t offset = 0; offset < 3 * kCount - 9;) {
     const auto bytes = static_cast<std::int64_t>(random() % 4);
-    const std::int64_t from = 3 * kCount - offset - bytes;  // in memory in reverse order
+    const std::int64_t memory_offset = 3 * kCount - offset - bytes;  // in memory in reverse order
     if (random() % 500 != 0) {
-      writes.push_back({offset, memory.data() + from, bytes});
+      writes.push_back({offset, memory.data() + memory_offset, bytes});
       for (std::int64_t i = 0; i < bytes; ++i)
-        expected[static_cast<std::size_t>(offset + i)] = static_cast<char>(memory[static_cast<std::size_t>(from + i)]);
+        expected[static_cast<std::size_t>(offset + i)] =
+            static_cast<char>(memory[static_cast<std::size_t>(memory_offset + i)]);
     }
     offset += bytes;
   }
@@ -73,8 +75,8 @@ TEST_F(Posix, TransfersNeighboursTogether) {
     reads.push_back({write.offset, actual.data() + (write.data - memory.data()), write.bytes});
   store.read(reads);
   for (const WriteSegment& write : writes) {
-    const auto from = write.data - memory.data();
-    ASSERT_TRUE(std::equal(write.data, write.data + write.bytes, actual.begin() + from));
+    const auto memory_offset = write.data - memory.data();
+    ASSERT_TRUE(std::equal(write.data, write.data + write.bytes, actual.begin() + memory_offset));
   }
   fs::resize_file(path("a"), 1000);
   EXPECT_SAYS(failure([&] { store.read(reads); }).first, path("a") + " at offset 1000");
@@ -100,17 +102,17 @@ TEST_F(Posix, AWriteWithoutPermissionNamesTheOffset) {
 }
 
 TEST_F(Posix, FilesThatCannotBeOpenedAreErrors) {
-  const auto opened = [&](const std::string& name, PosixStore::Access access = PosixStore::Access::kRead) {
+  const auto open_error = [&](const std::string& name, PosixStore::Access access = PosixStore::Access::kRead) {
     return failure([&] { PosixStore(path(name), access); });
   };
-  EXPECT_SAYS(opened("absent").first, "check the name");
-  EXPECT_EQ(opened("absent").second, ENOENT);
-  EXPECT_SAYS(opened("no/where").first, "the folder " + path("no") + " does not exist");
+  EXPECT_SAYS(open_error("absent").first, "check the name");
+  EXPECT_EQ(open_error("absent").second, ENOENT);
+  EXPECT_SAYS(open_error("no/where").first, "the folder " + path("no") + " does not exist");
   fs::create_directory(path("folder"));
-  EXPECT_EQ(opened("folder").second, EISDIR);
-  EXPECT_EQ(opened("folder", PosixStore::Access::kReadWrite).second, EISDIR);
+  EXPECT_EQ(open_error("folder").second, EISDIR);
+  EXPECT_EQ(open_error("folder", PosixStore::Access::kReadWrite).second, EISDIR);
   put("file", "x");
-  EXPECT_EQ(opened("file/x").second, ENOTDIR);
+  EXPECT_EQ(open_error("file/x").second, ENOTDIR);
   EXPECT_EQ(failure([] { PosixStore("/dev/zero", PosixStore::Access::kRead); }).second, ESPIPE);
 }
 

@@ -37,7 +37,7 @@ TEST_F(ReplacementTest, AppearsWholeWhenCommitted) {
   EXPECT_EQ(names(), std::set<std::string>{"a"});
 }
 
-TEST_F(ReplacementTest, DiscardedLeavesTheOldFile) {
+TEST_F(ReplacementTest, LeavesTheOldFileIfItIsDiscarded) {
   put("a", "old");
   {
     Replacement replacement(path("a"), 10, {});
@@ -98,7 +98,7 @@ TEST_F(ReplacementTest, FailsIfTheDiskIsTooSmall) {
   EXPECT_EQ(names(), std::set<std::string>{});
 }
 
-std::string host() {
+std::string host_name() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   return name.data();
@@ -113,25 +113,25 @@ pid_t dead_process() {
 }
 
 TEST_F(ReplacementTest, RemovesTemporaryFilesOfDeadProcesses) {
-  const std::string prefix = ".a.plait-" + host() + "-";
-  const std::string dead = std::to_string(dead_process());
-  const std::set<std::string> stay{
+  const std::string prefix = ".a.plait-" + host_name() + "-";
+  const std::string dead_number = std::to_string(dead_process());
+  const std::set<std::string> remaining{
       "a",
-      prefix + "1-0",                            // alive
-      ".a.plait-elsewhere-" + dead + "-0",       // of another host
-      ".b.plait-" + host() + "-" + dead + "-0",  // of another file
-      prefix + dead,                             // not a name of a temporary file
+      prefix + "1-0",                                        // alive
+      ".a.plait-elsewhere-" + dead_number + "-0",            // of another host
+      ".b.plait-" + host_name() + "-" + dead_number + "-0",  // of another file
+      prefix + dead_number,                                  // not a name of a temporary file
       prefix + "-5-0",
-      prefix + "x" + dead + "-0",
+      prefix + "x" + dead_number + "-0",
   };
-  for (const std::string& name : stay) put(name, "x");
-  put(prefix + dead + "-0", "x");
-  put(prefix + dead + "-17", "x");
+  for (const std::string& name : remaining) put(name, "x");
+  put(prefix + dead_number + "-0", "x");
+  put(prefix + dead_number + "-17", "x");
   put(prefix + std::to_string(::getpid()) + "-900", "x");  // of an earlier process with this number: not locked
   {
     const Replacement replacement(path("a"), 1, {});
   }
-  EXPECT_EQ(names(), stay);
+  EXPECT_EQ(names(), remaining);
 }
 
 }  // namespace

@@ -32,32 +32,34 @@ double median(std::vector<double> values) {
   return values[kRounds / 2];
 }
 
+/// A file that is measured, and its results.
 struct Contestant {
   std::string name;
   plait::File file;
-  std::vector<double> elapsed;
-  std::vector<double> processor;
+  std::vector<double> elapsed;    // seconds of each round
+  std::vector<double> processor;  // seconds of all threads, of each round
 };
 
-void compare(std::vector<Contestant>& contestants, const plait::Layout& layout, bool write) {
+/// Measures accesses of all ranks of a layout, and prints the medians of each file.
+void measure_contestants(std::vector<Contestant>& contestants, const plait::Layout& layout, bool is_write) {
   std::vector<std::vector<double>> parts;
-  std::vector<plait::MutablePart> into;
-  std::vector<plait::ConstPart> from;
+  std::vector<plait::MutablePart> read_parts;
+  std::vector<plait::ConstPart> write_parts;
   for (std::int64_t rank = 0; rank < layout.size(); ++rank) {
     parts.emplace_back(static_cast<std::size_t>(layout.local_elements(rank)), 1.0);
-    into.push_back({reinterpret_cast<std::byte*>(parts.back().data()), {}});
-    from.push_back({into.back().data, {}});
+    read_parts.push_back({reinterpret_cast<std::byte*>(parts.back().data()), {}});
+    write_parts.push_back({read_parts.back().data, {}});
   }
   for (int round = -1; round < kRounds; ++round)
     for (Contestant& contestant : contestants) {
-      const double elapsed = seconds(CLOCK_MONOTONIC);
-      const double processor = seconds(CLOCK_PROCESS_CPUTIME_ID);
-      write ? contestant.file.write(layout, from) : contestant.file.read(layout, into);
-      if (round < 0) continue;  // warms up
-      contestant.processor.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - processor);
-      contestant.elapsed.push_back(seconds(CLOCK_MONOTONIC) - elapsed);
+      const double begin = seconds(CLOCK_MONOTONIC);
+      const double processor_begin = seconds(CLOCK_PROCESS_CPUTIME_ID);
+      is_write ? contestant.file.write(layout, write_parts) : contestant.file.read(layout, read_parts);
+      if (round < 0) continue;  // round -1 warms up
+      contestant.processor.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - processor_begin);
+      contestant.elapsed.push_back(seconds(CLOCK_MONOTONIC) - begin);
     }
-  std::printf("%-5s %-34s", write ? "write" : "read", to_string(layout).c_str());
+  std::printf("%-5s %-34s", is_write ? "write" : "read", to_string(layout).c_str());
   for (Contestant& contestant : contestants) {
     std::printf("  %5.1f %5.1f", median(contestant.elapsed) * 1e3, median(contestant.processor) * 1e3);
     contestant.elapsed.clear();
@@ -100,9 +102,9 @@ int main(int count, char** arguments) {
               static_cast<long long>(kExtent));
   for (const Contestant& contestant : contestants) std::printf("; %s", contestant.name.c_str());
   std::printf("\n");
-  for (const bool write : {true, false})
+  for (const bool is_write : {true, false})
     for (const char* layout : {"(block, *) onto (4)", "(cyclic, *) onto (4)", "(*, cyclic) onto (4)"})
-      compare(contestants, plait::Layout::parse("3000x3000 " + std::string(layout)), write);
+      measure_contestants(contestants, plait::Layout::parse("3000x3000 " + std::string(layout)), is_write);
   contestants.clear();
   fs::remove_all(folder);
 }

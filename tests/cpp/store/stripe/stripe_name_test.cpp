@@ -19,10 +19,10 @@ using Names = Stripes;
 TEST_F(Names, AreParsed) {
   EXPECT_TRUE(stripe::is_name("stripe:a"));
   EXPECT_FALSE(stripe::is_name("./stripe:a"));
-  const stripe::Name all = stripe::parse_name("stripe:x/a.bin?unit=3m&disks=/p,q r");
-  EXPECT_EQ(all.path, "x/a.bin");
-  EXPECT_EQ(all.disks, (std::vector<std::string>{"/p", "q r"}));
-  EXPECT_EQ(all.unit, 3 << 20);
+  const stripe::Name full = stripe::parse_name("stripe:x/a.bin?unit=3m&disks=/p,q r");
+  EXPECT_EQ(full.path, "x/a.bin");
+  EXPECT_EQ(full.disks, (std::vector<std::string>{"/p", "q r"}));
+  EXPECT_EQ(full.unit, 3 << 20);
   for (const char* bare : {"stripe:a", "stripe:a?"}) {
     EXPECT_EQ(stripe::parse_name(bare).path, "a");
     EXPECT_TRUE(stripe::parse_name(bare).disks.empty());
@@ -33,22 +33,22 @@ TEST_F(Names, AreParsed) {
 }
 
 TEST_F(Names, MayContainAnyCharacter) {
-  const std::string odd = "50% a,b&c?d=%41";
+  const std::string odd_name = "50% a,b&c?d=%41";
   EXPECT_EQ(plait::stripe_url("a/b"), "stripe:a/b");
   EXPECT_EQ(plait::stripe_url("a?,&%", {"x,y", "z"}), "stripe:a%3F%2C%26%25?disks=x%2Cy,z");
-  const stripe::Name name = stripe::parse_name(plait::stripe_url(odd, {odd, "q"}) + "&unit=8");
-  EXPECT_EQ(name.path, odd);
-  EXPECT_EQ(name.disks, (std::vector<std::string>{odd, "q"}));
+  const stripe::Name name = stripe::parse_name(plait::stripe_url(odd_name, {odd_name, "q"}) + "&unit=8");
+  EXPECT_EQ(name.path, odd_name);
+  EXPECT_EQ(name.disks, (std::vector<std::string>{odd_name, "q"}));
   EXPECT_EQ(name.unit, 8);
   EXPECT_EQ(stripe::parse_name("stripe:%c3%a4%2f?disks=%41").path, "\xc3\xa4/");
-  fs::create_directory(path(odd));
-  make_new(plait::stripe_url(path("a" + odd), {path(odd), disk(1)}), 100)->commit();
-  EXPECT_EQ(find(plait::stripe_url(path("a" + odd)), false).store->size(), 100);
-  EXPECT_EQ(plait::stripe_count(path("a" + odd)), 2);
+  fs::create_directory(path(odd_name));
+  make_new(plait::stripe_url(path("a" + odd_name), {path(odd_name), disk(1)}), 100)->commit();
+  EXPECT_EQ(find(plait::stripe_url(path("a" + odd_name)), false).store->size(), 100);
+  EXPECT_EQ(plait::stripe_count(path("a" + odd_name)), 2);
 }
 
 TEST_F(Names, ErrorsStateWhatIsWrong) {
-  for (const auto& [name, says] :
+  for (const auto& [name, expected_text] :
        std::vector<std::pair<std::string, std::string>>{{"stripe:", "no name"},
                                                         {"stripe:?disks=a", "no name"},
                                                         {"stripe:a%", "write %25"},
@@ -74,7 +74,7 @@ TEST_F(Names, ErrorsStateWhatIsWrong) {
                                                         {"stripe:a?disks=a&", "the option \"\" is not known"}}) {
     const Error error = failure([&name = name] { stripe::parse_name(name); });
     EXPECT_EQ(error.kind(), ErrorKind::kArgument);
-    EXPECT_SAYS(error, says);
+    EXPECT_SAYS(error, expected_text);
     EXPECT_SAYS(error, name);
   }
 }
@@ -103,7 +103,7 @@ TEST_F(Descriptions, DistributeTheBytesRoundRobin) {
       for (std::int64_t bytes = 0; bytes < 40; ++bytes) {
         Description description{unit, bytes, "1", {}};
         std::vector<std::int64_t> expected(disks, 0);
-        for (std::int64_t i = 0; i < bytes; ++i) ++expected[oracle::at(i / unit) % disks];
+        for (std::int64_t i = 0; i < bytes; ++i) ++expected[oracle::to_size_t(i / unit) % disks];
         for (std::size_t i = 0; i < disks; ++i) description.components.push_back(text("/", i));
         for (std::size_t i = 0; i < disks; ++i) ASSERT_EQ(description.component_bytes(i), expected[i]);
         EXPECT_EQ(stripe::parse(description.to_text(), "a"), description);
@@ -122,20 +122,23 @@ TEST_F(Descriptions, DamageIsDetected) {
   const std::string good = Description{5, 7, "1f", {"/a", "/b"}}.to_text();
   for (std::size_t length = 14; length < good.size(); ++length)
     EXPECT_SAYS(failure([&] { stripe::parse(good.substr(0, length), "stripe:a"); }), "damaged") << length;
-  const auto with = [&good](const std::string& old, const std::string& replacement) {
+  // Returns the text with one part replaced.
+  const auto with_replaced = [&good](const std::string& old, const std::string& replacement) {
     std::string bad = good;
     bad.replace(bad.find(old), old.size(), replacement);
     return bad;
   };
   for (const std::string& bad :
-       {with("stripes 1", "stripes x"), with("unit 5", "unit 0"), with("unit 5", "unit -5"), with("unit 5", "unit 5x"),
-        with("unit", "units"), with("bytes  ", "bytes -"), with("id 1f", "id "), with("/a", ""), with("end", "End"),
-        with("component /a\ncomponent /b\n", ""), good + "more\n", with("unit 5", "unit 99999999999999999999")}) {
+       {with_replaced("stripes 1", "stripes x"), with_replaced("unit 5", "unit 0"), with_replaced("unit 5", "unit -5"),
+        with_replaced("unit 5", "unit 5x"), with_replaced("unit", "units"), with_replaced("bytes  ", "bytes -"),
+        with_replaced("id 1f", "id "), with_replaced("/a", ""), with_replaced("end", "End"),
+        with_replaced("component /a\ncomponent /b\n", ""), good + "more\n",
+        with_replaced("unit 5", "unit 99999999999999999999")}) {
     const Error error = failure([&] { stripe::parse(bad, "stripe:a"); });
     EXPECT_EQ(error.kind(), ErrorKind::kSystem);
     EXPECT_SAYS(error, "cannot open stripe:a: its description is damaged");
   }
-  const Error newer = failure([&] { stripe::parse(with("stripes 1", "stripes 2"), "stripe:a"); });
+  const Error newer = failure([&] { stripe::parse(with_replaced("stripes 1", "stripes 2"), "stripe:a"); });
   EXPECT_SAYS(newer, "version 2");
   EXPECT_SAYS(newer, "newer Plait");
   EXPECT_SAYS(failure([] { stripe::parse("something else", "stripe:a"); }), "not the description of a striped file");

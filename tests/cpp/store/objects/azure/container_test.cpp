@@ -1,4 +1,4 @@
-// Lists of blobs, and signatures.
+// Requests to Azure Blob Storage: lists of blobs, conditions that are not met, and dates of signatures.
 #include "store/objects/azure/container.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(AzureContainer, ListsInPages) {
   EXPECT_THROW((void)container.parse_page("<html></html>", "az://c"), plait::Error);
 }
 
-TEST(AzureContainer, TellsUnmetConditionsFromOtherConflicts) {
+TEST(AzureContainer, DistinguishesUnmetConditionsFromOtherConflicts) {
   const Container container = make_container();
   EXPECT_TRUE(container.is_unmet({.status = 412}, {}));
   EXPECT_TRUE(container.is_unmet({.status = 412, .headers = {{"x-ms-error-code", "ConditionNotMet"}}}, {}));

@@ -1,4 +1,5 @@
-// Ranges from the end of objects become ranges from the beginning.
+// Ranges that count from the end of objects (offset -8: the last 8 bytes) become ranges from the beginning, for servers
+// without such ranges. The sizes of the objects are requested first, and the later requests are conditional.
 #include "store/objects/bucket/absolute_ranges.hpp"
 
 #include <gtest/gtest.h>
@@ -23,16 +24,18 @@ TEST(AbsoluteRanges, HaveTheConditionThatTheObjectIsTheSame) {
   for (std::size_t i = 0; i < 4; ++i) requests[i].object = names[i];
   requests[0].ranges = {{4, memory.data(), 8}};
   for (std::size_t i = 1; i < 4; ++i) requests[i].ranges = {{-8, memory.data(), 8}, {0, memory.data(), 1}};
-  std::vector<std::string> asked;
+  std::vector<std::string> objects_asked;
   {
     const AbsoluteRanges ranges(requests, [&](std::span<GetRequest> sizes) {
-      for (GetRequest& one : sizes) {
-        asked.push_back(one.object);
-        EXPECT_TRUE(one.ranges.empty());
-        if (one.object != "none") one.result = {GetStatus::kRead, one.object == "b" ? 100 : 3, {{}, "\"tag\""}};
+      for (GetRequest& request : sizes) {
+        objects_asked.push_back(request.object);
+        EXPECT_TRUE(request.ranges.empty());
+        if (request.object != "none")
+          request.result = {GetStatus::kRead, request.object == "b" ? 100 : 3, {{}, "\"tag\""}};
       }
     });
-    EXPECT_EQ(asked, (std::vector<std::string>{"b", "short", "none"}));
+    // The range of `a` counts from the beginning, so its size is not needed.
+    EXPECT_EQ(objects_asked, (std::vector<std::string>{"b", "short", "none"}));
     EXPECT_EQ(requests[0].ranges[0].offset, 4);
     EXPECT_EQ(requests[0].options.if_match, nullptr);
     EXPECT_EQ(requests[1].ranges[0].offset, 92);
@@ -62,13 +65,13 @@ TEST(AbsoluteRanges, SendOneConditionAtMost) {
     requests[i] = {.object = names[i], .ranges = {{-8, memory.data(), 8}}, .options = {.if_none_match = &known}};
   {
     const AbsoluteRanges ranges(requests, [&](std::span<GetRequest> sizes) {
-      for (GetRequest& one : sizes) {
-        EXPECT_EQ(one.options.if_none_match, &known);
-        EXPECT_EQ(one.options.if_match, nullptr);
-        if (one.object == "same")
-          one.result = {GetStatus::kMatch, 0, known};
+      for (GetRequest& request : sizes) {
+        EXPECT_EQ(request.options.if_none_match, &known);
+        EXPECT_EQ(request.options.if_match, nullptr);
+        if (request.object == "same")
+          request.result = {GetStatus::kMatch, 0, known};
         else
-          one.result = {GetStatus::kRead, 100, {{}, "\"new\""}};
+          request.result = {GetStatus::kRead, 100, {{}, "\"new\""}};
       }
     });
     EXPECT_TRUE(ranges.is_match(requests[0]));

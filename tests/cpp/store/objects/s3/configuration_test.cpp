@@ -1,3 +1,4 @@
+// The options of S3 URLs: the form of endpoints that signatures cover.
 #include "store/objects/s3/configuration.hpp"
 
 #include <gtest/gtest.h>
@@ -17,8 +18,10 @@ TEST(S3Configuration, DefaultPortsAreLeftOut) {
   EXPECT_EQ(endpoint("http:%2F%2Fh:80"), "http://h");
   EXPECT_EQ(endpoint("https:%2F%2Fh:443"), "https://h");
   EXPECT_EQ(endpoint("http:%2F%2F[::80]:80%2F"), "http://[::80]");
-  for (const std::string same : {"http://h:443", "https://h:80", "http://h:8080", "https://h", "http://[::80]"})
-    EXPECT_EQ(endpoint(same.substr(0, same.find("//")) + "%2F%2F" + same.substr(same.find("//") + 2)), same);
+  for (const std::string unchanged : {"http://h:443", "https://h:80", "http://h:8080", "https://h", "http://[::80]"})
+    EXPECT_EQ(
+        endpoint(unchanged.substr(0, unchanged.find("//")) + "%2F%2F" + unchanged.substr(unchanged.find("//") + 2)),
+        unchanged);
 }
 
 }  // namespace

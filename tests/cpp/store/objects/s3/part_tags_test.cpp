@@ -1,3 +1,4 @@
+// ETags of the parts of multipart uploads, which are MD5 sums in most cases, and of the objects made of them.
 #include "store/objects/s3/part_tags.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ using plait::store::SentPart;
 using plait::store::s3::is_md5_tag;
 using plait::store::s3::joined_tag;
 
-constexpr std::string_view kTag = "\"900150983cd24fb0d6963f7d28e17f72\"";  // that of `abc`
+constexpr std::string_view kTag = "\"900150983cd24fb0d6963f7d28e17f72\"";  // the MD5 sum of `abc`
 
 bool matches(std::string_view tag, std::string_view text) { return is_md5_tag(tag, std::as_bytes(std::span(text))); }
 

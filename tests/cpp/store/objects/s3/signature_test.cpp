@@ -18,21 +18,23 @@ using plait::store::s3::sign;
 const Credentials kExample{"AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"};
 constexpr std::int64_t kDay = 1369353600;  // 2013-05-24T00:00:00Z
 
-std::string value(const Request& request, std::string_view name) {
+/// Returns the value of a header; empty if the request has no such header.
+std::string header_value(const Request& request, std::string_view name) {
   for (const Header& header : request.headers)
     if (header.name == name) return header.value;
   return {};
 }
 
+/// Signs a request, and returns the signature in its header Authorization.
 std::string signature(Request request, const Credentials& credentials = kExample) {
-  if (value(request, "x-amz-content-sha256").empty())
+  if (header_value(request, "x-amz-content-sha256").empty())
     request.headers.push_back({"x-amz-content-sha256", std::string(kEmptyHash)});
   sign(request, credentials, {"us-east-1", kDay});
-  const std::string authorization = value(request, "Authorization");
+  const std::string authorization = header_value(request, "Authorization");
   return authorization.substr(authorization.rfind('=') + 1);
 }
 
-std::string url(std::string_view rest) { return "https://examplebucket.s3.amazonaws.com" + std::string(rest); }
+std::string url(std::string_view path) { return "https://examplebucket.s3.amazonaws.com" + std::string(path); }
 
 TEST(Signature, OfAnObjectWithARange) {
   EXPECT_EQ(signature({.url = url("/test.txt"), .headers = {{"Range", "bytes=0-9"}}}),
@@ -62,12 +64,12 @@ TEST(Signature, NamesWhatItSigns) {
   temporary.session_token = "token";
   Request request{.url = url("/a"), .headers = {{"x-amz-content-sha256", std::string(kEmptyHash)}}};
   sign(request, temporary, {"eu-west-3", kDay + 86399});
-  EXPECT_EQ(value(request, "x-amz-date"), "20130524T235959Z");
-  EXPECT_EQ(value(request, "x-amz-security-token"), "token");
-  EXPECT_TRUE(value(request, "Authorization")
+  EXPECT_EQ(header_value(request, "x-amz-date"), "20130524T235959Z");
+  EXPECT_EQ(header_value(request, "x-amz-security-token"), "token");
+  EXPECT_TRUE(header_value(request, "Authorization")
                   .starts_with("AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/eu-west-3/s3/aws4_request,"
                                "SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,Signature="));
-  EXPECT_EQ(value(request, "Authorization").find(temporary.secret_key), std::string::npos);
+  EXPECT_EQ(header_value(request, "Authorization").find(temporary.secret_key), std::string::npos);
 }
 
 }  // namespace

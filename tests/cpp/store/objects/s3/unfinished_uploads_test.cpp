@@ -1,3 +1,4 @@
+// Lists of unfinished multipart uploads, and of the parts of an upload.
 #include "store/objects/s3/unfinished_uploads.hpp"
 
 #include <gtest/gtest.h>

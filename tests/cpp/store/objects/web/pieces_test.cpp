@@ -1,4 +1,4 @@
-// Pieces of objects, and what arrives for them.
+// Pieces: the requests into which ranges of an object are joined or divided, and the bytes that arrive for them.
 #include "store/objects/web/pieces.hpp"
 
 #include <gtest/gtest.h>
@@ -20,9 +20,10 @@ using plait::store::web::make_pieces;
 using plait::store::web::Piece;
 using plait::store::web::PieceSink;
 
+/// Returns the header Range of each piece.
 std::vector<std::string> ranges_for(std::vector<ReadSegment> ranges) {
   std::vector<std::string> result;
-  for (const Piece& one : make_pieces(std::move(ranges))) result.push_back(one.range());
+  for (const Piece& piece : make_pieces(std::move(ranges))) result.push_back(piece.range());
   return result;
 }
 
@@ -30,6 +31,7 @@ TEST(Pieces, JoinNeighboursAndDivideLongRanges) {
   std::vector<std::byte> memory(static_cast<std::size_t>(3 * piece_bytes()));
   std::byte* const at = memory.data();
   EXPECT_EQ(ranges_for({{300, at, 100}, {0, at, 100}}), std::vector<std::string>{"bytes=0-399"});
+  // A gap of up to kMaxGap (64 KiB) bytes is read and dropped, because another request takes longer.
   EXPECT_EQ(ranges_for({{0, at, 1}, {kMaxGap + 1, at, 1}}), std::vector<std::string>{"bytes=0-65537"});
   EXPECT_EQ(ranges_for({{0, at, 1}, {kMaxGap + 2, at, 1}}),
             (std::vector<std::string>{"bytes=0-0", "bytes=65538-65538"}));
@@ -39,10 +41,10 @@ TEST(Pieces, JoinNeighboursAndDivideLongRanges) {
 }
 
 TEST(Pieces, DeliverEachByteOnce) {
-  // Compares with a copy of the ranges, whatever they are and however the body is divided.
+  // The memory must have the bytes of the ranges, however the body is divided when it arrives.
   std::vector<std::byte> object(400'000);
   for (std::size_t i = 0; i < object.size(); ++i) object[i] = static_cast<std::byte>(i * 7 % 251);
-  for (const std::size_t arriving : {std::size_t{1000}, std::size_t{65536}, object.size()}) {
+  for (const std::size_t arriving_bytes : {std::size_t{1000}, std::size_t{65536}, object.size()}) {
     std::vector<std::byte> memory(300'000);
     std::vector<ReadSegment> ranges{{5, memory.data(), 10},
                                     {40'000, memory.data() + 10, 20'000},
@@ -55,9 +57,9 @@ TEST(Pieces, DeliverEachByteOnce) {
       head.status = 206;
       head.headers = {{"content-range", "bytes " + copy.range().substr(6) + "/400000"}};
       ASSERT_TRUE(sink.begin(head));
-      for (std::int64_t done = 0; done < copy.bytes; done += static_cast<std::int64_t>(arriving)) {
+      for (std::int64_t done = 0; done < copy.bytes; done += static_cast<std::int64_t>(arriving_bytes)) {
         EXPECT_FALSE(sink.complete());
-        const auto bytes = std::min<std::int64_t>(static_cast<std::int64_t>(arriving), copy.bytes - done);
+        const auto bytes = std::min<std::int64_t>(static_cast<std::int64_t>(arriving_bytes), copy.bytes - done);
         sink.receive(
             std::span(object).subspan(static_cast<std::size_t>(copy.begin + done), static_cast<std::size_t>(bytes)));
       }
@@ -65,8 +67,8 @@ TEST(Pieces, DeliverEachByteOnce) {
       EXPECT_TRUE(sink.inside());
       EXPECT_EQ(sink.object_bytes(), 400'000);
     }
-    for (const ReadSegment& one : ranges)
-      EXPECT_TRUE(std::equal(one.data, one.data + one.bytes, object.begin() + one.offset));
+    for (const ReadSegment& range : ranges)
+      EXPECT_TRUE(std::equal(range.data, range.data + range.bytes, object.begin() + range.offset));
   }
 }
 

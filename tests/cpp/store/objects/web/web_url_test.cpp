@@ -16,7 +16,7 @@ using plait::store::web::WebUrl;
 using plait::store::web::without_options;
 using plait::store::web::without_secrets;
 
-TEST(WebUrl, OptionsAreBeforeTheKey) {
+TEST(WebUrl, CanonicalNamesHaveOptionsBeforeTheKey) {
   EXPECT_EQ(canonical_name("s3://b/k.zarr?region=x"), "s3://b?region=x/k.zarr");
   EXPECT_EQ(canonical_name("s3://b/k.zarr?endpoint=http://h:1&region=x::/g/a"),
             "s3://b?endpoint=http:%2F%2Fh:1&region=x/k.zarr::/g/a");
