@@ -222,13 +222,13 @@ store::NewFileOptions FileOpening::make() {
         name(),
         ": an unfinished file of this kind cannot stay under a temporary name; leave that option "
         "out, or name a file of another kind, such as one that ends with .npy or .zarr");
-  return {content.file_bytes != 0 ? content.file_bytes : content.bytes(),
-          content.head,
-          comm().alone(),
-          options_.keeps_unfinished || options_.continues,
-          options_.continues,
-          &content.groups,
-          file_.context().is_durable()};
+  return {.bytes = content.file_bytes != 0 ? content.file_bytes : content.bytes(),
+          .head = content.head,
+          .claimed = comm().alone(),
+          .keeps_unfinished = options_.keeps_unfinished || options_.continues,
+          .continues = options_.continues,
+          .groups = &content.groups,
+          .durable = file_.context().is_durable()};
 }
 
 void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
@@ -257,7 +257,8 @@ void FileOpening::open_dataset(const std::shared_ptr<store::Store>& store) {
   // Two-phase access (some ranks read and distribute) fetches each byte of an object only once, whatever the layout.
   if (store->object_identity() && access_.strategy == plan::Strategy::kAutomatic)
     access_.strategy = plan::Strategy::kTwoPhase;
-  if (mode() == Mode::kAppend && !adds_array()) begin_shape_changes();
+  const bool appends_to_array = mode() == Mode::kAppend && !adds_array();
+  if (appends_to_array) begin_shape_changes();
   if (mode() != Mode::kRead) dataset_->prepare_changes();
   content_ = dataset_->content();
   const bool states_type = format_->traits().states_type;

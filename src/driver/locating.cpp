@@ -68,11 +68,11 @@ void count_objects(const std::string& file, std::vector<container::Member>& memb
 ResolvedName locate(const std::string& url_or_path) {
   const std::string name = store::canonical_name(url_or_path);
   const Driver& driver = find_driver(name);
-  ResolvedName found = driver.locate(name);
+  ResolvedName by_name = driver.locate(name);
   if (&driver == &objects::driver()) return objects::locate(name, container::format_at(name));
   // With a prefix, the bytes of the file need not be examined.
-  if (!driver.prefix().empty()) return found;
-  const FileDriver* const content_driver = find_recognizing_driver(found.path);
+  if (!driver.prefix().empty()) return by_name;
+  const FileDriver* const content_driver = find_recognizing_driver(by_name.path);
   return content_driver == nullptr ? plain::locate(name, container::format_at(name))
                                    : content_driver->locate(content_driver->make_name(name));
 }
@@ -87,7 +87,7 @@ std::vector<container::Member> arrays_in(const std::string& url_or_path, Sizes s
   const FileDriver* const files = driver_by_content(name);
   if (files == nullptr) return {};
   const container::Format& format = container::format_at(name);
-  const std::shared_ptr<store::Store> opened = files->find(name, false).store;
+  const std::shared_ptr<store::Store> opened = files->find(name, /*writable=*/false).store;
   container::check_content(name, format);
   if (!format.traits().names_arrays) return {};
   std::vector<container::Member> members = format.open(opened, name)->arrays();
@@ -97,13 +97,13 @@ std::vector<container::Member> arrays_in(const std::string& url_or_path, Sizes s
 }
 
 void remove_unfinished(const std::string& name) {
-  const ResolvedName found = locate_new(name);
-  if (!found.supports_unfinished || found.path.empty()) return;
+  const ResolvedName resolved = locate_new(name);
+  if (!resolved.supports_unfinished || resolved.path.empty()) return;
   // The unfinished folder of an array in a hierarchy is next to the hierarchy.
   const std::string target =
-      found.adds_arrays
-          ? store::posix::sibling_path(real_path(found.file), container::array_name(name).array.value_or(""))
-          : found.path;
+      resolved.adds_arrays
+          ? store::posix::sibling_path(real_path(resolved.file), container::array_name(name).array.value_or(""))
+          : resolved.path;
   store::posix::remove_unfinished(target, [&](const std::string& leftover) {
     if (!release_leftover(leftover, target)) return;
     std::error_code ignored;
@@ -116,10 +116,10 @@ std::vector<GroupAttributes> groups_in(const std::string& url_or_path) {
   const FileDriver* const files = driver_by_content(name);
   if (files == nullptr) return {};
   const container::Format& format = container::format_at(name);
-  const std::string whole = plain::describe(name, format).file;
-  const std::shared_ptr<store::Store> opened = files->find(whole, false).store;
+  const std::string file_name = plain::describe(name, format).file;  // without the name of an array
+  const std::shared_ptr<store::Store> opened = files->find(file_name, /*writable=*/false).store;
   if (!format.traits().names_arrays) return {};
-  return format.open(opened, whole)->groups();
+  return format.open(opened, file_name)->groups();
 }
 
 FileListing list_file(const std::string& url_or_path) {
@@ -127,11 +127,11 @@ FileListing list_file(const std::string& url_or_path) {
   const FileDriver* const files = driver_by_content(name);
   if (files == nullptr) return {};
   const container::Format& format = container::format_at(name);
-  const std::string whole = plain::describe(name, format).file;
-  const std::shared_ptr<store::Store> opened = files->find(whole, false).store;
-  container::check_content(whole, format);
+  const std::string file_name = plain::describe(name, format).file;  // without the name of an array
+  const std::shared_ptr<store::Store> opened = files->find(file_name, /*writable=*/false).store;
+  container::check_content(file_name, format);
   if (!format.traits().names_arrays) return {};
-  const std::unique_ptr<container::OpenedFile> file = format.open(opened, whole);
+  const std::unique_ptr<container::OpenedFile> file = format.open(opened, file_name);
   return {file->arrays(), file->groups()};
 }
 

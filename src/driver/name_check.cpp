@@ -59,7 +59,7 @@ std::vector<std::string_view> driver_prefixes() {
     return base::distance(lower_scheme, prefix.substr(0, prefix.size() - 1));
   };
   const std::string_view nearest = *std::ranges::min_element(prefixes, {}, distance_to);
-  // Two wrong letters still look like a typing error, but not if they are the whole scheme.
+  // Up to two wrong letters look like a typing error, unless they are all letters of the scheme.
   const bool is_likely = distance_to(nearest) <= std::min<std::size_t>(2, scheme.size() - 1);
   const std::string suggestion = is_likely ? text("; did you mean ", nearest, after_scheme, '?')
                                            : std::string("; leave it out to open an ordinary file.");
@@ -108,7 +108,8 @@ void check_plain_name(const std::string& name, bool is_new) {
         name, ", or write raw:", name, " for elements without a header");
 }
 
-/// Advice about `memory:/bucket/a.zarr`, a URL in which std::filesystem::path has merged the slashes.
+/// Returns advice about names like `memory:/bucket/a.zarr`, a URL in which std::filesystem::path has merged the two
+/// slashes; empty for other names.
 std::string url_advice(const std::string& name) {
   for (const store::ObjectStoreKind* kind : store::object_store_kinds())
     if (name.starts_with(text(kind->scheme, ":/")))
@@ -120,14 +121,14 @@ std::string url_advice(const std::string& name) {
 void check_name_after_prefix(const std::string& name, bool is_new) {
   const std::string_view path_and_options = driver::without_prefix(name);
   const std::string_view path = path_and_options.substr(0, path_and_options.find('?'));
-  const container::Format& named = container::format_named(path);
-  if (driver::find_driver(name).contents() == driver::Contents::kByName && !named.traits().suffix.empty()) return;
-  if (!named.traits().suffix.empty() && named.traits().suffix != container::kHeaderName)
-    base::throw_argument_error(name, ": names that end with ", named.traits().suffix, " stand for ordinary files only",
+  const std::string_view suffix = container::format_named(path).traits().suffix;  // empty: that of no known format
+  if (driver::find_driver(name).contents() == driver::Contents::kByName && !suffix.empty()) return;
+  if (!suffix.empty() && suffix != container::kHeaderName)
+    base::throw_argument_error(name, ": names that end with ", suffix, " stand for ordinary files only",
                                is_new ? "; choose another name" : "; rename it, or leave out the prefix",
                                url_advice(name));
   const std::string_view format = container::foreign_by_name(path);
-  if (named.traits().suffix.empty() && !format.empty())
+  if (suffix.empty() && !format.empty())
     base::throw_argument_error(name, ": the name ends like those of ", format,
                                " files, which Plait does not read or write in stores of this kind",
                                is_new ? "; choose another name" : "; rename it, or leave out the prefix");

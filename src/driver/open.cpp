@@ -123,8 +123,8 @@ Existing find_existing(const std::string& path) {
     base::throw_argument_error(path, " cannot grow: stores of this kind have a fixed shape; append to a Zarr array, ",
                                "a name that ends with .zarr");
   try {
-    const std::shared_ptr<store::Store> found = driver->find(path, false).store;
-    return driver::lacks_array(path, found) ? kFileWithoutArray : kArray;
+    const std::shared_ptr<store::Store> existing = driver->find(path, /*writable=*/false).store;
+    return driver::lacks_array(path, existing) ? kFileWithoutArray : kArray;
   } catch (const Error& error) {
     if (error.system_code() != ENOENT) throw;
     return kNoFile;
@@ -160,6 +160,14 @@ Mode resolve_append(const std::string& path, FileOptions& options, const Comm& c
   options.order.reset();
   options.groups.clear();
   return Mode::kAppend;
+}
+
+/// Returns the flags of the trace event of an opening.
+unsigned event_flags(const core::FileContext& file) {
+  const unsigned flags = file.collective_flag();
+  if (file.mode() == Mode::kRead) return flags | unsigned{PLAIT_EVENT_READ_ONLY};
+  if (file.mode() == Mode::kWrite) return flags | unsigned{PLAIT_EVENT_CREATE};
+  return flags;
 }
 
 /// Opens the source of a File. Collective.
@@ -199,9 +207,7 @@ File File::open(const std::string& name, Mode requested_mode, const FileOptions&
     const FileOptions& options = changed_options ? *changed_options : caller_options;
     const Mode mode = changed_options ? resolve_append(path, *changed_options, comm) : requested_mode;
     auto impl = std::make_unique<Impl>(path, mode, comm);
-    const unsigned flags = impl->context().collective_flag() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
-                                                                : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}
-                                                                                       : 0U);
+    const unsigned flags = event_flags(impl->context());
     const auto open = [&] {
       core::record_call(
           call, {PLAIT_EVENT_OPEN, impl->context().trace_number(), flags}, [] { return core::Extent{-1, 0}; },

@@ -49,8 +49,9 @@ std::string metadata_path(const std::string& name) {
              : std::string(parts.file);
 }
 
-/// Opens the file of a name that cannot be a folder or an archive. This saves the stat() that tells files from folders.
-/// Returns nullptr for other names, and if the file cannot be opened: PlainDriver::find() then reports the reason.
+/// Opens the file of a name that cannot be a folder or an archive. This saves a stat() of the path, which would
+/// distinguish files from folders. Returns nullptr for other names, and if the file cannot be opened:
+/// PlainDriver::find() then reports the reason.
 std::unique_ptr<PosixStore> open_directly(const std::string& name, bool writable) {
   if (store::is_raw(name) || container::may_be_archive(container::format_named(name))) return nullptr;
   try {
