@@ -24,7 +24,7 @@ using access_case::Bytes;
 using access_case::Case;
 using access_case::pick;
 using access_case::Random;
-using oracle::at;
+using oracle::to_size_t;
 using plait::Distribution;
 using plait::Error;
 using plait::Extents;
@@ -106,8 +106,8 @@ void expect_write(const Case& access, const AccessOptions& options, int workers,
   ASSERT_TRUE(locals == before);
 }
 
-std::string print(const Case& access, const AccessOptions& options, int workers, bool sees_all) {
-  return access_case::print(access) + ", " + plait::plan::to_string(options.strategy) + ", memory " +
+std::string describe(const Case& access, const AccessOptions& options, int workers, bool sees_all) {
+  return access_case::describe(access) + ", " + plait::plan::to_string(options.strategy) + ", memory " +
          std::to_string(options.memory_bytes) + ", readers " + std::to_string(options.readers) + ", " +
          std::to_string(workers) + (sees_all ? " workers that see all" : " workers");
 }
@@ -130,7 +130,7 @@ void try_random_accesses(bool sees_all, unsigned seed, int cases, int workers_pe
     // The memory is for two window slots, the buffer of sieved reads and those of messages: it leads to windows of one
     // element, of a few, and of the usual size.
     options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;
-    SCOPED_TRACE(print(access, options, workers, sees_all));
+    SCOPED_TRACE(describe(access, options, workers, sees_all));
     ASSERT_NO_FATAL_FAILURE(expect_read(access, options, workers, sees_all, workers_per_node));
     ASSERT_NO_FATAL_FAILURE(expect_write(access, options, workers, sees_all, workers_per_node));
   }
@@ -166,7 +166,7 @@ TEST(Access, ReadsAndWritesEveryPairOfDistributionsOfAMatrix) {
                             1024,   4096};
           for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
             const AccessOptions options{strategy, 3 * 1024 * 3, 3};
-            SCOPED_TRACE(print(access, options, 4, false));
+            SCOPED_TRACE(describe(access, options, 4, false));
             ASSERT_NO_FATAL_FAILURE(expect_read(access, options, 4, false));
             ASSERT_NO_FATAL_FAILURE(expect_write(access, options, 4, false));
           }
@@ -195,8 +195,8 @@ TEST(Access, LocalArraysMayHaveAnyStrides) {
     for (std::int64_t r = 0; r < 2; ++r)
       for (std::int64_t c = 0; c < 6; ++c)
         for (std::int64_t b = 0; b < 2; ++b) {
-          ASSERT_EQ(first[at(66 + r * row + c * column + b)], source[at((r * 6 + c) * 2 + b)]);
-          ASSERT_EQ(second[at(r * 2 + c * 4 + b)], source[at(((r + 2) * 6 + c) * 2 + b)]);
+          ASSERT_EQ(first[to_size_t(66 + r * row + c * column + b)], source[to_size_t((r * 6 + c) * 2 + b)]);
+          ASSERT_EQ(second[to_size_t(r * 2 + c * 4 + b)], source[to_size_t(((r + 2) * 6 + c) * 2 + b)]);
           ++touched;
         }
     EXPECT_EQ(static_cast<std::size_t>(std::count(first.begin(), first.end(), kUntouched)), first.size() - touched);
@@ -236,7 +236,7 @@ bool matches_elementwise(const Case& access, const Bytes& store, const Bytes& a,
 /// Makes each segment of an access fail in turn; all workers must get the same error, and later accesses must succeed.
 void fail_everywhere(const Case& access, const AccessOptions& options, int workers, bool sees_all, bool write,
                      int workers_per_node = 0) {
-  SCOPED_TRACE(print(access, options, workers, sees_all) + (write ? ", write" : ", read"));
+  SCOPED_TRACE(describe(access, options, workers, sees_all) + (write ? ", write" : ", read"));
   MemoryStore store(access_case::store_bytes(access));
   store.bytes() = access_case::pattern(store.size());
   const Bytes source = store.bytes();
@@ -343,7 +343,7 @@ void try_delayed(int slow, int at_peer, std::int64_t elements, std::int64_t read
   const Layout layout({elements}, {Distribution::cyclic()}, {kWorkers});  // every window has a part of every worker
   const Case access{{elements}, Order::kC, {}, layout, 4096, 0};
   const AccessOptions options{Strategy::kTwoPhase, std::int64_t{2} * 3 * 4096, readers};
-  SCOPED_TRACE(print(access, options, kWorkers, false) + ", worker " + std::to_string(slow) + " dawdles at " +
+  SCOPED_TRACE(describe(access, options, kWorkers, false) + ", worker " + std::to_string(slow) + " dawdles at " +
                std::to_string(at_peer));
   const Bytes source = access_case::pattern(access_case::store_bytes(access));
   const std::vector<Bytes> expected = access_case::make_locals(access, source);

@@ -75,7 +75,7 @@ void expect_one_worker_per_chunk(const std::vector<std::unique_ptr<ChunkedStore>
 void check(const ChunkedCase& access) {
   const Bytes flat = access_case::pattern(access_case::store_bytes(access));
   const std::vector<Bytes> expected = access_case::make_locals(access, flat);
-  Bytes bytes = chunk_case::in_chunks(access, access.chunk, flat, kElsewhere);
+  Bytes bytes = chunk_case::to_chunks(access, access.chunk, flat, kElsewhere);
 
   std::vector<Bytes> locals;
   for (const Bytes& local : expected) locals.emplace_back(local.size(), kElsewhere);
@@ -88,7 +88,7 @@ void check(const ChunkedCase& access) {
   const auto written =
       run_access(access, bytes, access_case::arrays_over(access.layout, locals, access.element_bytes), true);
   Bytes after = access_case::store_after_write(access, flat, kElsewhere);
-  ASSERT_TRUE(bytes == chunk_case::in_chunks(access, access.chunk, after, kElsewhere));
+  ASSERT_TRUE(bytes == chunk_case::to_chunks(access, access.chunk, after, kElsewhere));
   ASSERT_TRUE(locals == expected);
   expect_one_worker_per_chunk(written);
 }
@@ -103,7 +103,7 @@ TEST(ChunkedAccess, EachChunkIsAccessedByOneWorkerAndHasTheRightElements) {
     access.options.readers = pick(random, 0, access.layout.size());
     access.options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;
     access.workers_per_node = static_cast<int>(pick(random, 0, 2));
-    SCOPED_TRACE(testing::Message() << access_case::print(access) << " in chunks of "
+    SCOPED_TRACE(testing::Message() << access_case::describe(access) << " in chunks of "
                                     << plait::shape_to_string(access.chunk) << ", memory "
                                     << access.options.memory_bytes << ", readers " << access.options.readers << ", "
                                     << access.workers_per_node << " workers on a node");

@@ -34,7 +34,7 @@ TEST(ReadSame, ReadsTheStoreOnce) {
       if (failing_read >= 0) store.fail_at(before + failing_read);
       run_team(ranks.count, [&](Transport& inner) {
         std::optional<wrapped::SeveralNodes> nodes;
-        if (ranks.on_a_node > 0) nodes.emplace(inner, ranks.on_a_node);
+        if (ranks.per_node > 0) nodes.emplace(inner, ranks.per_node);
         Transport& transport = nodes ? static_cast<Transport&>(*nodes) : inner;
         std::vector<std::byte> actual(kBytes);
         plait::collective::prepare(transport);

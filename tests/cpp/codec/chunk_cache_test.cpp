@@ -1,4 +1,4 @@
-// The cache of decompressed chunks.
+// The cache of decompressed chunks: which chunks it keeps within its size, and which it drops.
 #include "codec/chunk_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -28,10 +28,10 @@ TEST(ChunkCache, HoldsOneChunkUnlessItIsResized) {
 }
 
 TEST(ChunkCache, DropsTheLeastRecentlyUsedChunk) {
-  Cache cache(100);
-  cache.resize(350);
+  Cache cache(100);   // bytes of one chunk
+  cache.resize(350);  // three chunks
   for (std::int64_t number = 0; number < 3; ++number) insert(cache, number);
-  EXPECT_NE(cache.find(0), nullptr);
+  EXPECT_NE(cache.find(0), nullptr);  // chunk 1 is the least recently used chunk afterwards
   insert(cache, 3);
   EXPECT_EQ(cache.find(1), nullptr);
   EXPECT_NE(cache.find(0), nullptr);
@@ -43,7 +43,7 @@ TEST(ChunkCache, DropsTheLeastRecentlyUsedChunk) {
 }
 
 TEST(ChunkCache, ReplacesAChunkOfTheSameNumber) {
-  Cache cache(0);
+  Cache cache(0);  // a chunk counts as at least 1 byte
   cache.resize(2);
   insert(cache, 7, 1);
   insert(cache, 8);
@@ -70,11 +70,11 @@ TEST(ChunkCache, CountsTheBytesOfChunksOfDifferentSizes) {
   };
   for (std::int64_t number = 0; number < 5; ++number) insert_sized(number, 60);
   EXPECT_NE(cache.find(0), nullptr);
-  insert_sized(5, 120);  // in place of chunks 1 and 2
+  insert_sized(5, 120);  // replaces chunks 1 and 2, because find() has just used chunk 0
   EXPECT_EQ(cache.find(1), nullptr);
   EXPECT_EQ(cache.find(2), nullptr);
   EXPECT_NE(cache.find(3), nullptr);
-  insert_sized(5, 10);  // 110 bytes less
+  insert_sized(5, 10);  // replaces the chunk of the same number; 110 bytes become free
   insert_sized(6, 110);
   EXPECT_NE(cache.find(0), nullptr);
   insert_sized(7, 1000);  // more than the whole cache

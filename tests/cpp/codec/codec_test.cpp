@@ -20,10 +20,11 @@ using plait::Error;
 using plait::codec::Chain;
 using plait::codec::Codec;
 
-std::vector<std::byte> random_bytes(std::size_t size, unsigned kinds) {
+/// Returns random bytes with values below `value_count`; few values compress well.
+std::vector<std::byte> random_bytes(std::size_t size, unsigned value_count) {
   std::mt19937 random(5);
   std::vector<std::byte> bytes(size);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() % kinds);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() % value_count);
   return bytes;
 }
 
@@ -33,7 +34,7 @@ std::vector<Chain> chains() {
           Chain({codec::gzip(1)}),
           Chain({codec::zlib(9)}),
           Chain({codec::zstd(3)}),
-          Chain({codec::zstd(-5, true)}),
+          Chain({codec::zstd(-5, /*checksum=*/true)}),
           Chain({codec::crc32c()}),
           Chain({codec::zstd(1), codec::crc32c()}),
           Chain({codec::crc32c(), codec::gzip(4), codec::crc32c()})};
@@ -42,15 +43,15 @@ std::vector<Chain> chains() {
 TEST(Codec, DecodesToTheEncodedBytes) {
   for (const Chain& chain : chains())
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{300'000}})
-      for (const unsigned kinds : {1U, 4U, 256U}) {
-        const std::vector<std::byte> plain = random_bytes(size, kinds);
+      for (const unsigned value_count : {1U, 4U, 256U}) {
+        const std::vector<std::byte> plain = random_bytes(size, value_count);
         const auto encoded_view = chain.encode(plain);
         EXPECT_LE(encoded_view.size(), chain.max_encoded(size)) << chain.describe();
-        if (const auto always = chain.fixed_encoded_bytes(size)) {
-          EXPECT_EQ(encoded_view.size(), *always);
+        if (const auto fixed_size = chain.fixed_encoded_bytes(size)) {
+          EXPECT_EQ(encoded_view.size(), *fixed_size);
         }
         const std::vector<std::byte> encoded(encoded_view.begin(), encoded_view.end());
-        std::vector<std::byte> output(size + 1, std::byte{0x5a});
+        std::vector<std::byte> output(size + 1, std::byte{0x5a});  // decode() must not write the last byte
         chain.decode(encoded, std::span(output).first(size), "the chunk");
         EXPECT_TRUE(std::equal(plain.begin(), plain.end(), output.begin())) << chain.describe();
         EXPECT_EQ(output.back(), std::byte{0x5a});
@@ -90,7 +91,7 @@ TEST(Codec, ChecksumsDetectTruncationAndFlippedBits) {
     EXPECT_THROW(chain.decode(std::span(encoded).first(size), output, "the chunk"), Error);
 }
 
-// RFC 3720, appendix B.4.
+// The examples of RFC 3720, appendix B.4.
 TEST(Codec, ChecksumsAreThoseOfTheStandard) {
   std::vector<std::byte> bytes(32);
   EXPECT_EQ(plait::codec::compute_crc32c(bytes), 0x8a9136aaU);
@@ -101,7 +102,7 @@ TEST(Codec, ChecksumsAreThoseOfTheStandard) {
   EXPECT_EQ(plait::codec::compute_crc32c(std::span(bytes).first(0)), 0U);
 }
 
-TEST(Codec, NamesAndLevels) {
+TEST(Codec, SpecsAreParsedToNamesAndLevels) {
   using plait::codec::parse_spec;
   EXPECT_TRUE(parse_spec("none").none());
   EXPECT_EQ(parse_spec("zstd").level, 3);

@@ -1,5 +1,5 @@
-// Workers without any memory still get errors of other workers, and as an Error: after any other exception they would
-// enter another agreement.
+// Workers that are out of memory still get the errors of other workers. They get them as an Error, because a worker
+// enters another agreement after any other exception.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,7 +23,7 @@ using plait::transport::thread::run_team;
 
 constexpr int kWorkers = 3;
 
-/// Runs `body` on each worker, where worker 1 has no memory from its n-th allocation on. Returns the errors of all.
+/// Runs `body` on each worker. All allocations of worker 1 fail from its n-th one on. Returns the error of each worker.
 template <typename Body>
 std::vector<std::string> errors_without_memory(std::int64_t n, Body&& body) {
   std::vector<std::string> errors(kWorkers);
@@ -41,15 +41,16 @@ std::vector<std::string> errors_without_memory(std::int64_t n, Body&& body) {
     }
     allocations::failed();
     std::array<std::int64_t, 1> lowest{transport.rank()};
-    transport.reduce_min(lowest);  // no rank is at another agreement
+    transport.reduce_min(lowest);  // ends only if no rank is in another agreement
   });
   return errors;
 }
 
-void expect_errors(const std::vector<std::string>& errors, const std::string& what, std::int64_t n) {
-  EXPECT_EQ(errors[0], what) << n;
-  EXPECT_EQ(errors[2], what) << n;
-  EXPECT_TRUE(errors[1] == what || errors[1].starts_with("out of memory")) << n << ": " << errors[1];
+/// Expects an error on all workers; worker 1 may be out of memory instead.
+void expect_errors(const std::vector<std::string>& errors, const std::string& expected, std::int64_t n) {
+  EXPECT_EQ(errors[0], expected) << n;
+  EXPECT_EQ(errors[2], expected) << n;
+  EXPECT_TRUE(errors[1] == expected || errors[1].starts_with("out of memory")) << n << ": " << errors[1];
 }
 
 TEST(AgreeWithoutMemory, ReportsErrorsOfOtherWorkers) {

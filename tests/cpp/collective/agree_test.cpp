@@ -1,4 +1,4 @@
-// Failures of collective calls: all workers get the same error, and calls that differ are named.
+// Failures of collective calls: all workers get the same error, and the error for calls that differ names them.
 #include "collective/agree.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ struct AgreedErrors {
   std::vector<int> codes;
 };
 
-/// Runs an agreement in which `act(rank)` may throw the error of a rank. Checks that all workers get the same error.
+/// Runs an agreement in which `act(rank)` may throw the error of a rank, and `calls` are the calls of ranks 0, 1, ...,
+/// repeated. Checks that all workers get the same error.
 template <typename Act>
 AgreedErrors run_agreement(int workers, const std::vector<std::string>& calls, Act&& act) {
   const auto count = static_cast<std::size_t>(workers);
@@ -58,11 +59,11 @@ TEST(Agree, SucceedsWithoutErrors) {
 
 TEST(Agree, AllWorkersGetTheErrorOfOne) {
   for (int workers = 2; workers <= 5; ++workers)
-    for (int bad = 0; bad < workers; ++bad) {
+    for (int failing_rank = 0; failing_rank < workers; ++failing_rank) {
       const AgreedErrors errors = run_agreement(workers, {"read"}, [&](int rank) {
-        if (rank == bad) throw Error(ErrorKind::kSystem, "the disk is gone", EIO);
+        if (rank == failing_rank) throw Error(ErrorKind::kSystem, "the disk is gone", EIO);
       });
-      EXPECT_EQ(errors.texts[0], "the disk is gone (on rank " + std::to_string(bad) + ")");
+      EXPECT_EQ(errors.texts[0], "the disk is gone (on rank " + std::to_string(failing_rank) + ")");
       EXPECT_EQ(errors.kinds[0], ErrorKind::kSystem);
       EXPECT_EQ(errors.codes[0], EIO);
     }
@@ -93,7 +94,7 @@ TEST(Agree, OtherExceptionsBecomeErrors) {
   EXPECT_EQ(errors.kinds[0], ErrorKind::kSystem);
 }
 
-TEST(Agree, LongMessagesAreTruncatedNotLost) {
+TEST(Agree, LongMessagesAreTruncated) {
   const AgreedErrors errors = run_agreement(2, {"read"}, [](int rank) {
     if (rank == 1) throw Error(ErrorKind::kArgument, "start " + std::string(100'000, 'x'));
   });
@@ -103,9 +104,9 @@ TEST(Agree, LongMessagesAreTruncatedNotLost) {
 }
 
 TEST(Agree, CallsThatDifferAreNamed) {
-  const AgreedErrors two = run_agreement(2, {"read(a)", "read(b)"}, [](int) {});
-  EXPECT_EQ(two.kinds[0], ErrorKind::kArgument);
-  EXPECT_EQ(two.texts[0],
+  const AgreedErrors errors = run_agreement(2, {"read(a)", "read(b)"}, [](int) {});
+  EXPECT_EQ(errors.kinds[0], ErrorKind::kArgument);
+  EXPECT_EQ(errors.texts[0],
             "the ranks of a collective call differ: rank 0 calls read(a), rank 1 calls read(b); "
             "make the same call on every rank");
   EXPECT_NE(run_agreement(4, {"read", "read", "read", "write"}, [](int) {}).texts[0].find("rank 3 calls write"),
@@ -120,8 +121,8 @@ TEST(Agree, ErrorsTakePrecedenceOverDifferences) {
 }
 
 TEST(Agree, LongCallsThatDifferOnlyAtTheEndAreDetected) {
-  const std::string same(9000, 'x');
-  const AgreedErrors errors = run_agreement(2, {same + "1", same + "2"}, [](int) {});
+  const std::string common(9000, 'x');
+  const AgreedErrors errors = run_agreement(2, {common + "1", common + "2"}, [](int) {});
   EXPECT_NE(errors.texts[0].find("the ranks of a collective call differ"), std::string::npos);
 }
 

@@ -1,3 +1,4 @@
+// Texts and numbers of the first worker reach all workers, and errors replace them.
 #include "collective/broadcast.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +41,7 @@ TEST(Broadcast, AnErrorOfTheFirstWorkerReplacesTheText) {
       for (int round = 0; round < 5; ++round) {
         const bool fails = round % 2 == 1;
         const std::exception_ptr local_error = caught([&] {
-          // Errors of other workers are not reported here but by the next agreement.
+          // broadcast_result() reports only the error of the first worker; the next agreement reports the others.
           if (fails || !is_first) throw Error(ErrorKind::kSystem, is_first ? "no file" : "another error", 2);
         });
         const std::string text(static_cast<std::size_t>(400 * round), static_cast<char>('a' + round));
@@ -85,8 +86,8 @@ TEST(Broadcast, AnErrorOfAnyWorkerReplacesTheNumbers) {
       });
 }
 
-/// A worker that fails between two agreements enters the next one, which on other workers may be a broadcast of
-/// numbers.
+/// A worker that fails between two agreements enters the next one with agree(), while that agreement is a broadcast of
+/// numbers on the other workers.
 TEST(Broadcast, NumbersAndErrorsShareOneAgreement) {
   for (const int failing : {0, 1, 2})
     run_team(3, [=](Transport& transport) {

@@ -1,4 +1,4 @@
-// Texts that ranks gather, also if a rank leaves while messages are pending.
+// Gathering one text from each rank, also if a rank leaves while messages are pending.
 #include "collective/gather.hpp"
 
 #include <gtest/gtest.h>
@@ -29,9 +29,9 @@ using plait::transport::Ticket;
 using plait::transport::Transport;
 using plait::transport::thread::run_team;
 
-constexpr std::size_t kBytes = std::size_t{1} << 20;
+constexpr std::size_t kTextBytes = std::size_t{1} << 20;
 
-TEST(TextsBetweenRanks, AreGatheredUnchanged) {
+TEST(GatheredTexts, ReachTheFirstRankUnchanged) {
   run_team(3, [](Transport& transport) {
     const auto make_text = [](int rank) { return std::string(static_cast<std::size_t>(rank) * 3000, 'x'); };
     const std::vector<std::string> all = gather(transport, [&] { return make_text(transport.rank()); });
@@ -40,7 +40,7 @@ TEST(TextsBetweenRanks, AreGatheredUnchanged) {
   });
 }
 
-TEST(TextsBetweenRanks, ReachAllRanks) {
+TEST(GatheredTexts, ReachAllRanks) {
   run_team(3, [](Transport& transport) {
     const auto make_text = [](int rank) { return std::string(static_cast<std::size_t>(rank) * 3000, '\n'); };
     const std::vector<std::string> all = gather_to_all(transport, [&] { return make_text(transport.rank()); });
@@ -71,17 +71,17 @@ class AbandoningTransport : public wrapped::WrappedTransport {
   }
 };
 
-TEST(TextsBetweenRanks, AreNotFreedWhileMpiMayAccessThem) {
+TEST(GatheredTexts, AreNotFreedWhileMpiMayAccessThem) {
   const std::int64_t before = allocations::live_bytes();
   run_team(2, [](Transport& inner) {
     AbandoningTransport transport(inner);
-    EXPECT_THROW(gather(transport, [] { return std::string(kBytes, 'x'); }), Error);
+    EXPECT_THROW(gather(transport, [] { return std::string(kTextBytes, 'x'); }), Error);
     ASSERT_EQ(transport.abandoned.size(), 1U);
-    ASSERT_GT(transport.abandoned[0].size(), kBytes);
-    std::ranges::fill(transport.abandoned[0], std::byte{1});  // sanitizers report it if this memory was freed
+    ASSERT_GT(transport.abandoned[0].size(), kTextBytes);
+    std::ranges::fill(transport.abandoned[0], std::byte{1});  // a sanitizer reports this write if the memory was freed
   });
-  if (!oracle::kSanitized) {
-    EXPECT_GE(allocations::live_bytes() - before, static_cast<std::int64_t>(2 * kBytes));
+  if (!oracle::kSanitized) {  // sanitizers do not count allocated bytes
+    EXPECT_GE(allocations::live_bytes() - before, static_cast<std::int64_t>(2 * kTextBytes));
   }
 }
 

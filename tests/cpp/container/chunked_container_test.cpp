@@ -19,8 +19,8 @@ namespace {
 
 using access_case::Bytes;
 using access_case::Case;
-using oracle::at;
 using oracle::expect_rejected;
+using oracle::to_size_t;
 using plait::Comm;
 using plait::Distribution;
 using plait::Extents;
@@ -38,7 +38,7 @@ class TilesFile : public plait::container::OpenedFile {
  public:
   explicit TilesFile(std::shared_ptr<plait::store::Store> store) : store_(std::move(store)) {}
   std::unique_ptr<plait::container::Dataset> dataset(const FileOptions& /*stated*/) override {
-    std::string head(at(kHead), ' ');
+    std::string head(to_size_t(kHead), ' ');
     store_->read({{0, reinterpret_cast<std::byte*>(head.data()), kHead}});
     std::istringstream in(head);
     std::size_t dimensions = 0;
@@ -79,7 +79,7 @@ class Tiles : public plait::container::Format {
     for (const Extents* extents : {&created.type.shape, &*created.chunk})
       for (const std::int64_t extent : *extents) out << ' ' << extent;
     std::string head = out.str();
-    head.resize(at(kHead), ' ');
+    head.resize(to_size_t(kHead), ' ');
     std::ranges::transform(head, std::back_inserter(created.head), [](char c) { return static_cast<std::byte>(c); });
     return std::make_unique<plait::container::NewFile>(std::move(created));
   }
@@ -116,14 +116,14 @@ TEST_F(ChunkedFiles, SeveralRanksWriteAndReadThem) {
                        {3, 2});
   const Layout rows({4, 7}, {Distribution::cyclic(), Distribution::collapsed()}, {6});
   for (const Order order : {Order::kC, Order::kFortran}) {
-    for (const int on_a_node : {0, 1, 4}) {
+    for (const int ranks_per_node : {0, 1, 4}) {
       const Case access = make_case(order, pencils);
       const Bytes flat = access_case::pattern(access_case::store_bytes(access));
       const std::vector<Bytes> rank_arrays = access_case::make_locals(access, flat);
       const Case part = make_case(order, rows, {{1, 4, 2, false}, {0, 7, 1, false}, {2, 1, 1, true}});
       const std::vector<Bytes> parts = access_case::make_locals(part, flat);
-      stream_case::on_ranks({6, on_a_node}, [&](const Comm& comm) {
-        const Bytes& local = rank_arrays[at(comm.rank())];
+      stream_case::on_ranks({6, ranks_per_node}, [&](const Comm& comm) {
+        const Bytes& local = rank_arrays[to_size_t(comm.rank())];
         File created = File::open(path(), Mode::kWrite, describe(access), comm);
         const plait::ConstPart from{local.data(), {}};
         created.write(pencils, {&from, 1});
@@ -134,17 +134,17 @@ TEST_F(ChunkedFiles, SeveralRanksWriteAndReadThem) {
         const plait::MutablePart to{actual.data(), {}};
         file.read(pencils, {&to, 1});
         EXPECT_TRUE(actual == local);
-        actual.assign(parts[at(comm.rank())].size(), std::byte{0});
+        actual.assign(parts[to_size_t(comm.rank())].size(), std::byte{0});
         const plait::MutablePart part_to{actual.data(), {}};
         file.read(rows, {&part_to, 1}, part.region);
-        EXPECT_TRUE(actual == parts[at(comm.rank())]);
+        EXPECT_TRUE(actual == parts[to_size_t(comm.rank())]);
       });
       const Extents chunk{3, 3, 3};
-      Bytes expected = chunk_case::in_chunks(access, chunk, flat, std::byte{0});
+      Bytes expected = chunk_case::to_chunks(access, chunk, flat, std::byte{0});
       const Bytes file_bytes = content();
       std::copy_n(file_bytes.begin(), kHead, expected.begin());
       EXPECT_TRUE(file_bytes == expected);
-      EXPECT_EQ(file_bytes.size(), at(kHead + chunk_case::padded_elements(access.file_shape, chunk) * 8));
+      EXPECT_EQ(file_bytes.size(), to_size_t(kHead + chunk_case::padded_elements(access.file_shape, chunk) * 8));
     }
   }
 }
@@ -158,7 +158,7 @@ TEST_F(ChunkedFiles, OneProcessChangesAPartInPlace) {
   created.write(pair, access_case::const_parts(locals));
   created.close();
   const Layout piece({2, 2, 2}, std::vector<Distribution>(3, Distribution::collapsed()), {});
-  const Bytes ones(at(8 * 8), std::byte{1});
+  const Bytes ones(to_size_t(8 * 8), std::byte{1});
   const plait::ConstPart part{ones.data(), {}};
   File file = File::open(path(), Mode::kReadWrite);
   file.write(piece, {&part, 1}, {{2, 2, 1, false}, {2, 2, 1, false}, {2, 2, 1, false}});
@@ -166,7 +166,7 @@ TEST_F(ChunkedFiles, OneProcessChangesAPartInPlace) {
   Bytes after = flat;
   for (const std::int64_t element : {66, 67, 70, 71, 94, 95, 98, 99})
     std::fill_n(after.begin() + kHead + 8 * element, 8, std::byte{1});
-  Bytes expected = chunk_case::in_chunks(access, {3, 3, 3}, after, std::byte{0});
+  Bytes expected = chunk_case::to_chunks(access, {3, 3, 3}, after, std::byte{0});
   const Bytes file_bytes = content();
   std::copy_n(file_bytes.begin(), kHead, expected.begin());
   EXPECT_TRUE(file_bytes == expected);
@@ -175,7 +175,7 @@ TEST_F(ChunkedFiles, OneProcessChangesAPartInPlace) {
 TEST_F(ChunkedFiles, StreamsDirectAccessAndTruncationAreErrors) {
   const Layout whole({10, 7, 4}, std::vector<Distribution>(3, Distribution::collapsed()), {});
   const Case access = make_case(Order::kC, whole);
-  const Bytes zeros(at(10 * 7 * 4 * 8));
+  const Bytes zeros(to_size_t(10 * 7 * 4 * 8));
   const plait::ConstPart part{zeros.data(), {}};
   File created = File::open(path(), Mode::kWrite, describe(access));
   created.write(whole, {&part, 1});

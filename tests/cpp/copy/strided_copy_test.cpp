@@ -49,7 +49,7 @@ void naive_copy(std::byte* target, const std::byte* source, const Copy& copy, st
   }
 }
 
-std::string print(const Copy& copy) {
+std::string describe(const Copy& copy) {
   std::string text = "element " + std::to_string(copy.element_bytes);
   for (const Loop& loop : copy.loops) {
     text += " [" + std::to_string(loop.count) + " source " + std::to_string(loop.source_stride) + " target " +
@@ -74,7 +74,7 @@ void check(const Copy& copy) {
       Bytes result = target;
       strided_copy(result.data() - to.low, source.data() - from.low, copy.element_bytes, copy.loops, destination);
       ASSERT_EQ(std::memcmp(result.data(), expected.data(), expected.size()), 0)
-          << set.name << (destination == Destination::kMemory ? " past the caches, " : ", ") << print(copy);
+          << set.name << (destination == Destination::kMemory ? " past the caches, " : ", ") << describe(copy);
     }
   }
   plait::copy::use_instruction_set(plait::copy::instruction_sets()[0].name);

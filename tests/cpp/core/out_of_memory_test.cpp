@@ -55,13 +55,13 @@ struct Outcome {
   bool reached = true;
 };
 
-Outcome run_once(const Prepare& prepare, int on_a_node, int victim, std::int64_t n) {
+Outcome run_once(const Prepare& prepare, int ranks_per_node, int victim, std::int64_t n) {
   Outcome outcome;
   transport::thread::run_team(kRanks, [&](Transport& inner) {
     wrapped::LikeProcesses processes(inner);
     std::optional<wrapped::SeveralNodes> nodes;
     Transport* transport = &processes;
-    if (on_a_node > 0) transport = &nodes.emplace(processes, on_a_node);
+    if (ranks_per_node > 0) transport = &nodes.emplace(processes, ranks_per_node);
     const Comm comm = plait::core::comm_over(std::shared_ptr<Transport>(transport, [](auto*) {}));
     const Call call = prepare(comm);
     std::string& result = outcome.results[static_cast<std::size_t>(inner.rank())];
@@ -89,14 +89,14 @@ Outcome run_once(const Prepare& prepare, int on_a_node, int victim, std::int64_t
 
 /// Checks run_once() for different victims and allocations; `interval` is greater for calls that take long.
 void try_all(const std::string& name, const Prepare& prepare, std::int64_t interval = kInterval) {
-  for (const int on_a_node : {0, 1, 2}) {
+  for (const int ranks_per_node : {0, 1, 2}) {
     for (const int victim : {0, 1}) {
       std::int64_t n = 1;
       for (; n < 5000; n += interval) {
-        const std::string what = name + ", " + std::to_string(on_a_node) + " a node, allocation " + std::to_string(n) +
-                                 " of rank " + std::to_string(victim);
+        const std::string what = name + ", " + std::to_string(ranks_per_node) + " a node, allocation " +
+                                 std::to_string(n) + " of rank " + std::to_string(victim);
         const Watchdog watchdog(what);
-        const Outcome outcome = run_once(prepare, on_a_node, victim, n);
+        const Outcome outcome = run_once(prepare, ranks_per_node, victim, n);
         if (!outcome.reached) break;
         for (const std::string& result : outcome.results) {
           ASSERT_EQ(result, outcome.results[0]) << what;

@@ -1,4 +1,5 @@
-// Distant files: every rank reads what was written on every disk, by messages and by direct access.
+// Distant files, which are on the disks of single ranks: every rank accesses each of them, by messages to the owner or,
+// on the owner's node, directly.
 #include "plait/distant.hpp"
 
 #include <gtest/gtest.h>
@@ -29,11 +30,11 @@ using plait_test::Bytes;
 using plait_test::make_bytes;
 
 void barrier(const Comm& comm) {
-  std::int64_t nothing = 0;
-  plait::core::get_transport(comm).reduce_min({&nothing, 1});
+  std::int64_t unused = 0;
+  plait::core::get_transport(comm).reduce_min({&unused, 1});
 }
 
-/// The parameter is the number of ranks, and of ranks on each node.
+/// The parameter is the number of ranks, and the number of ranks on each node.
 class DistantFileTest : public plait_test::DistantTest, public testing::WithParamInterface<std::pair<int, int>> {
  protected:
   void everywhere(const std::function<void(const Comm&)>& body) const {
@@ -44,12 +45,12 @@ class DistantFileTest : public plait_test::DistantTest, public testing::WithPara
 TEST_P(DistantFileTest, EveryRankAccessesEveryDisk) {
   const std::vector<std::int64_t> sizes{0, 1, 4096, 262143, 262144, 262145, 3 << 20};
   everywhere([&](const Comm& comm) {
-    DistantFile file = DistantFile::open(own(comm.rank()), comm);
+    DistantFile file = DistantFile::open(disk_options(comm.rank()), comm);
     for (int server = 0; server < comm.size(); ++server)
       EXPECT_EQ(file.direct(server), plait::core::get_transport(comm).rank_on_node(server) >= 0);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const auto size = static_cast<std::size_t>(sizes[i]);
-      const std::int64_t buffer = (sizes[i] + 5) * comm.size();
+      const std::int64_t max_file_bytes = (sizes[i] + 5) * comm.size();  // 5 bytes between the parts of the ranks
       for (int server = 0; server < comm.size(); ++server) {
         const Bytes out = make_bytes(size, static_cast<unsigned>(comm.rank() * 7 + server));
         file.write((sizes[i] + 5) * comm.rank(), out.data(), sizes[i], server);
@@ -60,7 +61,7 @@ TEST_P(DistantFileTest, EveryRankAccessesEveryDisk) {
         Bytes in(size);
         file.read((sizes[i] + 5) * writer, in.data(), sizes[i], server);
         EXPECT_EQ(in, make_bytes(size, static_cast<unsigned>(writer * 7 + server)));
-        EXPECT_LE(file.size(server), buffer);
+        EXPECT_LE(file.size(server), max_file_bytes);
       }
       barrier(comm);
     }
@@ -73,7 +74,7 @@ TEST_P(DistantFileTest, RequestsOverlapAndEndInAnyOrder) {
   constexpr int kParts = 40;
   constexpr std::int64_t kPart = 70000;
   everywhere([&](const Comm& comm) {
-    DistantFile file = DistantFile::open(own(comm.rank()), comm);
+    DistantFile file = DistantFile::open(disk_options(comm.rank()), comm);
     const int server = (comm.rank() + 1) % comm.size();
     const Bytes out = make_bytes(kParts * kPart, static_cast<unsigned>(comm.rank()));
     Bytes in(out.size());
@@ -92,51 +93,53 @@ TEST_P(DistantFileTest, RequestsOverlapAndEndInAnyOrder) {
   });
 }
 
-/// Every rank writes and reads a private range on all disks, and a shared range that all ranks write at once.
-TEST_P(DistantFileTest, ReadersAndWritersAgreeWithAModel) {
-  constexpr std::int64_t kShared = 20000;
-  constexpr std::int64_t kOwn = 300000;
+/// Every rank writes and reads a private range on each disk, which it compares with a copy in memory, and a shared range
+/// that all ranks write at once.
+TEST_P(DistantFileTest, RandomAccessesAgreeWithACopyInMemory) {
+  constexpr std::int64_t kSharedBytes = 20000;
+  constexpr std::int64_t kPrivateBytes = 300000;
   constexpr int kOperations = 150;
   everywhere([&](const Comm& comm) {
-    DistantFile file = DistantFile::open(own(comm.rank()), comm);
+    DistantFile file = DistantFile::open(disk_options(comm.rank()), comm);
     const int ranks = comm.size();
-    file.resize(kShared + kOwn * ranks, comm.rank());
+    file.resize(kSharedBytes + kPrivateBytes * ranks, comm.rank());
     barrier(comm);
     std::mt19937 random(static_cast<unsigned>(comm.rank() + 100 * ranks));
-    const auto below = [&](std::int64_t end) {
+    const auto random_below = [&](std::int64_t end) {
       return static_cast<std::int64_t>(random() % static_cast<unsigned>(end));
     };
-    std::vector<Bytes> model(static_cast<std::size_t>(ranks), Bytes(kOwn));
-    const Bytes mark(kShared, static_cast<std::byte>(comm.rank() + 1));
+    std::vector<Bytes> copies(static_cast<std::size_t>(ranks), Bytes(kPrivateBytes));
+    const Bytes rank_bytes(kSharedBytes, static_cast<std::byte>(comm.rank() + 1));
     for (int operation = 0; operation < kOperations; ++operation) {
-      const auto server = static_cast<int>(below(ranks));
-      Bytes& known = model[static_cast<std::size_t>(server)];
-      const std::int64_t base = kShared + kOwn * comm.rank();
+      const auto server = static_cast<int>(random_below(ranks));
+      Bytes& expected = copies[static_cast<std::size_t>(server)];
+      const std::int64_t base = kSharedBytes + kPrivateBytes * comm.rank();
       // A batch of pending accesses that do not overlap each other.
       std::vector<DistantRequest> requests;
-      const std::int64_t cut = 1 + below(kOwn - 1);
+      const std::int64_t cut = 1 + random_below(kPrivateBytes - 1);
       const Bytes new_bytes = make_bytes(static_cast<std::size_t>(cut), static_cast<unsigned>(random()));
-      Bytes back(static_cast<std::size_t>(kOwn - cut));
-      const bool swapped = below(2) == 0;
-      const std::int64_t write_at = swapped ? kOwn - cut : 0;
-      const std::int64_t read_at = swapped ? 0 : cut;
+      Bytes read_bytes(static_cast<std::size_t>(kPrivateBytes - cut));
+      const bool reads_first_part = random_below(2) == 0;
+      const std::int64_t write_at = reads_first_part ? kPrivateBytes - cut : 0;
+      const std::int64_t read_at = reads_first_part ? 0 : cut;
       requests.push_back(file.start_write(base + write_at, new_bytes.data(), cut, server));
-      requests.push_back(file.start_read(base + read_at, back.data(), kOwn - cut, server));
-      const std::int64_t begin = below(kShared);
-      const std::int64_t count = below(kShared - begin) + 1;
-      Bytes seen(static_cast<std::size_t>(count));
-      requests.push_back(file.start_write(begin, mark.data(), count, server));
-      requests.push_back(file.start_read(begin, seen.data(), count, static_cast<int>(below(ranks))));
+      requests.push_back(file.start_read(base + read_at, read_bytes.data(), kPrivateBytes - cut, server));
+      const std::int64_t begin = random_below(kSharedBytes);
+      const std::int64_t count = random_below(kSharedBytes - begin) + 1;
+      Bytes shared_bytes(static_cast<std::size_t>(count));
+      requests.push_back(file.start_write(begin, rank_bytes.data(), count, server));
+      requests.push_back(file.start_read(begin, shared_bytes.data(), count, static_cast<int>(random_below(ranks))));
       plait::wait_all(requests);
-      std::memcpy(known.data() + write_at, new_bytes.data(), new_bytes.size());
-      ASSERT_EQ(0, std::memcmp(back.data(), known.data() + read_at, back.size()));
-      for (const std::byte value : seen) ASSERT_LE(static_cast<int>(value), ranks);
+      std::memcpy(expected.data() + write_at, new_bytes.data(), new_bytes.size());
+      ASSERT_EQ(0, std::memcmp(read_bytes.data(), expected.data() + read_at, read_bytes.size()));
+      // Each byte is 0 or what some rank writes there.
+      for (const std::byte value : shared_bytes) ASSERT_LE(static_cast<int>(value), ranks);
     }
     barrier(comm);
     for (int server = 0; server < ranks; ++server) {
-      Bytes all(kOwn);
-      file.read(kShared + kOwn * comm.rank(), all.data(), kOwn, server);
-      EXPECT_EQ(all, model[static_cast<std::size_t>(server)]);
+      Bytes all(kPrivateBytes);
+      file.read(kSharedBytes + kPrivateBytes * comm.rank(), all.data(), kPrivateBytes, server);
+      EXPECT_EQ(all, copies[static_cast<std::size_t>(server)]);
     }
     file.close();
   });
@@ -145,7 +148,7 @@ TEST_P(DistantFileTest, ReadersAndWritersAgreeWithAModel) {
 TEST_P(DistantFileTest, ManySmallRequestsToOneRankAreServed) {
   constexpr int kRequests = 300;
   everywhere([&](const Comm& comm) {
-    DistantFile file = DistantFile::open(own(comm.rank()), comm);
+    DistantFile file = DistantFile::open(disk_options(comm.rank()), comm);
     std::vector<std::int64_t> numbers(kRequests);
     std::vector<DistantRequest> requests;
     for (int i = 0; i < kRequests; ++i) {
@@ -211,12 +214,12 @@ TEST_P(DistantFileTest, MistakesAreErrorsAndDoNoHarm) {
 TEST_P(DistantFileTest, FilesAreFoundByName) {
   everywhere([&](const Comm& comm) {
     expect_error([&] { DistantFile::find("early", comm); }, "no distant file has been opened");
-    DistantFile none = DistantFile::open({}, comm);
+    DistantFile no_disk = DistantFile::open({}, comm);  // find() needs a file that is open
     const std::string name = "of " + std::to_string(comm.rank());
-    DistantFile offered = DistantFile::offer(name, own(comm.rank()), comm);
+    DistantFile offered = DistantFile::offer(name, disk_options(comm.rank()), comm);
     EXPECT_EQ(offered.owner(), comm.rank());
     offered.write(0, name.data(), static_cast<std::int64_t>(name.size()), comm.rank());
-    expect_error([&] { DistantFile::offer(name, own(comm.rank()), comm); }, "already");
+    expect_error([&] { DistantFile::offer(name, disk_options(comm.rank()), comm); }, "already");
     expect_error([&] { DistantFile::find("nobody's", comm); }, "no rank has offered");
     // Closing a handle that was found does not withdraw the offer.
     DistantFile::find(name, comm).close();
@@ -237,21 +240,22 @@ TEST_P(DistantFileTest, FilesAreFoundByName) {
     expect_error([&] { found_file.read(0, text.data(), 1, other); }, "has no file under this handle");
     found_file.close();
     // A file that is offered for reading can only be read.
-    DistantFile book = DistantFile::offer("book " + name, own(comm.rank(), DistantMode::kRead), comm);
+    DistantFile read_only =
+        DistantFile::offer("read-only " + name, disk_options(comm.rank(), DistantMode::kRead), comm);
     barrier(comm);
-    DistantFile reader = DistantFile::find("book " + other_name, comm);
+    DistantFile reader = DistantFile::find("read-only " + other_name, comm);
     reader.read(0, text.data(), static_cast<std::int64_t>(text.size()), other);
     EXPECT_EQ(text, other_name);
     expect_error([&] { reader.write(0, text.data(), 1, other); }, "is open there to read only");
     expect_error([&] { reader.resize(0, other); }, "is open there to read only");
     barrier(comm);
-    none.close();
+    no_disk.close();
   });
 }
 
 TEST_P(DistantFileTest, PositionsBeyondTwoGigabytes) {
   everywhere([&](const Comm& comm) {
-    DistantFile file = DistantFile::open(own(comm.rank()), comm);
+    DistantFile file = DistantFile::open(disk_options(comm.rank()), comm);
     const int server = (comm.rank() + 1) % comm.size();
     for (const std::int64_t offset :
          {(std::int64_t{1} << 31) - 3, (std::int64_t{1} << 32) - 3, std::int64_t{5} << 40}) {
@@ -274,11 +278,11 @@ TEST_P(DistantFileTest, PositionsBeyondTwoGigabytes) {
 
 TEST_P(DistantFileTest, OnlyTemporaryFilesAreRemoved) {
   everywhere([&](const Comm& comm) {
-    DistantOptions options = own(comm.rank());
+    DistantOptions options = disk_options(comm.rank());
     options.temporary = comm.rank() % 2 == 0;
     DistantFile file = DistantFile::open(options, comm);
-    const char mark = 'x';
-    file.write(0, &mark, 1, comm.size() - 1);
+    const char byte = 'x';
+    file.write(0, &byte, 1, comm.size() - 1);
     file.close();
     struct stat status{};
     EXPECT_EQ(::stat(disk(comm.rank()).c_str(), &status) == 0, comm.rank() % 2 != 0);
@@ -289,11 +293,11 @@ TEST_P(DistantFileTest, DestroyedHandlesWaitForTheirRequests) {
   everywhere([&](const Comm& comm) {
     Bytes in(1 << 20);
     {
-      DistantFile first = DistantFile::open(own(comm.rank()), comm);
+      DistantFile first = DistantFile::open(disk_options(comm.rank()), comm);
       first.write(0, make_bytes(in.size(), 3).data(), static_cast<std::int64_t>(in.size()), comm.rank());
       barrier(comm);
       {
-        DistantFile second = DistantFile::open(own(comm.rank(), DistantMode::kRead), comm);
+        DistantFile second = DistantFile::open(disk_options(comm.rank(), DistantMode::kRead), comm);
         second.start_read(0, in.data(), static_cast<std::int64_t>(in.size()), (comm.rank() + 1) % comm.size());
         barrier(comm);
         // close() also waits for requests of other ranks, because a file must not be closed while it is being read.
@@ -312,10 +316,10 @@ INSTANTIATE_TEST_SUITE_P(Ranks, DistantFileTest,
                            return std::to_string(each.param.first) + "RanksNodesOf" + std::to_string(each.param.second);
                          });
 
-using DistantAlone = plait_test::DistantTest;
+using DistantFileOfOneProcess = plait_test::DistantTest;
 
-TEST_F(DistantAlone, OneProcessHasItsOwnDisk) {
-  DistantFile file = DistantFile::open(own(0));
+TEST_F(DistantFileOfOneProcess, IsOnItsDisk) {
+  DistantFile file = DistantFile::open(disk_options(0));
   const Bytes out = make_bytes(1 << 20, 1);
   Bytes in(out.size());
   file.start_write(10, out.data(), 1 << 20, 0).wait();

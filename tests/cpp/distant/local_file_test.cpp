@@ -1,4 +1,4 @@
-// Long accesses to a file of another process end with an error if the owner closes it meanwhile.
+// Direct accesses to a distant file of another process fail if its owner closes the file during the access.
 #include "distant/local_file.hpp"
 
 #include <gtest/gtest.h>
@@ -17,12 +17,13 @@ using plait::DistantMode;
 using plait::distant::LocalFile;
 using plait_test::Bytes;
 
-constexpr std::size_t kLong = std::size_t{256} << 20;
+constexpr std::size_t kLong = std::size_t{256} << 20;  // an access of so many bytes takes much longer than 2 ms
+// A word in shared memory has the value kNumber while the owner has the file open.
 constexpr std::int64_t kNumber = 7;
 std::atomic<std::int64_t> mark;
 
-/// The owner closes the file 2 ms after close_soon(): a signal handler sets the mark, so that this happens between two
-/// system calls of the access.
+/// 2 ms after close_soon(), a signal handler clears the mark, as the owner does when it closes the file. The signal
+/// interrupts the access between two of its system calls.
 class ClosedMeanwhile : public plait_test::FolderTest {
  protected:
   ClosedMeanwhile() : before_(std::signal(SIGALRM, [](int) { mark = 0; })) { mark = kNumber; }

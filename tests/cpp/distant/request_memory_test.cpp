@@ -1,5 +1,5 @@
-// If an allocation fails on any thread, pending accesses still end, with the bytes or with an error, and close() does
-// not wait for ever.
+// If an allocation fails on any thread, pending accesses of distant and shared files still end, with the right bytes or
+// with an error, and close() does not wait for ever.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -38,7 +38,7 @@ using plait_test::Watchdog;
 
 using Request = DistantRequest::Impl;
 
-constexpr std::int64_t kInterval = oracle::kSanitized ? 5 : 1;
+constexpr std::int64_t kInterval = oracle::kSanitized ? 5 : 1;  // tests let every kInterval-th allocation fail
 constexpr std::int64_t kMaxAllocations = 3000;
 
 std::shared_ptr<Request> make_request(const std::shared_ptr<OutstandingRequests>& outstanding) {
@@ -60,8 +60,8 @@ TEST(RequestWithoutMemory, EndsIfAPieceCannotBeStarted) {
     const Watchdog watchdog("piece " + std::to_string(failing));
     const auto outstanding = std::make_shared<OutstandingRequests>();
     const auto request = make_request(outstanding);
-    request->start(10, 1, 3, [&](std::int64_t at, std::int64_t, const Request::Completion& done) {
-      if (at == failing) throw std::bad_alloc();
+    request->start(10, 1, 3, [&](std::int64_t offset, std::int64_t, const Request::Completion& done) {
+      if (offset == failing) throw std::bad_alloc();
       done(nullptr);
     });
     const Error error = catch_error(*request);
@@ -71,12 +71,12 @@ TEST(RequestWithoutMemory, EndsIfAPieceCannotBeStarted) {
 }
 
 TEST(RequestWithoutMemory, WaitsForPendingPieces) {
-  const Watchdog watchdog("pieces under way");
+  const Watchdog watchdog("pending pieces");
   const auto outstanding = std::make_shared<OutstandingRequests>();
   const auto request = make_request(outstanding);
   std::vector<Request::Completion> pending;
-  request->start(10, 1, 4, [&](std::int64_t at, std::int64_t, Request::Completion done) {
-    if (at == 2) throw std::bad_alloc();
+  request->start(10, 1, 4, [&](std::int64_t offset, std::int64_t, Request::Completion done) {
+    if (offset == 2) throw std::bad_alloc();
     pending.push_back(std::move(done));
   });
   ASSERT_EQ(pending.size(), 2U);
@@ -115,14 +115,14 @@ TEST(RequestWithoutMemory, ReportsTheReasonOfAFailedPiece) {
 
 /// The outcome of an access.
 struct Outcome {
-  bool right = true;
+  bool is_right = true;
   std::string error_text;
 };
 
-/// Performs an access, which returns true if its result is right.  Allocates no memory itself.
+/// Performs an access, which returns true if its result is right.  This function allocates no memory itself.
 void run_access(const std::function<bool()>& access, Outcome& outcome) {
   try {
-    outcome.right = access();
+    outcome.is_right = access();
   } catch (const Error& error) {
     outcome.error_text = error.what();
   } catch (const std::bad_alloc&) {
@@ -131,8 +131,10 @@ void run_access(const std::function<bool()>& access, Outcome& outcome) {
 }
 
 /// Makes the n-th allocation (counted over all threads) of an access fail, and then repeats the access with memory.
-/// `usual` is the error that the access has even with memory.  Returns true if it makes at least n allocations.
-bool try_at(std::int64_t n, const std::string& what, const std::function<bool()>& access, const char* usual = nullptr) {
+/// `expected_error` is the error that the access has even with memory.  Returns true if the access makes at least n
+/// allocations.
+bool try_at(std::int64_t n, const std::string& what, const std::function<bool()>& access,
+            const char* expected_error = nullptr) {
   const std::string label = what + ", allocation " + std::to_string(n);
   const Watchdog watchdog(label);
   Outcome outcome;
@@ -141,27 +143,30 @@ bool try_at(std::int64_t n, const std::string& what, const std::function<bool()>
   run_access(access, outcome);
   const bool reached = allocations::failed_anywhere();
   const auto has = [&](const char* part) { return outcome.error_text.find(part) != std::string::npos; };
-  EXPECT_TRUE(outcome.right) << label;
-  EXPECT_TRUE(outcome.error_text.empty() ? usual == nullptr : has("out of memory") || (usual != nullptr && has(usual)))
+  EXPECT_TRUE(outcome.is_right) << label;
+  EXPECT_TRUE(outcome.error_text.empty() ? expected_error == nullptr
+                                         : has("out of memory") || (expected_error != nullptr && has(expected_error)))
       << label << ": " << outcome.error_text;
   Outcome again;
   run_access(access, again);
-  EXPECT_TRUE(again.right &&
-              (usual == nullptr ? again.error_text.empty() : again.error_text.find(usual) != std::string::npos))
+  EXPECT_TRUE(again.is_right &&
+              (expected_error == nullptr ? again.error_text.empty()
+                                         : again.error_text.find(expected_error) != std::string::npos))
       << label << ", then: " << again.error_text;
   return reached;
 }
 
-void try_all(const std::string& what, const std::function<bool()>& access, const char* usual = nullptr) {
+/// Repeats an access, and makes a later allocation fail each time, until the access makes fewer allocations.
+void try_all(const std::string& what, const std::function<bool()>& access, const char* expected_error = nullptr) {
   std::int64_t n = 1;
-  while (n < kMaxAllocations && try_at(n, what, access, usual)) n += kInterval;
+  while (n < kMaxAllocations && try_at(n, what, access, expected_error)) n += kInterval;
   EXPECT_GT(n, 1) << what;
   EXPECT_LT(n, kMaxAllocations) << what;
 }
 
 void barrier(const Comm& comm) {
-  std::int64_t nothing = 0;
-  plait::core::get_transport(comm).reduce_min({&nothing, 1});
+  std::int64_t unused = 0;
+  plait::core::get_transport(comm).reduce_min({&unused, 1});
 }
 
 /// A size that needs several pieces, both by messages and by direct access, and several copies from the page cache.
@@ -172,7 +177,7 @@ class RequestsWithoutMemory : public plait_test::DistantTest {
  protected:
   static constexpr std::int64_t kUnit = std::int64_t{64} << 10;
   void on_nodes(const std::function<void(const Comm&)>& body) const {
-    for (const int node : {1, 2, 3}) on_ranks(3, node, body);
+    for (const int ranks_per_node : {1, 2, 3}) on_ranks(3, ranks_per_node, body);
   }
   SharedFileOptions striped(std::int64_t unit) const {
     SharedFileOptions options;
@@ -185,7 +190,7 @@ class RequestsWithoutMemory : public plait_test::DistantTest {
 
 TEST_F(RequestsWithoutMemory, RequestsOfDistantFilesEnd) {
   on_nodes([&](const Comm& comm) {
-    DistantFile file = DistantFile::open(own(comm.rank()), comm);
+    DistantFile file = DistantFile::open(disk_options(comm.rank()), comm);
     if (comm.rank() == 0) {
       const Bytes written = make_bytes(kBytes, 1);
       Bytes received(kBytes);

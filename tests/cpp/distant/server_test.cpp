@@ -1,4 +1,4 @@
-// A server under load: its buffers are bounded, and callers are served in turn.
+// The server of a rank's distant files under load: its buffers are bounded, and it serves the callers in turn.
 #include "distant/server.hpp"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ class DistantServer : public plait_test::DistantTest {
 TEST_F(DistantServer, ServesOnlyAsManyRequestsAtATimeAsItHasBuffers) {
   for (int i = 0; i < 100; ++i) send_request(0, {RequestKind::kRead, 1, 0, 4096});
   ASSERT_EQ(active_.answers.size(), static_cast<std::size_t>(Server::kBuffers));
-  // Each answer that was sent frees a buffer for one more.
+  // Each answer that was sent frees a buffer, with which the server answers one more request.
   for (std::size_t i = 0; i < 84; ++i) {
     active_.answers[i].sent();
     ASSERT_EQ(active_.answers.size(), i + 1 + Server::kBuffers);
@@ -89,11 +89,12 @@ TEST_F(DistantServer, CallersTakeTurns) {
   for (int i = 0; i < 50; ++i) send_request(0, {RequestKind::kRead, 1, 0, 4096});
   for (int i = 0; i < 3; ++i) send_request(1, {RequestKind::kRead, 1, 0, 4096});
   for (int i = 0; i < 3; ++i) send_request(2, {RequestKind::kRead, 1, 0, 4096});
-  const auto before = active_.answers.size();
+  const auto already_served = active_.answers.size();
   for (std::size_t i = 0; i < 9; ++i) active_.answers[i].sent();
   // Although the first caller has made many requests, those of the others are among the next nine.
   std::vector<int> served(kCallers, 0);
-  for (std::size_t i = before; i < before + 9; ++i) ++served[static_cast<std::size_t>(active_.answers[i].to)];
+  for (std::size_t i = already_served; i < already_served + 9; ++i)
+    ++served[static_cast<std::size_t>(active_.answers[i].to)];
   EXPECT_EQ(served, (std::vector<int>{3, 3, 3}));
 }
 
@@ -106,7 +107,7 @@ TEST_F(DistantServer, RequestsOfACallerThatHasLeftAreDropped) {
   EXPECT_EQ(active_.answers.back().to, 1);
 }
 
-TEST_F(DistantServer, WritesAndSizesAreServedAndMistakesRejected) {
+TEST_F(DistantServer, ServesWritesAndSizesAndRejectsInvalidRequests) {
   send_request(0, {RequestKind::kWrite, 1, 4096, 10});
   ASSERT_EQ(active_.answers.size(), 1U);
   EXPECT_EQ(active_.answers[0].bytes, 0U);

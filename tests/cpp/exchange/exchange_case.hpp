@@ -29,8 +29,8 @@ using access_case::const_parts;
 using access_case::mutable_parts;
 using access_case::pick;
 using access_case::Random;
-using oracle::at;
 using oracle::expect_rejected;
+using oracle::to_size_t;
 using plait::ConstPart;
 using plait::Distribution;
 using plait::Extents;
@@ -82,9 +82,10 @@ inline void redistribute_by(Transport& transport, const Pairs& pairs, const std:
   move(transport, *exchange, local_array(pairs.source(), from), local_array(pairs.target(), to));
 }
 
-inline std::string print(const Layout& source, const Layout& target, std::int64_t element_bytes, std::int64_t memory) {
-  return oracle::spelled(source) + " -> " + oracle::spelled(target) + ", elements of " + std::to_string(element_bytes) +
-         " bytes, memory " + std::to_string(memory);
+inline std::string describe(const Layout& source, const Layout& target, std::int64_t element_bytes,
+                            std::int64_t memory) {
+  return oracle::describe(source) + " -> " + oracle::describe(target) + ", elements of " +
+         std::to_string(element_bytes) + " bytes, memory " + std::to_string(memory);
 }
 
 inline const std::vector<Extents> kShapes{{1},    {7},    {0},       {100},     {5, 6},

@@ -26,7 +26,7 @@ TEST(Redistribute, DetectsWhichArraysAreShared) {
     const Layout target = access_case::random_layout(random, shape, workers);
     const bool share_sources = pick(random, 0, 1) == 0;
     const bool share_targets = pick(random, 0, 1) == 0;
-    SCOPED_TRACE(print(source, target, 8, i));
+    SCOPED_TRACE(describe(source, target, 8, i));
     const std::vector<Bytes> before = filled(source, 8);
     const std::vector<Bytes> expected = filled(target, 8);
     std::vector<Bytes> after = untouched_like(expected);
@@ -72,7 +72,7 @@ TEST(Redistribute, ReadsFromProcessToProcess) {
     const Extents shape = i % 3 == 0 ? Extents{40, 600} : i % 3 == 1 ? Extents{9, 4, 300} : pick(random, kShapes);
     const Layout source = access_case::random_layout(random, shape, workers);
     const Layout target = access_case::random_layout(random, shape, workers);
-    SCOPED_TRACE(print(source, target, 8, i));
+    SCOPED_TRACE(describe(source, target, 8, i));
     const std::vector<Bytes> before = filled(source, 8);
     const std::vector<Bytes> expected = filled(target, 8);
     std::vector<Bytes> after = untouched_like(expected);
@@ -118,7 +118,7 @@ TEST(Redistribute, CopiesSectionsBetweenDifferentNumbersOfRanks) {
     }
     const Layout source = access_case::random_layout(random, from_shape, pick(random, 1, 5));
     const Layout target = access_case::random_layout(random, to_shape, pick(random, 1, 5));
-    SCOPED_TRACE(print(source, target, 2, i));
+    SCOPED_TRACE(describe(source, target, 2, i));
     const Pairs pairs(source, target, false, section);
     std::vector<Bytes> before = filled(source, 2);
     std::vector<Bytes> after = untouched_like(filled(target, 2));
@@ -132,10 +132,11 @@ TEST(Redistribute, CopiesSectionsBetweenDifferentNumbersOfRanks) {
         a[d] += section.source_origin[d];
         b[d] += section.target_origin[d];
       }
-      const oracle::Position from = from_map.positions[at(oracle::dense_offset(a, from_shape, Order::kC))];
-      const oracle::Position to = to_map.positions[at(oracle::dense_offset(b, to_shape, Order::kC))];
+      const oracle::Position from = from_map.positions[to_size_t(oracle::dense_offset(a, from_shape, Order::kC))];
+      const oracle::Position to = to_map.positions[to_size_t(oracle::dense_offset(b, to_shape, Order::kC))];
       for (std::int64_t byte = 0; byte < 2; ++byte)
-        expected[at(to.rank)][at(to.offset * 2 + byte)] = before[at(from.rank)][at(from.offset * 2 + byte)];
+        expected[to_size_t(to.rank)][to_size_t(to.offset * 2 + byte)] =
+            before[to_size_t(from.rank)][to_size_t(from.offset * 2 + byte)];
     });
     const auto from = access_case::arrays_over(source, before, 2);
     const auto to = access_case::arrays_over(target, after, 2);

@@ -21,7 +21,7 @@ TEST(Redistribute, TeamsCopyEveryElementToItsPosition) {
     const bool see_all = pick(random, 0, 1) == 0;
     const std::int64_t min_memory = (workers_per_node == 0 ? 2 : 4) * element_bytes;
     const std::int64_t memory = pick(random, std::vector<std::int64_t>{min_memory, 3 * min_memory, 1 << 20});
-    SCOPED_TRACE(print(source, target, element_bytes, memory));
+    SCOPED_TRACE(describe(source, target, element_bytes, memory));
     std::vector<Bytes> before = filled(source, element_bytes);
     const std::vector<Bytes> original = before;
     const std::vector<Bytes> expected = filled(target, element_bytes);
@@ -94,7 +94,7 @@ TEST(Redistribute, OneProcessGathersAllTargets) {
     const Layout source = access_case::random_layout(random, shape, pick(random, 1, 6));
     const Layout target = access_case::random_layout(random, shape, pick(random, 1, 6));
     const std::int64_t element_bytes = pick(random, std::vector<std::int64_t>{1, 8, 12});
-    SCOPED_TRACE(print(source, target, element_bytes, 0));
+    SCOPED_TRACE(describe(source, target, element_bytes, 0));
     std::vector<Bytes> before = filled(source, element_bytes);
     const std::vector<Bytes> expected = filled(target, element_bytes);
     std::vector<Bytes> after = untouched_like(expected);
@@ -203,7 +203,7 @@ TEST(Redistribute, LargeArraysAreCopiedByRowsAndTiles) {
     for (std::size_t s = 0; s < layouts.size(); ++s)
       for (std::size_t t = 0; t < layouts.size(); ++t) {
         const Layout &source = layouts[s], &target = layouts[t];
-        SCOPED_TRACE(print(source, target, element_bytes, 0));
+        SCOPED_TRACE(describe(source, target, element_bytes, 0));
         for (const bool see_all : {true, false}) {
           for (Bytes& array : written[t]) std::ranges::fill(array, kUntouched);
           run_team(4, [&](Transport& transport) {

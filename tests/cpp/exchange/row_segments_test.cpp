@@ -61,7 +61,7 @@ TEST(RowSegments, TakeTheSameElementsInEachSegment) {
     const std::int64_t extent = pick(random, 200'000, 400'000);
     const Layout source = cyclic(extent, pick(random, 1, 40), ranks);
     const Layout target = cyclic(extent, pick(random, 1, 40), pick(random, 1, 5));
-    SCOPED_TRACE(print(source, target, kElementBytes, i));
+    SCOPED_TRACE(describe(source, target, kElementBytes, i));
     const std::int64_t rank = pick(random, 0, static_cast<int>(target.size()) - 1);
     const std::vector<Share> shares = make_shares(whole(source, target), rank);
     const std::int64_t row = target.local_shape(rank)[0];
@@ -102,7 +102,7 @@ TEST(RowSegments, FillLongRows) {
     };
     const Layout source = layout(i % 5 == 0 ? 150 : pick(random, 1, 40));
     const Layout target = layout(i % 5 == 0 ? 64 : pick(random, 1, 40));
-    SCOPED_TRACE(print(source, target, kElementBytes, i));
+    SCOPED_TRACE(describe(source, target, kElementBytes, i));
     std::vector<Bytes> before = filled(source, kElementBytes);
     const std::vector<Bytes> expected = filled(target, kElementBytes);
     std::vector<Bytes> after = untouched_like(expected);

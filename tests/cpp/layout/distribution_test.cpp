@@ -5,7 +5,7 @@
 
 namespace {
 
-using oracle::at;
+using oracle::to_size_t;
 using plait::Distribution;
 using plait::Extents;
 using plait::IndexSet;
@@ -21,13 +21,13 @@ void check(const Layout& layout) {
     const IndexSet set = layout.index_set(0, c);
     Extents owned;
     for (std::int64_t i = 0; i < size; ++i)
-      if (owners[at(i)] == c) owned.push_back(i);
+      if (owners[to_size_t(i)] == c) owned.push_back(i);
     ASSERT_EQ(set.size(), static_cast<std::int64_t>(owned.size())) << "coordinate " << c;
     ASSERT_EQ(layout.local_shape(c), Extents{set.size()});
     ASSERT_EQ(layout.local_elements(c), set.size());
     total += set.size();
     for (std::int64_t position = 0; position < set.size(); ++position) {
-      const std::int64_t index = owned[at(position)];
+      const std::int64_t index = owned[to_size_t(position)];
       ASSERT_EQ(set.at(position), index);
       ASSERT_EQ(set.count_below(index), position);
       ASSERT_EQ(layout.to_local(Extents{index}, c), Extents{position});
@@ -36,8 +36,8 @@ void check(const Layout& layout) {
   }
   ASSERT_EQ(total, size);
   for (std::int64_t i = 0; i < size; ++i) {
-    ASSERT_EQ(layout.owner(0, i), owners[at(i)]);
-    ASSERT_EQ(layout.owner(Extents{i}), owners[at(i)]);
+    ASSERT_EQ(layout.owner(0, i), owners[to_size_t(i)]);
+    ASSERT_EQ(layout.owner(Extents{i}), owners[to_size_t(i)]);
   }
   for (std::int64_t begin = 0; begin <= size; ++begin) {
     for (std::int64_t end = begin; end <= size; ++end) {
@@ -55,7 +55,7 @@ TEST(Distribution, EveryKindOnEverySmallSize) {
     for (std::int64_t extent = 1; extent <= 6; ++extent) {
       for (const Distribution& distribution : oracle::distributions_for(size, extent, 7)) {
         const Layout layout({size}, {distribution}, {extent});
-        SCOPED_TRACE(oracle::spelled(layout));
+        SCOPED_TRACE(oracle::describe(layout));
         check(layout);
         if (testing::Test::HasFatalFailure()) return;
       }
@@ -99,7 +99,7 @@ TEST(Distribution, HugeSizesDoNotOverflow) {
         Distribution::blocked(kHuge / 2), Distribution::blocked(kHuge), Distribution::blocked(INT64_MAX),
         Distribution::gen_block({kHuge / 2, 0, kHuge - kHuge / 2 - 1, 0, 0, 0})}) {
     const Layout layout({kHuge - 1}, {distribution}, {6});
-    SCOPED_TRACE(oracle::spelled(layout));
+    SCOPED_TRACE(oracle::describe(layout));
     std::int64_t total = 0;
     for (std::int64_t c = 0; c < 6; ++c) {
       const IndexSet set = layout.index_set(0, c);

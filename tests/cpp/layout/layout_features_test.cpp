@@ -13,7 +13,7 @@
 
 namespace {
 
-using oracle::at;
+using oracle::to_size_t;
 using plait::Extents;
 using plait::IndexSet;
 using plait::Layout;
@@ -73,7 +73,7 @@ TEST(LayoutFeatures, SetsOwnersAndPositionsAgree) {
     if (size == 0 && text.find("halo") != std::string::npos) continue;
     SCOPED_TRACE(text);
     const Layout layout = Layout::parse(text);
-    Extents holders(at(size), 0);
+    Extents holders(to_size_t(size), 0);
     for (const std::int64_t rank : layout.rank_numbers()) {
       const std::int64_t coordinate = layout.coordinates(rank)[0];
       ASSERT_EQ(layout.rank_at(Extents{coordinate}, layout.replica(rank)), rank);
@@ -81,14 +81,14 @@ TEST(LayoutFeatures, SetsOwnersAndPositionsAgree) {
       ASSERT_LE(set.size(), layout.longest_local(0));
       for (std::int64_t position = 0; position < set.size(); ++position) {
         const Extents index{set.at(position)};
-        ++holders[at(index[0])];
+        ++holders[to_size_t(index[0])];
         ASSERT_EQ(layout.owner(0, index[0]), coordinate);
         ASSERT_EQ(layout.to_local(index, rank), Extents{position});
         ASSERT_EQ(layout.to_global(Extents{position}, rank), index);
       }
     }
     for (std::int64_t i = 0; i < size; ++i) {
-      ASSERT_EQ(holders[at(i)], layout.replicas()) << i;
+      ASSERT_EQ(holders[to_size_t(i)], layout.replicas()) << i;
       const Extents owners = layout.owners(Extents{i});
       ASSERT_EQ(static_cast<std::int64_t>(owners.size()), layout.replicas());
       ASSERT_TRUE(std::is_sorted(owners.begin(), owners.end()));
@@ -142,7 +142,7 @@ TEST(LayoutFeatures, EachElementArrivesOnce) {
     for (const std::int64_t rank : target.rank_numbers()) {
       const IndexSet owned_set = target.index_sets(rank)[0];
       const plait::Halo halo = target.halo(0);
-      Extents padded(at(target.padded_shape(rank)[0]), -1);
+      Extents padded(to_size_t(target.padded_shape(rank)[0]), -1);
       for (const plait::Message& message : conversion.receives(rank)) {
         ++messages;
         ASSERT_EQ((sent[{message.rank, rank}]), message.elements);
@@ -152,9 +152,9 @@ TEST(LayoutFeatures, EachElementArrivesOnce) {
           for (const auto& piece : product[0])
             for (std::int64_t t = 0; t < piece.count; ++t)
               for (std::int64_t i = 0; i < piece.length; ++i, ++elements) {
-                std::int64_t& position = padded[at(piece.b + t * piece.b_stride + i)];
+                std::int64_t& position = padded[to_size_t(piece.b + t * piece.b_stride + i)];
                 ASSERT_EQ(position, -1) << "delivered twice";
-                position = from[at(piece.a + t * piece.a_stride + i - source.halo(0).lo)];
+                position = from[to_size_t(piece.a + t * piece.a_stride + i - source.halo(0).lo)];
               }
         ASSERT_EQ(elements, message.elements);
       }
@@ -168,7 +168,7 @@ TEST(LayoutFeatures, EachElementArrivesOnce) {
           const std::int64_t wrapped = (neighbour % size + size) % size;
           if (neighbour == wrapped || target.periodic(0)) expected = wrapped;
         }
-        ASSERT_EQ(padded[at(position)], expected) << "rank " << rank << ", position " << position;
+        ASSERT_EQ(padded[to_size_t(position)], expected) << "rank " << rank << ", position " << position;
       }
     }
     ASSERT_EQ(messages, sent.size());

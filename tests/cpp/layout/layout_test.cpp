@@ -10,8 +10,8 @@
 
 namespace {
 
-using oracle::at;
 using oracle::expect_rejected;
+using oracle::to_size_t;
 using plait::Distribution;
 using plait::Extents;
 using plait::IndexSet;
@@ -55,9 +55,10 @@ void check_against_map(const Layout& layout) {
   ASSERT_EQ(static_cast<std::size_t>(layout.size()), map.local_shapes.size());
   ASSERT_EQ(static_cast<std::size_t>(layout.elements()), map.positions.size());
   for (std::int64_t rank = 0; rank < layout.size(); ++rank) {
-    ASSERT_EQ(layout.local_shape(rank), map.local_shapes[at(rank)]) << "rank " << rank;
+    ASSERT_EQ(layout.local_shape(rank), map.local_shapes[to_size_t(rank)]) << "rank " << rank;
     const std::vector<IndexSet> sets = layout.index_sets(rank);
-    for (std::size_t d = 0; d < sets.size(); ++d) ASSERT_EQ(oracle::list_indices(sets[d]), map.indices[at(rank)][d]);
+    for (std::size_t d = 0; d < sets.size(); ++d)
+      ASSERT_EQ(oracle::list_indices(sets[d]), map.indices[to_size_t(rank)][d]);
     ASSERT_EQ(layout.rank_at(layout.coordinates(rank)), rank);
   }
   std::size_t element = 0;
@@ -65,7 +66,7 @@ void check_against_map(const Layout& layout) {
     const oracle::Position& position = map.positions[element++];
     ASSERT_EQ(layout.owner(index), position.rank);
     const Extents local = layout.to_local(index, position.rank);
-    ASSERT_EQ(oracle::dense_offset(local, map.local_shapes[at(position.rank)], oracle::storage_order(layout)),
+    ASSERT_EQ(oracle::dense_offset(local, map.local_shapes[to_size_t(position.rank)], oracle::storage_order(layout)),
               position.offset);
     ASSERT_EQ(layout.to_global(local, position.rank), index);
   });
@@ -76,13 +77,13 @@ TEST(Layout, AgreesWithTheElementMap) {
   for (const Extents& shape : {Extents{5, 3}, Extents{1, 4}, Extents{0, 2}, Extents{7, 6}}) {
     for_each_layout(shape, 6, 3, [&](const Layout& layout) {
       if (++count % (3 * oracle::kThinning) != 0 || testing::Test::HasFatalFailure()) return;
-      SCOPED_TRACE(oracle::spelled(layout));
+      SCOPED_TRACE(oracle::describe(layout));
       check_against_map(layout);
     });
   }
   for_each_layout({3, 2, 5}, 6, 2, [&](const Layout& layout) {
     if (++count % (61 * oracle::kThinning) != 0 || testing::Test::HasFatalFailure()) return;
-    SCOPED_TRACE(oracle::spelled(layout));
+    SCOPED_TRACE(oracle::describe(layout));
     check_against_map(layout);
   });
 }
@@ -183,7 +184,7 @@ void check_normal_forms(const Extents& shape, std::int64_t max_ranks, std::int64
   std::int64_t count = 0;
   for_each_layout(shape, max_ranks, max_cyclic, [&](const Layout& layout) {
     if (++count % every != 0 || testing::Test::HasFatalFailure()) return;
-    SCOPED_TRACE(oracle::spelled(layout));
+    SCOPED_TRACE(oracle::describe(layout));
     const oracle::ArrayMap map = oracle::make_map(layout);
     std::string meaning;
     for (const auto& position : map.positions)
@@ -197,13 +198,13 @@ void check_normal_forms(const Extents& shape, std::int64_t max_ranks, std::int64
     const auto [first, is_new] = by_meaning.try_emplace(meaning, by_map.size());
     if (is_new) by_map.push_back({layout, text, map});
     const LayoutRecord& same = by_map[first->second];
-    ASSERT_EQ(text, same.text) << "equal to " << oracle::spelled(same.layout);
-    ASSERT_TRUE(layout == same.layout) << "equal to " << oracle::spelled(same.layout);
+    ASSERT_EQ(text, same.text) << "equal to " << oracle::describe(same.layout);
+    ASSERT_TRUE(layout == same.layout) << "equal to " << oracle::describe(same.layout);
     const auto [spelling, text_is_new] = by_text.try_emplace(text, first->second);
     ASSERT_EQ(spelling->second, first->second)
-        << "the same text, but not equal to " << oracle::spelled(by_map[spelling->second].layout);
+        << "the same text, but not equal to " << oracle::describe(by_map[spelling->second].layout);
     const Layout normal = layout.normal_form();
-    ASSERT_TRUE(oracle::make_map(normal) == map) << "normal form " << oracle::spelled(normal);
+    ASSERT_TRUE(oracle::make_map(normal) == map) << "normal form " << oracle::describe(normal);
     ASSERT_EQ(normal, layout);
     if (!is_new) return;
     const Layout parsed = Layout::parse(text);
@@ -216,7 +217,7 @@ void check_normal_forms(const Extents& shape, std::int64_t max_ranks, std::int64
   for (std::size_t i = 0; i < by_map.size(); i += interval)
     for (std::size_t j = 0; j < by_map.size(); j += interval) {
       ASSERT_EQ(by_map[i].layout == by_map[j].layout, i == j)
-          << oracle::spelled(by_map[i].layout) << " and " << oracle::spelled(by_map[j].layout);
+          << oracle::describe(by_map[i].layout) << " and " << oracle::describe(by_map[j].layout);
     }
 }
 

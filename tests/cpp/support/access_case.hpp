@@ -17,7 +17,7 @@
 
 namespace access_case {
 
-using oracle::at;
+using oracle::to_size_t;
 using plait::ConstPart;
 using plait::Extents;
 using plait::Layout;
@@ -37,9 +37,9 @@ struct Case {
   std::int64_t offset = 0;
 };
 
-inline std::string print(const Case& access) {
+inline std::string describe(const Case& access) {
   return plait::shape_to_string(access.file_shape) + (access.file_order == Order::kFortran ? " F " : " C ") +
-         plait::to_string(access.region) + " as " + oracle::spelled(access.layout) + ", elements of " +
+         plait::to_string(access.region) + " as " + oracle::describe(access.layout) + ", elements of " +
          std::to_string(access.element_bytes) + " bytes from " + std::to_string(access.offset);
 }
 
@@ -65,6 +65,7 @@ inline Extents file_positions(const Case& access) {
   return result;
 }
 
+/// Returns the size in bytes of the store that contains the array.
 inline std::int64_t store_bytes(const Case& access) {
   std::int64_t elements = 1;
   for (const std::int64_t size : access.file_shape) elements *= size;
@@ -73,34 +74,34 @@ inline std::int64_t store_bytes(const Case& access) {
 
 /// Returns a store filled with bytes whose values depend on their positions.
 inline Bytes pattern(std::int64_t bytes) {
-  Bytes result(at(bytes));
+  Bytes result(to_size_t(bytes));
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = byte_at(static_cast<std::int64_t>(i));
   return result;
 }
 
-/// Returns the dense local arrays of all ranks, filled from a store.
+/// Returns the dense local array of each rank, with the elements that the rank reads from `store`.
 inline std::vector<Bytes> make_locals(const Case& access, const Bytes& store) {
   const oracle::ArrayMap map = oracle::make_map(access.layout);
   std::vector<Bytes> result;
   for (const Extents& shape : map.local_shapes) {
     std::int64_t elements = 1;
     for (const std::int64_t size : shape) elements *= size;
-    result.emplace_back(at(elements * access.element_bytes));
+    result.emplace_back(to_size_t(elements * access.element_bytes));
   }
   const Extents positions = file_positions(access);
   for (std::size_t i = 0; i < positions.size(); ++i)
     for (std::int64_t b = 0; b < access.element_bytes; ++b)
-      result[at(map.positions[i].rank)][at(map.positions[i].offset * access.element_bytes + b)] =
-          store[at(access.offset + positions[i] * access.element_bytes + b)];
+      result[to_size_t(map.positions[i].rank)][to_size_t(map.positions[i].offset * access.element_bytes + b)] =
+          store[to_size_t(access.offset + positions[i] * access.element_bytes + b)];
   return result;
 }
 
-/// Returns a store that contains only bytes `elsewhere`, after the access has written the elements of `source` to it.
+/// Returns a store of bytes `elsewhere` after the access has written to it; the elements have the values of `source`.
 inline Bytes store_after_write(const Case& access, const Bytes& source, std::byte elsewhere) {
   Bytes result(source.size(), elsewhere);
   for (const std::int64_t position : file_positions(access))
     for (std::int64_t b = 0; b < access.element_bytes; ++b) {
-      const std::size_t byte = at(access.offset + position * access.element_bytes + b);
+      const std::size_t byte = to_size_t(access.offset + position * access.element_bytes + b);
       result[byte] = source[byte];
     }
   return result;
@@ -118,6 +119,7 @@ inline Extents dense_byte_strides(const Extents& shape, Order order, std::int64_
   return strides;
 }
 
+/// Describes the buffer of each rank as the rank's local array.
 inline std::vector<LocalArray> arrays_over(const Layout& layout, std::vector<Bytes>& locals,
                                            std::int64_t element_bytes) {
   const oracle::ArrayMap map = oracle::make_map(layout);
@@ -128,7 +130,7 @@ inline std::vector<LocalArray> arrays_over(const Layout& layout, std::vector<Byt
   return result;
 }
 
-/// Converts local arrays to the library's types.
+/// Converts the buffers of the ranks to the library's argument type.
 inline std::vector<ConstPart> const_parts(const std::vector<Bytes>& arrays) {
   std::vector<ConstPart> result;
   for (const Bytes& array : arrays) result.push_back({array.data(), {}});
@@ -148,7 +150,7 @@ inline std::int64_t pick(Random& random, std::int64_t low, std::int64_t high) {
 }
 template <typename Value>
 const Value& pick(Random& random, const std::vector<Value>& values) {
-  return values[at(pick(random, 0, static_cast<std::int64_t>(values.size()) - 1))];
+  return values[to_size_t(pick(random, 0, static_cast<std::int64_t>(values.size()) - 1))];
 }
 inline Order pick_order(Random& random) { return pick(random, 0, 1) == 0 ? Order::kC : Order::kFortran; }
 
@@ -156,18 +158,21 @@ inline Order pick_order(Random& random) { return pick(random, 0, 1) == 0 ? Order
 inline Layout random_layout(Random& random, const Extents& shape, std::int64_t ranks) {
   std::vector<plait::Distribution> distributions(shape.size());
   Extents grid;
-  std::int64_t left = ranks;
+  std::int64_t remaining_ranks = ranks;
   const std::int64_t last_distributed =
       shape.empty() ? -1 : pick(random, 0, static_cast<std::int64_t>(shape.size()) - 1);
   for (std::int64_t d = 0; d < static_cast<std::int64_t>(shape.size()); ++d) {
     std::vector<std::int64_t> divisors;
-    for (std::int64_t n = 1; n <= left; ++n)
-      if (left % n == 0) divisors.push_back(n);
-    const std::int64_t extent = d == last_distributed ? left : d < last_distributed ? pick(random, divisors) : 1;
-    if (extent == 1 && pick(random, 0, 1) == 0) continue;
-    left /= extent;
+    for (std::int64_t n = 1; n <= remaining_ranks; ++n)
+      if (remaining_ranks % n == 0) divisors.push_back(n);
+    // The last distributed dimension takes all ranks that the earlier ones have not used.
+    const std::int64_t extent = d == last_distributed  ? remaining_ranks
+                                : d < last_distributed ? pick(random, divisors)
+                                                       : 1;
+    if (extent == 1 && pick(random, 0, 1) == 0) continue;  // half of these dimensions stay collapsed
+    remaining_ranks /= extent;
     grid.push_back(extent);
-    distributions[at(d)] = pick(random, oracle::distributions_for(shape[at(d)], extent, 4));
+    distributions[to_size_t(d)] = pick(random, oracle::distributions_for(shape[to_size_t(d)], extent, 4));
   }
   return {shape, distributions, grid, pick_order(random), pick_order(random)};
 }
@@ -177,7 +182,7 @@ inline Region random_region(Random& random, const Extents& shape) {
   Region region;
   if (pick(random, 0, 2) == 0) return region;
   for (const std::int64_t size : shape) {
-    const std::int64_t kind = pick(random, 0, 5);
+    const std::int64_t kind = pick(random, 0, 5);  // 0: a single index; 1, 2: the whole dimension; else a slice
     if (kind == 0 && size > 0) {
       region.push_back({pick(random, 0, size - 1), 1, 1, true});
     } else if (kind <= 2) {
@@ -193,6 +198,7 @@ inline Region random_region(Random& random, const Extents& shape) {
   return region;
 }
 
+/// Returns the shape of the array that a region selects; single indices drop their dimension.
 inline Extents region_shape(const Region& region, const Extents& shape) {
   if (region.empty()) return shape;
   Extents result;

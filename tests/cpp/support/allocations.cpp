@@ -1,3 +1,4 @@
+// Replaces the global operator new and delete by versions that count bytes and can fail.
 #include "allocations.hpp"
 
 #include <atomic>
@@ -20,12 +21,13 @@ std::atomic<std::int64_t> live{0};
 std::atomic<std::int64_t> peak{0};
 
 #if defined(PLAIT_SANITIZE_ADDRESS) || defined(PLAIT_SANITIZE_THREAD)
-constexpr std::size_t kHeader = 0;
+constexpr std::size_t kHeader = 0;  // no header, so that the sanitizer detects accesses before a block
 #else
-constexpr std::size_t kHeader = 2 * sizeof(std::max_align_t);  // a block is preceded by its size
+constexpr std::size_t kHeader = 2 * sizeof(std::max_align_t);  // contains the size of the block that follows
 #endif
 
 void fail_if_requested() {
+  // 0 means that no allocation is to fail, 1 that this one fails.
   if (until_failure_anywhere > 0 && until_failure_anywhere.fetch_sub(1) == 1) {
     has_failed_anywhere = true;
     throw std::bad_alloc();

@@ -1,4 +1,4 @@
-// Computes arrays in chunks element by element; and a store that records which chunks each rank accesses.
+// The expected content of chunked arrays, computed element by element, and a store that records the accessed chunks.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace chunk_case {
 
 using access_case::Bytes;
 using access_case::Case;
-using oracle::at;
+using oracle::to_size_t;
 using plait::Extents;
 using plait::Order;
 
-/// Returns a random shape of chunks for an array. It need not divide the array's extents.
+/// Returns a random chunk shape for an array. It need not divide the array's extents.
 inline Extents random_chunk(access_case::Random& random, const Extents& shape) {
   Extents chunk;
   for (const std::int64_t size : shape)
@@ -29,6 +29,7 @@ inline Extents random_chunk(access_case::Random& random, const Extents& shape) {
   return chunk;
 }
 
+/// Returns the number of chunks in each dimension.
 inline Extents chunk_grid(const Extents& shape, const Extents& chunk) {
   Extents grid;
   for (std::size_t d = 0; d < shape.size(); ++d) grid.push_back((shape[d] + chunk[d] - 1) / chunk[d]);
@@ -46,34 +47,34 @@ inline std::int64_t padded_elements(const Extents& shape, const Extents& chunk) 
   return product(chunk_grid(shape, chunk)) * product(chunk);
 }
 
-/// Returns the file position of an element of the array, in elements.
+/// Returns the position of an element in a file of whole chunks, counted in elements.
 inline std::int64_t file_position(const Extents& index, const Extents& shape, const Extents& chunk, Order order) {
-  Extents number;
+  Extents chunk_number;
   Extents inside;
   for (std::size_t d = 0; d < index.size(); ++d) {
-    number.push_back(index[d] / chunk[d]);
+    chunk_number.push_back(index[d] / chunk[d]);
     inside.push_back(index[d] % chunk[d]);
   }
-  return oracle::dense_offset(number, chunk_grid(shape, chunk), order) * product(chunk) +
+  return oracle::dense_offset(chunk_number, chunk_grid(shape, chunk), order) * product(chunk) +
          oracle::dense_offset(inside, chunk, order);
 }
 
-/// Returns the file position of an element if the chunks are stored in shards.
+/// Returns the position of an element if the file consists of shards, each of which is a dense array of chunks.
 inline std::int64_t file_position_in_shards(const Extents& index, const Extents& shape, const Extents& chunk,
                                             const Extents& shard, Order order) {
-  Extents number;
+  Extents shard_number;
   Extents inside;
   for (std::size_t d = 0; d < index.size(); ++d) {
-    number.push_back(index[d] / shard[d]);
+    shard_number.push_back(index[d] / shard[d]);
     inside.push_back(index[d] % shard[d]);
   }
-  return oracle::dense_offset(number, chunk_grid(shape, shard), order) * product(shard) +
+  return oracle::dense_offset(shard_number, chunk_grid(shape, shard), order) * product(shard) +
          file_position(inside, shard, chunk, order);
 }
 
 /// Returns the chunked store of an array whose dense content is `flat`. Bytes outside of the array are `elsewhere`.
-inline Bytes in_chunks(const Case& access, const Extents& chunk, const Bytes& flat, std::byte elsewhere) {
-  Bytes result(at(access.offset + padded_elements(access.file_shape, chunk) * access.element_bytes), elsewhere);
+inline Bytes to_chunks(const Case& access, const Extents& chunk, const Bytes& flat, std::byte elsewhere) {
+  Bytes result(to_size_t(access.offset + padded_elements(access.file_shape, chunk) * access.element_bytes), elsewhere);
   std::copy_n(flat.begin(), access.offset, result.begin());
   oracle::for_each_index(access.file_shape, [&](const Extents& index) {
     const std::int64_t from = oracle::dense_offset(index, access.file_shape, access.file_order);
@@ -84,7 +85,7 @@ inline Bytes in_chunks(const Case& access, const Extents& chunk, const Bytes& fl
   return result;
 }
 
-/// One rank's view of bytes that all ranks share. Every segment must be inside one chunk.
+/// One rank's view of bytes that all ranks share. Tests expect every segment to be inside one chunk.
 class ChunkedStore : public plait::store::Store {
  public:
   ChunkedStore(Bytes& bytes, std::int64_t offset, std::int64_t chunk_bytes)

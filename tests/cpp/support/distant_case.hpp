@@ -18,6 +18,7 @@ namespace plait_test {
 
 using Bytes = std::vector<std::byte>;
 
+/// Returns bytes that depend on their position and on the seed.
 inline Bytes make_bytes(std::size_t count, unsigned seed) {
   Bytes result(count);
   for (std::size_t i = 0; i < count; ++i)
@@ -29,13 +30,14 @@ inline Bytes make_bytes(std::size_t count, unsigned seed) {
 class DistantTest : public FolderTest {
  protected:
   std::string disk(int rank) const { return path("disk-" + std::to_string(rank)); }
-  plait::DistantOptions own(int rank, plait::DistantMode mode = plait::DistantMode::kWrite) const {
+  /// Returns the options to open the file on the disk of a rank.
+  plait::DistantOptions disk_options(int rank, plait::DistantMode mode = plait::DistantMode::kWrite) const {
     return {disk(rank), mode, false};
   }
-  /// Runs `body(comm)` on each of `ranks` ranks, `node` of them on each node.
-  static void on_ranks(int ranks, int node, const std::function<void(const plait::Comm&)>& body) {
+  /// Runs `body(comm)` on each of `ranks` ranks, of which `ranks_per_node` are on each node.
+  static void on_ranks(int ranks, int ranks_per_node, const std::function<void(const plait::Comm&)>& body) {
     plait::transport::thread::run_team(ranks, [&](plait::transport::Transport& inner) {
-      const auto transport = std::make_shared<wrapped::SeveralNodes>(inner, node);
+      const auto transport = std::make_shared<wrapped::SeveralNodes>(inner, ranks_per_node);
       body(plait::core::comm_over(transport));
     });
   }

@@ -1,4 +1,4 @@
-// Index sets, and the lists of their indices for comparison. The lists are computed without the library's arithmetic.
+// Index sets, and lists of their indices that are computed without the library's arithmetic, for comparison.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ struct SetCase {
   Extents list;
 };
 
-inline std::string spelled(const IndexSet& set) {
+/// Returns the fields of a set, as `[begin,end) origin+length/stride` and the runs of its pattern.
+inline std::string describe(const IndexSet& set) {
   std::ostringstream out;
   out << '[' << set.begin << ',' << set.end << ") " << set.origin << '+' << set.length << '/' << set.stride;
   if (set.pattern)
@@ -30,6 +31,7 @@ inline std::string spelled(const IndexSet& set) {
   return out.str();
 }
 
+/// Returns the number of maximal sequences of consecutive indices in an ascending list.
 inline std::int64_t run_count(const Extents& list) {
   std::int64_t runs = 0;
   for (std::size_t i = 0; i < list.size(); ++i)
@@ -45,7 +47,7 @@ inline std::vector<Run> runs_of_mask(unsigned mask, std::int64_t bits) {
   return runs;
 }
 
-/// Returns the x in [begin, end) whose phase is set in the mask.
+/// Returns the x in [begin, end) for which the mask has bit (x - origin) mod bits.
 inline Extents list_of_mask(unsigned mask, std::int64_t bits, std::int64_t origin, std::int64_t begin,
                             std::int64_t end) {
   Extents list;
@@ -58,14 +60,15 @@ inline Extents list_of_mask(unsigned mask, std::int64_t bits, std::int64_t origi
   return list;
 }
 
+/// Returns the set of list_of_mask() together with its list.
 inline SetCase periodic_case(unsigned mask, std::int64_t bits, std::int64_t origin, std::int64_t begin,
                              std::int64_t end) {
   return {IndexSet::periodic(origin, bits, runs_of_mask(mask, bits), begin, end),
           list_of_mask(mask, bits, origin, begin, end)};
 }
 
-/// Compares every function of the set with the list, for x in [-3, universe + 2].
-inline void check(const IndexSet& set, const Extents& list, std::int64_t universe) {
+/// Compares every function of the set with the list, for x in [-3, max_index + 2].
+inline void check_set(const IndexSet& set, const Extents& list, std::int64_t max_index) {
   const auto size = static_cast<std::int64_t>(list.size());
   ASSERT_EQ(list_indices(set), list);
   ASSERT_EQ(set.size(), size);
@@ -74,15 +77,15 @@ inline void check(const IndexSet& set, const Extents& list, std::int64_t univers
   ASSERT_EQ(set.contiguous(), set.runs() <= 1);
   std::int64_t longest = 0;
   for (std::int64_t i = 0, run = 0; i < size; ++i) {
-    run = i > 0 && list[at(i)] == list[at(i - 1)] + 1 ? run + 1 : 1;
+    run = i > 0 && list[to_size_t(i)] == list[to_size_t(i - 1)] + 1 ? run + 1 : 1;
     longest = std::max(longest, run);
-    ASSERT_EQ(set.at(i), list[at(i)]);
-    std::int64_t run_end = list[at(i)];
-    for (std::int64_t j = i; j < size && list[at(j)] == run_end; ++j) ++run_end;
-    ASSERT_EQ(set.run_end(list[at(i)]), run_end);
+    ASSERT_EQ(set.at(i), list[to_size_t(i)]);
+    std::int64_t run_end = list[to_size_t(i)];
+    for (std::int64_t j = i; j < size && list[to_size_t(j)] == run_end; ++j) ++run_end;
+    ASSERT_EQ(set.run_end(list[to_size_t(i)]), run_end);
   }
   ASSERT_EQ(set.longest_run(), longest);
-  for (std::int64_t x = -3; x <= universe + 2; ++x) {
+  for (std::int64_t x = -3; x <= max_index + 2; ++x) {
     const auto lower = std::lower_bound(list.begin(), list.end(), x);
     ASSERT_EQ(set.contains(x), lower != list.end() && *lower == x) << x;
     ASSERT_EQ(set.next(x), lower == list.end() ? set.end : *lower) << x;
@@ -91,7 +94,7 @@ inline void check(const IndexSet& set, const Extents& list, std::int64_t univers
 }
 
 /// Checks the invariants of the fields of a set.
-inline void check_form(const IndexSet& set) {
+inline void check_invariants(const IndexSet& set) {
   ASSERT_LE(set.origin, set.begin);
   ASSERT_LE(set.begin, set.end);
   ASSERT_EQ(set.contiguous(), set.runs() <= 1);
@@ -121,7 +124,7 @@ inline std::vector<SetCase> cases_of_every_kind() {
     for (unsigned mask = 1; mask + 1 < 1U << bits; mask += bits < 5 ? 1 : 3)
       for (const auto& [begin, end] : {std::pair{0, 24}, {2, 19}, {7, 13}})
         cases.push_back(periodic_case(mask, bits, static_cast<std::int64_t>(mask) % 5 - 2, begin, end));
-  unsigned random = 12345;
+  unsigned random = 12345;  // the state of a linear congruential generator
   for (int n = 0; n < 40; ++n) {
     random = random * 1103515245U + 12345U;
     const unsigned mask = (random >> 7) & 0xFFFFFFU;

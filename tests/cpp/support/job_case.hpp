@@ -1,4 +1,4 @@
-// Ranks of a job without MPI: threads, each of which behaves as one process.
+// Runs the ranks of a job without MPI as threads, each of which behaves as one process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,23 +19,23 @@
 
 namespace job_case {
 
-/// The folder where the ranks of a job meet, during the lifetime of this object.
-class Meeting {
+/// A folder in which the ranks of a job find each other; PLAIT_MEET names it during the lifetime of this object.
+class MeetingFolder {
  public:
-  Meeting() {
+  MeetingFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "plait-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) std::abort();
     folder_ = name;
     ::setenv("PLAIT_MEET", name.c_str(), 1);
   }
-  ~Meeting() {
+  ~MeetingFolder() {
     ::unsetenv("PLAIT_MEET");
     std::error_code ignored;
-    EXPECT_TRUE(std::filesystem::is_empty(folder_, ignored)) << "a job has left something";
+    EXPECT_TRUE(std::filesystem::is_empty(folder_, ignored)) << "a job has left files in the meeting folder";
     std::filesystem::remove_all(folder_, ignored);
   }
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
+  MeetingFolder(const MeetingFolder&) = delete;
+  MeetingFolder& operator=(const MeetingFolder&) = delete;
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
@@ -44,7 +44,7 @@ class Meeting {
 
 /// Runs `body` on each rank of a job, and rethrows the error of the first rank that threw one.
 inline void run_job(int workers, const std::function<void(plait::transport::Transport&)>& body) {
-  const Meeting meeting;
+  const MeetingFolder meeting_folder;
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(workers));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < workers; ++rank)

@@ -23,32 +23,33 @@
 namespace plait::transport::native {
 
 inline Clock::time_point in(std::chrono::milliseconds time) { return Clock::now() + time; }
-inline Clock::time_point soon() { return in(std::chrono::seconds(20)); }
+/// Returns the deadline of operations that are expected to succeed.
+inline Clock::time_point test_deadline() { return in(std::chrono::seconds(20)); }
 
 /// Records all events, and runs the test's callback.
 class RecordingService : public Service {
  public:
   void opened(const std::shared_ptr<Peer>& peer) override {
-    note([&] { peers.push_back(peer); });
+    update([&] { peers.push_back(peer); });
   }
   void received(const std::shared_ptr<Peer>& peer, const FrameHead& head, std::span<const std::byte> body) override {
     if (on_frame) on_frame(peer, head, body);
-    note([&] { ++frames; });
+    update([&] { ++frames; });
   }
   void closed(const std::shared_ptr<Peer>& peer, const std::string& why) override {
     (void)peer;
-    note([&] { reasons.push_back(why); });
+    update([&] { reasons.push_back(why); });
   }
 
   /// Waits until a condition holds. Returns false if it does not hold within the time limit.
   template <typename Condition>
-  bool until(Condition&& condition, std::chrono::milliseconds longest = std::chrono::seconds(20)) {
+  bool wait_until(Condition&& condition, std::chrono::milliseconds time_limit = std::chrono::seconds(20)) {
     std::unique_lock lock(mutex);
-    return changed.wait_for(lock, longest, condition);
+    return changed.wait_for(lock, time_limit, condition);
   }
-  /// Changes the state that until() checks.
+  /// Changes the state that wait_until() checks, and wakes it.
   template <typename Change>
-  void note(Change&& change) {
+  void update(Change&& change) {
     {
       const std::scoped_lock lock(mutex);
       change();
@@ -65,7 +66,7 @@ class RecordingService : public Service {
   int frames = 0;
 };
 
-/// A server in this process.
+/// A server in this process, with its key and the service that records its connections.
 struct TestServer {
   explicit TestServer(const std::string& network = "lo") {
     Server::Options options;
@@ -75,17 +76,18 @@ struct TestServer {
   explicit TestServer(const Server::Options& options) { start(options); }
   void start(const Server::Options& options) { server = Server::start(key, service, options); }
 
-  /// Returns the addresses of the server that begin with `carrier`.
-  Endpoints only(std::string_view carrier) const {
+  /// Returns the addresses of the server that begin with `carrier`, such as `local:` or `tcp:`.
+  Endpoints endpoints_by(std::string_view carrier) const {
     Endpoints selected = server->endpoints();
     std::erase_if(selected.addresses, [&](const std::string& address) { return !address.starts_with(carrier); });
     return selected;
   }
   std::unique_ptr<Link> connect(std::string_view carrier = "local:") const {
-    return Link::connect(only(carrier), key, soon());
+    return Link::connect(endpoints_by(carrier), key, test_deadline());
   }
+  /// Waits for a connection and returns the newest one.
   std::shared_ptr<Peer> peer() {
-    EXPECT_TRUE(service->until([&] { return !service->peers.empty(); }));
+    EXPECT_TRUE(service->wait_until([&] { return !service->peers.empty(); }));
     const std::scoped_lock lock(service->mutex);
     return service->peers.empty() ? nullptr : service->peers.back();
   }
@@ -101,23 +103,25 @@ using Bytes = std::vector<std::byte>;
 inline std::byte byte_at(std::uint64_t offset, unsigned seed = 0) {
   return static_cast<std::byte>((offset * 2654435761U + (offset >> 13U) + seed * 40503U) >> 7U);
 }
-inline Bytes some_bytes(std::size_t count, unsigned seed = 0) {
+inline Bytes make_bytes(std::size_t count, unsigned seed = 0) {
   Bytes bytes(count);
   for (std::size_t i = 0; i < count; ++i) bytes[i] = byte_at(i, seed);
   return bytes;
 }
 
 inline void send(Link& link, const FrameHead& head, std::span<const std::byte> body) {
-  link.send(head, std::span(&body, 1), soon());
+  link.send(head, std::span(&body, 1), test_deadline());
 }
-inline void take(Link& link, std::span<std::byte> into) { link.receive_body(std::span(&into, 1), soon()); }
-inline Bytes take_body(Link& link, const FrameHead& head) {
+inline void receive_into(Link& link, std::span<std::byte> into) {
+  link.receive_body(std::span(&into, 1), test_deadline());
+}
+inline Bytes receive_body(Link& link, const FrameHead& head) {
   Bytes body(head.bytes);
-  take(link, body);
+  receive_into(link, body);
   return body;
 }
 
-/// Returns the text of an error after its code: `104 the connection ...`.
+/// Runs `body` and returns the code and the text of its error: `104 the connection ...`.
 template <typename Body>
 std::string catch_error(Body&& body) {
   try {

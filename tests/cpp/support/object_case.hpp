@@ -29,15 +29,15 @@ enum class Kind : std::uint8_t {
   kConcurrent  ///< as kMemory, but all reads of a batch are pending at once
 };
 
-/// Performs all reads of a batch, and then reports them in reverse order.
+/// Performs all reads of a batch, and then reports them in reverse order, as a network may complete them.
 class ConcurrentObjects : public plait::store::memory::MemoryObjects {
  public:
   using MemoryObjects::MemoryObjects;
   void get_all(std::span<plait::store::GetRequest> requests, GetMemory memory, GetCallback done) override {
     largest_batch_ = std::max(largest_batch_, requests.size());
     for (plait::store::GetRequest& request : requests) {
-      const auto memory_of_one = [&](std::int64_t bytes) { return memory(request, bytes); };
-      request.result = request.whole ? get_whole(request.object, memory_of_one, request.options)
+      const auto get_memory = [&](std::int64_t bytes) { return memory(request, bytes); };
+      request.result = request.whole ? get_whole(request.object, get_memory, request.options)
                                      : get(request.object, request.ranges, request.options);
     }
     for (std::size_t i = requests.size(); i-- > 0;) done(requests[i]);
@@ -48,7 +48,7 @@ class ConcurrentObjects : public plait::store::memory::MemoryObjects {
   std::size_t largest_batch_ = 0;
 };
 
-/// Base of tests that run with each kind. Objects of tests are below root(), where open_objects() opens them.
+/// Base of tests that run with each kind. open_objects() opens stores of that kind for locations below root().
 class ObjectStoreTest : public plait_test::FolderTest {
  protected:
   explicit ObjectStoreTest(Kind kind) : kind_(kind) {
@@ -60,7 +60,7 @@ class ObjectStoreTest : public plait_test::FolderTest {
     added_ = std::make_unique<plait::store::AddedObjectStores>(path("in-memory"), open);
   }
   std::string root() const { return path(kind_ == Kind::kFolder ? "on-disk" : "in-memory"); }
-  /// Returns the objects of a new array or group.
+  /// Returns the store of the objects below root()/name, as for a new array or group.
   std::shared_ptr<ObjectStore> objects(const std::string& name, Sharing sharing = Sharing::kShared) const {
     const std::string location = name.empty() ? root() : root() + '/' + name;
     if (kind_ == Kind::kFolder) std::filesystem::create_directories(location);

@@ -32,15 +32,16 @@ inline constexpr bool kSanitized = false;
 inline constexpr std::int64_t kThinning = 1;
 #endif
 
-/// True in the second level of tests, in which a few suites that take long run a second time (cmake/PlaitTests.cmake).
+/// Returns true in the thorough run that the second level of tests adds for a few long suites (cmake/PlaitTests.cmake).
 inline bool is_thorough() { return std::getenv("PLAIT_TEST_THOROUGH") != nullptr; }
 
-/// Enumerations of such suites take one of every sample_interval() cases.
+/// Returns n; the enumerations of these suites take only every n-th case.
 inline std::int64_t sample_interval() { return kSanitized || is_thorough() ? kThinning : 5; }
 
-inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+/// Converts an index to the type that containers take, without a compiler warning.
+inline std::size_t to_size_t(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// Returns the indices of a set, from the definition alone.
+/// Returns the indices of a set, computed from the definition of its fields alone.
 inline Extents list_indices(const IndexSet& set) {
   Extents result;
   for (std::int64_t x = set.begin; x < set.end; ++x) {
@@ -54,39 +55,39 @@ inline Extents list_indices(const IndexSet& set) {
   return result;
 }
 
-/// Returns the coordinate that owns each index of a dimension, distributed one block after the other.
+/// Returns the grid coordinate that owns each index of a dimension of `size` indices over `extent` coordinates.
 inline Extents owner_map(const Distribution& distribution, std::int64_t size, std::int64_t extent) {
   Extents owners;
-  const auto owner_map = [&](std::int64_t coordinate, std::int64_t count) {
+  const auto append_owner = [&](std::int64_t coordinate, std::int64_t count) {
     for (std::int64_t i = 0; i < count && static_cast<std::int64_t>(owners.size()) < size; ++i)
       owners.push_back(coordinate);
   };
   switch (distribution.kind) {
-    case Distribution::Kind::kCollapsed: owner_map(0, size); break;
+    case Distribution::Kind::kCollapsed: append_owner(0, size); break;
     case Distribution::Kind::kBlock: {
       std::int64_t block = distribution.block;
       if (block == 0)
         while (block * extent < size) ++block;
-      for (std::int64_t c = 0; c < extent; ++c) owner_map(c, block);
+      for (std::int64_t c = 0; c < extent; ++c) append_owner(c, block);
       break;
     }
     case Distribution::Kind::kIndirect:
-      for (const plait::OwnerRun& run : distribution.owners) owner_map(run.owner, run.count);
+      for (const plait::OwnerRun& run : distribution.owners) append_owner(run.owner, run.count);
       break;
     case Distribution::Kind::kCyclic:
       for (std::int64_t c = 0; static_cast<std::int64_t>(owners.size()) < size; c = (c + 1) % extent)
-        owner_map(c, distribution.block);
+        append_owner(c, distribution.block);
       break;
     case Distribution::Kind::kBalanced:
-      for (std::int64_t c = 0, left = size; c < extent; ++c) {
+      for (std::int64_t c = 0, remaining = size; c < extent; ++c) {
         std::int64_t share = 0;  // the remaining indices over the remaining coordinates, rounded up
-        while (share * (extent - c) < left) ++share;
-        owner_map(c, share);
-        left -= share;
+        while (share * (extent - c) < remaining) ++share;
+        append_owner(c, share);
+        remaining -= share;
       }
       break;
     case Distribution::Kind::kGenBlock:
-      for (std::int64_t c = 0; c < extent; ++c) owner_map(c, distribution.sizes[at(c)]);
+      for (std::int64_t c = 0; c < extent; ++c) append_owner(c, distribution.sizes[to_size_t(c)]);
       break;
   }
   return owners;
@@ -108,7 +109,7 @@ struct ArrayMap {
 };
 
 /// Returns the grid coordinates of each rank, one for each distributed dimension.
-inline std::vector<Extents> grid_walk(const Extents& grid, Order ranks) {
+inline std::vector<Extents> grid_positions(const Extents& grid, Order ranks) {
   std::int64_t total = 1;
   for (const std::int64_t extent : grid) total *= extent;
   std::vector<Extents> result;
@@ -153,10 +154,11 @@ inline Order storage_order(const Layout& layout) {
   return std::is_sorted(layout.order().begin(), layout.order().end()) ? Order::kC : Order::kFortran;
 }
 
+/// Computes where a layout stores each element: the owner of each index per dimension, then rank and offset.
 inline ArrayMap make_map(const Layout& layout) {
   const std::size_t dimensions = layout.shape().size();
   std::vector<Extents> owners(dimensions);  // coordinate of each index
-  std::vector<Extents> local(dimensions);   // position of each index among those of its coordinate
+  std::vector<Extents> local(dimensions);   // position of each index among the indices of its coordinate
   std::vector<Extents> counts(dimensions);  // number of indices of each coordinate
   std::vector<std::ptrdiff_t> grid_axis(dimensions, -1);
   std::ptrdiff_t axis = 0;
@@ -166,19 +168,19 @@ inline ArrayMap make_map(const Layout& layout) {
     const std::vector<int>& copies = layout.options().replicate;
     while (std::find(copies.begin(), copies.end(), static_cast<int>(axis)) != copies.end()) ++axis;
     if (!collapsed) grid_axis[d] = distribution.axes.empty() ? axis++ : distribution.axes[0];
-    const std::int64_t extent = collapsed ? 1 : layout.grid()[at(grid_axis[d])];
+    const std::int64_t extent = collapsed ? 1 : layout.grid()[to_size_t(grid_axis[d])];
     owners[d] = owner_map(distribution, layout.shape()[d], extent);
-    counts[d].assign(at(extent), 0);
-    for (const std::int64_t owner : owners[d]) local[d].push_back(counts[d][at(owner)]++);
+    counts[d].assign(to_size_t(extent), 0);
+    for (const std::int64_t owner : owners[d]) local[d].push_back(counts[d][to_size_t(owner)]++);
   }
   ArrayMap map;
-  const std::vector<Extents> ranks = grid_walk(layout.grid(), layout.ranks());
+  const std::vector<Extents> ranks = grid_positions(layout.grid(), layout.ranks());
   for (const Extents& position : ranks) {
     Extents shape(dimensions);
     std::vector<Extents> indices(dimensions);
     for (std::size_t d = 0; d < dimensions; ++d) {
-      const std::int64_t coordinate = grid_axis[d] < 0 ? 0 : position[at(grid_axis[d])];
-      shape[d] = counts[d][at(coordinate)];
+      const std::int64_t coordinate = grid_axis[d] < 0 ? 0 : position[to_size_t(grid_axis[d])];
+      shape[d] = counts[d][to_size_t(coordinate)];
       for (std::size_t i = 0; i < owners[d].size(); ++i)
         if (owners[d][i] == coordinate) indices[d].push_back(static_cast<std::int64_t>(i));
     }
@@ -188,21 +190,22 @@ inline ArrayMap make_map(const Layout& layout) {
   // The rank at each grid position; the index is the position's number in C order.
   std::vector<std::int64_t> rank_at(ranks.size());
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    rank_at[at(dense_offset(ranks[rank], layout.grid(), Order::kC))] = static_cast<std::int64_t>(rank);
+    rank_at[to_size_t(dense_offset(ranks[rank], layout.grid(), Order::kC))] = static_cast<std::int64_t>(rank);
   Extents grid_position(layout.grid().size());
   Extents local_index(dimensions);
   for_each_index(layout.shape(), [&](const Extents& index) {
     for (std::size_t d = 0; d < dimensions; ++d) {
-      if (grid_axis[d] >= 0) grid_position[at(grid_axis[d])] = owners[d][at(index[d])];
-      local_index[d] = local[d][at(index[d])];
+      if (grid_axis[d] >= 0) grid_position[to_size_t(grid_axis[d])] = owners[d][to_size_t(index[d])];
+      local_index[d] = local[d][to_size_t(index[d])];
     }
-    const std::int64_t rank = rank_at[at(dense_offset(grid_position, layout.grid(), Order::kC))];
-    map.positions.push_back({rank, dense_offset(local_index, map.local_shapes[at(rank)], storage_order(layout))});
+    const std::int64_t rank = rank_at[to_size_t(dense_offset(grid_position, layout.grid(), Order::kC))];
+    map.positions.push_back(
+        {rank, dense_offset(local_index, map.local_shapes[to_size_t(rank)], storage_order(layout))});
   });
   return map;
 }
 
-/// The size of one message.
+/// The size of the message from one rank to another.
 struct Traffic {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -211,12 +214,14 @@ struct Traffic {
   bool operator==(const Traffic&) const = default;
 };
 
+/// What the library's conversion between two layouts must have.
 struct Conversion {
   std::vector<Traffic> traffic;   // sorted by sender, then by receiver
   std::int64_t shortest_run = 0;  // 0 if nothing is transferred
 };
 
-inline Conversion conversion(const ArrayMap& source, const ArrayMap& target) {
+/// Lists the transfer of every element, and counts transfers that are consecutive on both sides as one run.
+inline Conversion expected_conversion(const ArrayMap& source, const ArrayMap& target) {
   std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> transfers;
   for (std::size_t i = 0; i < source.positions.size(); ++i)
     transfers.emplace_back(source.positions[i].rank, target.positions[i].rank, source.positions[i].offset,
@@ -225,9 +230,10 @@ inline Conversion conversion(const ArrayMap& source, const ArrayMap& target) {
   Conversion result;
   std::int64_t run = 0;
   for (std::size_t i = 0; i < transfers.size(); ++i) {
-    const auto& [from, to, a, b] = transfers[i];
+    const auto& [from, to, source_offset, target_offset] = transfers[i];
     const bool same_pair = i > 0 && std::get<0>(transfers[i - 1]) == from && std::get<1>(transfers[i - 1]) == to;
-    const bool same_run = same_pair && std::get<2>(transfers[i - 1]) + 1 == a && std::get<3>(transfers[i - 1]) + 1 == b;
+    const bool same_run = same_pair && std::get<2>(transfers[i - 1]) + 1 == source_offset &&
+                          std::get<3>(transfers[i - 1]) + 1 == target_offset;
     if (!same_pair) result.traffic.push_back({from, to, 0, 0});
     ++result.traffic.back().elements;
     if (!same_run) {
@@ -241,8 +247,8 @@ inline Conversion conversion(const ArrayMap& source, const ArrayMap& target) {
   return result;
 }
 
-/// Returns the text of a layout as its arguments state it, not of its normal form.
-inline std::string spelled(const Layout& layout) { return plait::spelling(layout); }
+/// Returns the text of a layout as its arguments state it; to_string() would print its normal form.
+inline std::string describe(const Layout& layout) { return plait::spelling(layout); }
 
 /// Runs `call` and expects an argument error whose message contains `part`.
 template <typename Call>
@@ -264,21 +270,22 @@ inline std::vector<Distribution> distributions_for(std::int64_t size, std::int64
   for (const std::int64_t block : {min_block, min_block + 1, size, size + 3})
     if (block > 0 && block >= min_block) result.push_back(Distribution::blocked(block));
   for (std::int64_t k = 1; k <= max_cyclic; ++k) result.push_back(Distribution::cyclic(k));
-  Extents rising(at(extent), 0);
-  Extents last_only(at(extent), 0);
-  Extents holes(at(extent), 0);
-  std::int64_t left = size;
+  // Uneven blocks: coordinate c owns c + 1 indices; only the last coordinate owns any; every other coordinate owns none.
+  Extents rising(to_size_t(extent), 0);
+  Extents last_only(to_size_t(extent), 0);
+  Extents holes(to_size_t(extent), 0);
+  std::int64_t remaining = size;
   for (std::int64_t c = 0; c < extent; ++c) {
-    const std::int64_t share = c + 1 == extent ? left : std::min(left, c + 1);
-    rising[at(c)] = share;
-    left -= share;
+    const std::int64_t share = c + 1 == extent ? remaining : std::min(remaining, c + 1);
+    rising[to_size_t(c)] = share;
+    remaining -= share;
   }
-  last_only[at(extent - 1)] = size;
-  left = size;
+  last_only[to_size_t(extent - 1)] = size;
+  remaining = size;
   for (std::int64_t c = extent % 2 == 0 ? 1 : 0; c < extent; c += 2) {
-    const std::int64_t share = c + 2 >= extent ? left : std::min<std::int64_t>(left, 2);
-    holes[at(c)] = share;
-    left -= share;
+    const std::int64_t share = c + 2 >= extent ? remaining : std::min<std::int64_t>(remaining, 2);
+    holes[to_size_t(c)] = share;
+    remaining -= share;
   }
   for (const Extents& sizes : {rising, last_only, holes}) result.push_back(Distribution::gen_block(sizes));
   return result;

@@ -36,6 +36,7 @@ class StoreInFolder : public plait_test::FolderTest {
     std::ifstream in(path(name), std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
+  /// Returns the names of all files in the folder.
   std::set<std::string> names() const {
     std::set<std::string> result;
     for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(folder_))
@@ -44,7 +45,7 @@ class StoreInFolder : public plait_test::FolderTest {
   }
 };
 
-/// Returns the error of a call: its text and errno.
+/// Runs a call that must fail with a system error, and returns the text and errno of the error.
 template <typename Call>
 std::pair<std::string, int> failure(Call&& call) {
   try {

@@ -28,15 +28,15 @@ namespace stream_case {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// The number of ranks, and the number of ranks on each node (0: all ranks are on one node).
+/// The number of ranks, and the number of ranks on each node (0 if all ranks are on one node).
 struct Ranks {
   int count = 1;
-  int on_a_node = 0;
+  int per_node = 0;
 };
 
-inline std::string print(const Ranks& ranks) {
+inline std::string describe(const Ranks& ranks) {
   return std::to_string(ranks.count) + " ranks" +
-         (ranks.on_a_node == 0 ? "" : ", " + std::to_string(ranks.on_a_node) + " a node");
+         (ranks.per_node == 0 ? "" : ", " + std::to_string(ranks.per_node) + " a node");
 }
 
 inline std::vector<Ranks> all_ranks() {
@@ -48,8 +48,8 @@ inline void on_ranks(const Ranks& ranks, const std::function<void(const plait::C
   plait::transport::thread::run_team(ranks.count, [&](plait::transport::Transport& inner) {
     std::unique_ptr<wrapped::SeveralNodes> nodes;
     plait::transport::Transport* transport = &inner;
-    if (ranks.on_a_node > 0) {
-      nodes = std::make_unique<wrapped::SeveralNodes>(inner, ranks.on_a_node);
+    if (ranks.per_node > 0) {
+      nodes = std::make_unique<wrapped::SeveralNodes>(inner, ranks.per_node);
       transport = nodes.get();
     }
     body(plait::core::comm_over(std::shared_ptr<plait::transport::Transport>(transport, [](auto*) {})));
@@ -60,10 +60,10 @@ inline void on_ranks(const Ranks& ranks, const std::function<void(const plait::C
 class RandomDelay {
  public:
   RandomDelay(int seed, int rank) : random_(static_cast<std::uint32_t>(seed * 100 + rank)) {}
-  /// Returns a random number from 0 to `max`.
-  std::int64_t up_to(std::int64_t max) { return std::uniform_int_distribution<std::int64_t>(0, max)(random_); }
+  /// Returns a random number from 0 to `max`, inclusive.
+  std::int64_t random_up_to(std::int64_t max) { return std::uniform_int_distribution<std::int64_t>(0, max)(random_); }
   void sleep_randomly() {
-    if (up_to(3) == 0) std::this_thread::sleep_for(std::chrono::microseconds(up_to(400)));
+    if (random_up_to(3) == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_up_to(400)));
   }
 
  private:
@@ -73,16 +73,17 @@ class RandomDelay {
 class StreamFolder : public plait_test::FolderTest {
  protected:
   std::string path(const std::string& name = "a") const { return FolderTest::path(name); }
-  /// Makes a file of the numbers 0, 1, 2, ... after a header of a few bytes.
-  std::string numbered(std::int64_t count, const std::string& name = "a") const {
+  /// Makes a file of the numbers 0, 1, 2, ... after a header of kHeaderBytes bytes, and returns its path.
+  std::string make_numbers_file(std::int64_t count, const std::string& name = "a") const {
     Numbers numbers(static_cast<std::size_t>(count));
     std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
     std::ofstream out(path(name), std::ios::binary);
-    out.write("headed..", kHead);
+    out.write("headed..", kHeaderBytes);
     out.write(reinterpret_cast<const char*>(numbers.data()),
               static_cast<std::streamsize>(numbers.size() * sizeof(std::int64_t)));
     return path(name);
   }
+  /// Returns the numbers of a file after the first `head` bytes.
   Numbers content(const std::string& name, std::streamsize head) const {
     std::ifstream in(path(name), std::ios::binary);
     in.seekg(head);
@@ -91,10 +92,11 @@ class StreamFolder : public plait_test::FolderTest {
     text.copy(reinterpret_cast<char*>(result.data()), result.size() * sizeof(std::int64_t));
     return result;
   }
-  static constexpr std::streamsize kHead = 8;
+  static constexpr std::streamsize kHeaderBytes = 8;
 };
 
-inline plait::FileOptions whole_numbers(std::int64_t count, std::int64_t head, std::int64_t memory = 0) {
+/// Returns the options of a file that contains `count` 64-bit integers after `head` bytes.
+inline plait::FileOptions int64_options(std::int64_t count, std::int64_t head, std::int64_t memory = 0) {
   plait::FileOptions options;
   options.shape = plait::Extents{count};
   options.element_bytes = sizeof(std::int64_t);
@@ -105,7 +107,7 @@ inline plait::FileOptions whole_numbers(std::int64_t count, std::int64_t head, s
 
 inline std::byte* bytes(Numbers& numbers) { return reinterpret_cast<std::byte*>(numbers.data()); }
 
-/// Returns the numbers that a stream reads.
+/// Reads up to `count` numbers from a stream. Checks that it does not change the buffer after the last number read.
 inline Numbers read(plait::Stream& stream, std::int64_t count) {
   Numbers numbers(static_cast<std::size_t>(count), -1);
   const std::int64_t elements_read = stream.read(bytes(numbers), count);
@@ -114,6 +116,7 @@ inline Numbers read(plait::Stream& stream, std::int64_t count) {
   return numbers;
 }
 
+/// Returns first, first + 1, ..., first + count - 1.
 inline Numbers range(std::int64_t first, std::int64_t count) {
   Numbers numbers(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
   std::iota(numbers.begin(), numbers.end(), first);

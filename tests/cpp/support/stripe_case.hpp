@@ -1,4 +1,4 @@
-// Helpers of the tests of striped files: a folder with disks, and its content.
+// Helpers of the tests of striped files: a temporary folder with subfolders that stand for disks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ using plait::base::text;
 using stripe::Description;
 using Bytes = std::vector<std::byte>;
 
-/// Returns the driver of a name, which must be one of files that a single process opens or makes.
+/// Returns the driver of a name. It must be a FileDriver, whose files a single process can open or make.
 inline const plait::driver::FileDriver& find_driver(const std::string& name) {
   return dynamic_cast<const plait::driver::FileDriver&>(plait::driver::find_driver(name));
 }
@@ -89,7 +89,7 @@ inline std::byte byte_at(std::int64_t position) {
   return static_cast<std::byte>((position * 31 + position / 251) % 256);
 }
 
-/// Returns the error of a call.
+/// Runs a call that must fail, and returns its error.
 template <typename Call>
 Error failure(Call&& call) {
   try {

@@ -1,4 +1,4 @@
-// Ends the program if an operation does not end.
+// Aborts the test program if an operation waits for ever.
 #pragma once
 
 #include <chrono>
@@ -15,11 +15,11 @@ namespace plait_test {
 /// Prints the name of an operation and aborts the program if the operation has not ended within 20 seconds.
 class Watchdog {
  public:
-  explicit Watchdog(std::string what)
-      : thread_([this, what = std::move(what)] {
+  explicit Watchdog(std::string operation)
+      : thread_([this, operation = std::move(operation)] {
           std::unique_lock lock(mutex_);
           if (changed_.wait_for(lock, std::chrono::seconds(20), [this] { return done_; })) return;
-          std::fprintf(stderr, "still waiting: %s\n", what.c_str());
+          std::fprintf(stderr, "still waiting: %s\n", operation.c_str());
           std::abort();
         }) {}
   ~Watchdog() {

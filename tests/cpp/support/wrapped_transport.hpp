@@ -1,4 +1,4 @@
-// Transports that wrap another one: with delays, as separate processes, or as if the workers were on several nodes.
+// Transports of threads that add delays, or behave as if the threads were processes or were on several nodes.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using plait::transport::Slot;
 using plait::transport::Ticket;
 using plait::transport::Transport;
 
-/// Forwards every call.
+/// Forwards every call to another transport.
 class WrappedTransport : public Transport {
  public:
   explicit WrappedTransport(Transport& inner) : inner_(inner) {}
@@ -65,7 +65,7 @@ class LikeProcesses : public WrappedTransport {
   bool one_process() const override { return false; }
 };
 
-/// Gates that find slots by a function; `first` is the rank of the first worker of the node in `inner`.
+/// Gates whose slots a function selects; `first` is the rank that the first worker of this node has in `inner`.
 class WrappedGates : public Gates {
  public:
   using FindSlot = std::function<Slot&(int node_rank, int index)>;
@@ -102,7 +102,7 @@ class SeveralNodes : public WrappedTransport {
  public:
   SeveralNodes(Transport& inner, int max_per_node)
       : WrappedTransport(inner),
-        max_(max_per_node),
+        max_per_node_(max_per_node),
         first_(inner.rank() / max_per_node * max_per_node),
         node_size_(std::min(max_per_node, inner.size() - first_)),
         windows_(*this),
@@ -119,8 +119,8 @@ class SeveralNodes : public WrappedTransport {
   std::shared_ptr<const std::vector<plait::IndexSet>> nodes() const override {
     if (node_size_ == inner_.size()) return nullptr;
     auto nodes = std::make_shared<std::vector<plait::IndexSet>>();
-    for (int first = 0; first < inner_.size(); first += max_)
-      nodes->push_back(plait::IndexSet::range(first, std::min(first + max_, inner_.size())));
+    for (int first = 0; first < inner_.size(); first += max_per_node_)
+      nodes->push_back(plait::IndexSet::range(first, std::min(first + max_per_node_, inner_.size())));
     return nodes;
   }
   SharedWindows& windows(std::int64_t bytes) override {
@@ -137,7 +137,7 @@ class SeveralNodes : public WrappedTransport {
   }
 
  private:
-  /// Repeats `start` until it gets memory: MPI, which this stands for, does not allocate by operator new here.
+  /// Repeats `start` until it gets memory, because MPI would not use operator new here, whose failures tests simulate.
   template <typename Start>
   static std::unique_ptr<Ticket> retry_allocation(Start&& start) {
     while (true) {
@@ -157,8 +157,8 @@ class SeveralNodes : public WrappedTransport {
     SharedWindows* all = nullptr;
   };
 
-  int max_;
-  int first_;
+  int max_per_node_;
+  int first_;  // the rank of this node's first worker
   int node_size_;
   NodeWindows windows_;
   WrappedGates gates_;

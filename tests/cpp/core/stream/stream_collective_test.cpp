@@ -33,15 +33,15 @@ class Meeting {
 
 TEST_F(CollectiveStreams, OrderedReadsFollowEachOtherByRank) {
   constexpr std::int64_t kCount = 700;
-  const std::string name = numbered(kCount);
+  const std::string name = make_numbers_file(kCount);
   for (const Ranks& ranks : all_ranks())
     for (const bool started : {false, true}) {
-      SCOPED_TRACE(print(ranks));
+      SCOPED_TRACE(describe(ranks));
       Meeting meeting;
       on_ranks(ranks, [&](const Comm& comm) {
         RandomDelay common(4, 99);  // the same on all ranks
         RandomDelay delay(4, comm.rank());
-        File file = File::open(name, Mode::kRead, whole_numbers(kCount, kHead), comm);
+        File file = File::open(name, Mode::kRead, int64_options(kCount, kHeaderBytes), comm);
         Stream stream(file, StreamMode::kOrdered);
         std::int64_t position = 0;
         for (std::size_t turn = 0; turn < 12; ++turn) {
@@ -49,7 +49,7 @@ TEST_F(CollectiveStreams, OrderedReadsFollowEachOtherByRank) {
           std::int64_t all = 0;
           std::int64_t local = 0;
           for (int rank = 0; rank < comm.size(); ++rank) {
-            const std::int64_t read_length = std::max<std::int64_t>(common.up_to(60) - 15, 0);
+            const std::int64_t read_length = std::max<std::int64_t>(common.random_up_to(60) - 15, 0);
             if (rank < comm.rank()) before += read_length;
             if (rank == comm.rank()) local = read_length;
             all += read_length;
@@ -82,14 +82,14 @@ TEST_F(CollectiveStreams, OrderedReadsFollowEachOtherByRank) {
 
 TEST_F(CollectiveStreams, OrderedWritesFollowEachOtherByRank) {
   for (const Ranks& ranks : all_ranks()) {
-    SCOPED_TRACE(print(ranks));
+    SCOPED_TRACE(describe(ranks));
     // In each turn, rank r writes r + turn elements.
     constexpr std::int64_t kTurns = 5;
     const std::int64_t each = static_cast<std::int64_t>(ranks.count) * (ranks.count - 1) / 2;
     const std::int64_t count = kTurns * each + ranks.count * kTurns * (kTurns - 1) / 2;
     on_ranks(ranks, [&](const Comm& comm) {
       RandomDelay delay(5, comm.rank());
-      File file = File::open(path("new"), Mode::kWrite, whole_numbers(count, 0), comm);
+      File file = File::open(path("new"), Mode::kWrite, int64_options(count, 0), comm);
       Stream stream(file, StreamMode::kOrdered);
       for (std::int64_t turn = 0; turn < kTurns; ++turn) {
         delay.sleep_randomly();
@@ -114,18 +114,18 @@ TEST_F(CollectiveStreams, OrderedWritesFollowEachOtherByRank) {
 
 TEST_F(CollectiveStreams, EqualReadsFollowEachOtherByRank) {
   constexpr std::int64_t kCount = 500;
-  numbered(kCount);
+  make_numbers_file(kCount);
   for (const Ranks& ranks : all_ranks()) {
-    SCOPED_TRACE(print(ranks));
+    SCOPED_TRACE(describe(ranks));
     Meeting meeting;
     on_ranks(ranks, [&](const Comm& comm) {
       RandomDelay common(6, 99);
       RandomDelay delay(6, comm.rank());
-      File file = File::open(path(), Mode::kReadWrite, whole_numbers(kCount, kHead), comm);
+      File file = File::open(path(), Mode::kReadWrite, int64_options(kCount, kHeaderBytes), comm);
       Stream stream(file, StreamMode::kEqual);
       std::int64_t position = 0;
       for (std::size_t turn = 0; turn < 10; ++turn) {
-        const std::int64_t each = common.up_to(60);
+        const std::int64_t each = common.random_up_to(60);
         delay.sleep_randomly();
         meeting.arrive(turn);
         const std::int64_t first = std::min(position + each * comm.rank(), kCount);
@@ -158,25 +158,25 @@ TEST_F(CollectiveStreams, EqualReadsFollowEachOtherByRank) {
       EXPECT_EQ(stream.tell(), 3 + 5 * comm.size());
       file.close();
     });
-    ASSERT_EQ(content("a", kHead), range(0, kCount));
+    ASSERT_EQ(content("a", kHeaderBytes), range(0, kCount));
   }
 }
 
 TEST_F(CollectiveStreams, AllRanksReadTheSameElements) {
   constexpr std::int64_t kCount = 1000;
-  numbered(kCount);
+  make_numbers_file(kCount);
   for (const Ranks& ranks : all_ranks())
     for (const std::int64_t memory : {0, 1, 96, 4096}) {
-      SCOPED_TRACE(print(ranks) + ", memory " + std::to_string(memory));
+      SCOPED_TRACE(describe(ranks) + ", memory " + std::to_string(memory));
       Meeting meeting;
       on_ranks(ranks, [&](const Comm& comm) {
         RandomDelay common(7, static_cast<int>(memory));
         RandomDelay delay(7, comm.rank());
-        File file = File::open(path(), Mode::kReadWrite, whole_numbers(kCount, kHead, memory), comm);
+        File file = File::open(path(), Mode::kReadWrite, int64_options(kCount, kHeaderBytes, memory), comm);
         Stream stream(file, StreamMode::kSame);
         std::int64_t position = 0;
         for (std::size_t turn = 0; turn < 6; ++turn) {
-          const std::int64_t read_length = common.up_to(250);
+          const std::int64_t read_length = common.random_up_to(250);
           delay.sleep_randomly();
           meeting.arrive(turn);
           const Numbers expected = range(position, std::min(read_length, kCount - position));
@@ -197,7 +197,7 @@ TEST_F(CollectiveStreams, AllRanksReadTheSameElements) {
         EXPECT_EQ(stream.tell(), 30);
         file.close();
       });
-      ASSERT_EQ(content("a", kHead), range(0, kCount));
+      ASSERT_EQ(content("a", kHeaderBytes), range(0, kCount));
     }
 }
 

@@ -27,10 +27,10 @@ const std::vector<StreamMode> kModes{StreamMode::kOwn, StreamMode::kShared, Stre
                                      StreamMode::kSame};
 
 TEST_F(StreamErrors, ArgumentsAreChecked) {
-  numbered(20);
+  make_numbers_file(20);
   for (const StreamMode mode : kModes)
     on_ranks({3, 0}, [&](const Comm& comm) {
-      File file = File::open(path(), Mode::kRead, whole_numbers(20, kHead), comm);
+      File file = File::open(path(), Mode::kRead, int64_options(20, kHeaderBytes), comm);
       Stream stream(file, mode);
       Numbers numbers(4);
       expect_rejected([&] { stream.read(bytes(numbers), -1); },
@@ -50,7 +50,7 @@ TEST_F(StreamErrors, ArgumentsAreChecked) {
       file.close();
     });
   on_ranks({2, 0}, [&](const Comm& comm) {
-    File file = File::open(path("new"), Mode::kWrite, whole_numbers(20, 0), comm);
+    File file = File::open(path("new"), Mode::kWrite, int64_options(20, 0), comm);
     for (const StreamMode mode : kModes) {
       Stream stream(file, mode);
       Numbers numbers(4);
@@ -64,11 +64,11 @@ TEST_F(StreamErrors, ArgumentsAreChecked) {
 }
 
 TEST_F(StreamErrors, AMistakeOfOneRankIsAnErrorOnAll) {
-  numbered(20);
+  make_numbers_file(20);
   for (const Ranks& ranks : {Ranks{3, 0}, Ranks{4, 2}})
     for (const StreamMode mode : {StreamMode::kOrdered, StreamMode::kEqual, StreamMode::kSame})
       on_ranks(ranks, [&](const Comm& comm) {
-        File file = File::open(path(), Mode::kReadWrite, whole_numbers(20, kHead), comm);
+        File file = File::open(path(), Mode::kReadWrite, int64_options(20, kHeaderBytes), comm);
         Stream stream(file, mode);
         Numbers numbers(4);
         const bool wrong = comm.rank() == 1;
@@ -86,9 +86,9 @@ TEST_F(StreamErrors, AMistakeOfOneRankIsAnErrorOnAll) {
 TEST_F(StreamErrors, AFileThatIsCutFailsOnAllRanks) {
   for (const StreamMode mode : {StreamMode::kOrdered, StreamMode::kEqual, StreamMode::kSame})
     for (const Ranks& ranks : {Ranks{3, 0}, Ranks{4, 2}, Ranks{3, 1}}) {
-      numbered(100'000);
+      make_numbers_file(100'000);
       on_ranks(ranks, [&](const Comm& comm) {
-        File file = File::open(path(), Mode::kRead, whole_numbers(100'000, kHead, 20'000), comm);
+        File file = File::open(path(), Mode::kRead, int64_options(100'000, kHeaderBytes, 20'000), comm);
         Stream stream(file, mode);
         std::filesystem::resize_file(path(), 8000);
         Numbers numbers(5000);
@@ -110,10 +110,10 @@ TEST_F(StreamErrors, AFileThatIsCutFailsOnAllRanks) {
 }
 
 TEST_F(StreamErrors, ClosedStreamsAndFiles) {
-  numbered(20);
+  make_numbers_file(20);
   for (const StreamMode mode : kModes)
     on_ranks({2, 0}, [&](const Comm& comm) {
-      std::optional<File> file = File::open(path(), Mode::kReadWrite, whole_numbers(20, kHead), comm);
+      std::optional<File> file = File::open(path(), Mode::kReadWrite, int64_options(20, kHeaderBytes), comm);
       std::vector<Stream> streams;
       for (int i = 0; i < 3; ++i) streams.emplace_back(*file, mode);
       Numbers numbers(4);
@@ -151,7 +151,7 @@ TEST_F(StreamErrors, ClosedStreamsAndFiles) {
 TEST_F(StreamErrors, AbandonedFiles) {
   for (const StreamMode mode : kModes) {
     on_ranks({2, 0}, [&](const Comm& comm) {
-      File file = File::open(path("new"), Mode::kWrite, whole_numbers(20, 0), comm);
+      File file = File::open(path("new"), Mode::kWrite, int64_options(20, 0), comm);
       Stream stream(file, mode);
       Numbers numbers(4);
       EXPECT_EQ(stream.write(bytes(numbers), 4), 4);
@@ -165,11 +165,11 @@ TEST_F(StreamErrors, AbandonedFiles) {
 }
 
 TEST_F(StreamErrors, AStreamIsDestroyedWhileARequestIsPending) {
-  numbered(200'000);
+  make_numbers_file(200'000);
   for (const StreamMode mode : kModes)
     on_ranks({2, 0}, [&](const Comm& comm) {
       Numbers actual(50'000);
-      File file = File::open(path(), Mode::kRead, whole_numbers(200'000, kHead), comm);
+      File file = File::open(path(), Mode::kRead, int64_options(200'000, kHeaderBytes), comm);
       {
         Stream(file, mode).start_read(bytes(actual), 50'000);
       }

@@ -25,20 +25,20 @@ using Streams = StreamFolder;
 
 TEST_F(Streams, OwnPositionsAreIndependent) {
   constexpr std::int64_t kCount = 500;
-  const std::string name = numbered(kCount);
+  const std::string name = make_numbers_file(kCount);
   for (const Ranks& ranks : all_ranks()) {
-    SCOPED_TRACE(print(ranks));
+    SCOPED_TRACE(describe(ranks));
     on_ranks(ranks, [&](const Comm& comm) {
       RandomDelay random(1, comm.rank());
-      File file = File::open(name, Mode::kRead, whole_numbers(kCount, kHead), comm);
+      File file = File::open(name, Mode::kRead, int64_options(kCount, kHeaderBytes), comm);
       Stream stream(file, StreamMode::kOwn);
       EXPECT_EQ(stream.tell(), 0);
       std::int64_t position = 0;
-      const std::int64_t steps = random.up_to(30);  // the ranks make different numbers of requests
+      const std::int64_t steps = random.random_up_to(30);  // the ranks make different numbers of requests
       for (int step = 0; step < steps; ++step) {
         random.sleep_randomly();
-        if (random.up_to(2) == 0) stream.seek(position = random.up_to(kCount));
-        const std::int64_t read_length = random.up_to(100);
+        if (random.random_up_to(2) == 0) stream.seek(position = random.random_up_to(kCount));
+        const std::int64_t read_length = random.random_up_to(100);
         const std::int64_t expected = std::min(read_length, kCount - position);
         ASSERT_EQ(read(stream, read_length), range(position, expected));
         position += expected;
@@ -52,11 +52,11 @@ TEST_F(Streams, OwnPositionsAreIndependent) {
 TEST_F(Streams, OwnWritesAreStoredAtTheirPositions) {
   constexpr std::int64_t kEach = 40;
   for (const Ranks& ranks : all_ranks()) {
-    SCOPED_TRACE(print(ranks));
+    SCOPED_TRACE(describe(ranks));
     const std::int64_t count = kEach * ranks.count;
-    numbered(count);
+    make_numbers_file(count);
     on_ranks(ranks, [&](const Comm& comm) {
-      File file = File::open(path(), Mode::kReadWrite, whole_numbers(count, kHead), comm);
+      File file = File::open(path(), Mode::kReadWrite, int64_options(count, kHeaderBytes), comm);
       Stream stream(file, StreamMode::kOwn);
       stream.seek(comm.rank() * kEach);
       Numbers local = range(1000 * (comm.rank() + 1), kEach);
@@ -66,7 +66,7 @@ TEST_F(Streams, OwnWritesAreStoredAtTheirPositions) {
       EXPECT_EQ(read(stream, kEach), local);
       file.close();
     });
-    const Numbers actual = content("a", kHead);
+    const Numbers actual = content("a", kHeaderBytes);
     for (std::int64_t i = 0; i < count; ++i)
       ASSERT_EQ(actual[static_cast<std::size_t>(i)], 1000 * (i / kEach + 1) + i % kEach);
   }
@@ -74,20 +74,20 @@ TEST_F(Streams, OwnWritesAreStoredAtTheirPositions) {
 
 TEST_F(Streams, ASharedPositionHandsOutEachElementOnce) {
   constexpr std::int64_t kCount = 3000;
-  const std::string name = numbered(kCount);
+  const std::string name = make_numbers_file(kCount);
   for (const Ranks& ranks : all_ranks())
     for (const bool started : {false, true}) {
-      SCOPED_TRACE(print(ranks));
+      SCOPED_TRACE(describe(ranks));
       std::mutex mutex;
       std::vector<Numbers> pieces;
       on_ranks(ranks, [&](const Comm& comm) {
         RandomDelay random(2, comm.rank());
-        File file = File::open(name, Mode::kRead, whole_numbers(kCount, kHead), comm);
+        File file = File::open(name, Mode::kRead, int64_options(kCount, kHeaderBytes), comm);
         Stream stream(file, StreamMode::kShared);
         while (true) {
           random.sleep_randomly();
           Numbers actual;
-          const std::int64_t read_length = 1 + random.up_to(30);
+          const std::int64_t read_length = 1 + random.random_up_to(30);
           if (started) {
             actual.resize(static_cast<std::size_t>(read_length));
             StreamRequest request = stream.start_read(bytes(actual), read_length);
@@ -117,21 +117,21 @@ TEST_F(Streams, ASharedPositionHandsOutEachElementOnce) {
 TEST_F(Streams, ASharedPositionTakesEachWriteOnce) {
   constexpr std::int64_t kCount = 2000;
   for (const Ranks& ranks : all_ranks()) {
-    SCOPED_TRACE(print(ranks));
+    SCOPED_TRACE(describe(ranks));
     std::filesystem::remove(path("new"));
     std::vector<std::int64_t> written(static_cast<std::size_t>(ranks.count));
     on_ranks(ranks, [&](const Comm& comm) {
       RandomDelay random(3, comm.rank());
-      File file = File::open(path("new"), Mode::kWrite, whole_numbers(kCount, 0), comm);
+      File file = File::open(path("new"), Mode::kWrite, int64_options(kCount, 0), comm);
       Stream stream(file, StreamMode::kShared);
       std::int64_t& own_count = written[static_cast<std::size_t>(comm.rank())];
-      std::int64_t length = 1 + random.up_to(30);
+      std::int64_t length = 1 + random.random_up_to(30);
       while (length > 0) {
         random.sleep_randomly();
         Numbers numbers = range((comm.rank() + 1) * 1'000'000 + own_count, length);
         try {
           own_count += stream.write(bytes(numbers), length);
-          length = 1 + random.up_to(30);
+          length = 1 + random.random_up_to(30);
         } catch (const plait::Error& error) {
           ASSERT_EQ(error.kind(), plait::ErrorKind::kArgument);
           length = length == 1 ? 0 : length / 2;  // a shorter write may still fit at the end
@@ -154,9 +154,9 @@ TEST_F(Streams, ASharedPositionTakesEachWriteOnce) {
 }
 
 TEST_F(Streams, ASharedSeekTakesEffectForAll) {
-  const std::string name = numbered(100);
+  const std::string name = make_numbers_file(100);
   on_ranks({3, 0}, [&](const Comm& comm) {
-    File file = File::open(name, Mode::kRead, whole_numbers(100, kHead), comm);
+    File file = File::open(name, Mode::kRead, int64_options(100, kHeaderBytes), comm);
     Stream shared(file, StreamMode::kShared);
     Stream barrier(file, StreamMode::kEqual);  // its reads wait for all ranks
     if (comm.rank() == 1) shared.seek(40);
@@ -182,11 +182,11 @@ TEST_F(Streams, ASharedSeekTakesEffectForAll) {
 }
 
 TEST_F(Streams, IndependentRequestsDoNotWaitForOtherRanks) {
-  const std::string name = numbered(100);
+  const std::string name = make_numbers_file(100);
   for (const StreamMode mode : {StreamMode::kOwn, StreamMode::kShared}) {
     std::atomic<bool> is_done{false};
     on_ranks({2, 0}, [&](const Comm& comm) {
-      File file = File::open(name, Mode::kReadWrite, whole_numbers(100, kHead), comm);
+      File file = File::open(name, Mode::kReadWrite, int64_options(100, kHeaderBytes), comm);
       Stream stream(file, mode);
       Stream together(file, StreamMode::kOrdered);
       if (comm.rank() == 1) {
@@ -213,12 +213,12 @@ TEST_F(Streams, IndependentRequestsDoNotWaitForOtherRanks) {
 
 TEST_F(Streams, StartedRequestsKeepTheirOrder) {
   constexpr std::int64_t kCount = 400;
-  numbered(kCount);
+  make_numbers_file(kCount);
   for (const Ranks& ranks : {Ranks{1, 0}, Ranks{3, 0}, Ranks{4, 2}})
     for (const StreamMode mode : {StreamMode::kOwn, StreamMode::kOrdered, StreamMode::kEqual, StreamMode::kSame}) {
-      SCOPED_TRACE(print(ranks) + ", mode " + std::to_string(static_cast<int>(mode)));
+      SCOPED_TRACE(describe(ranks) + ", mode " + std::to_string(static_cast<int>(mode)));
       on_ranks(ranks, [&](const Comm& comm) {
-        File file = File::open(path(), Mode::kReadWrite, whole_numbers(kCount, kHead), comm);
+        File file = File::open(path(), Mode::kReadWrite, int64_options(kCount, kHeaderBytes), comm);
         Stream stream(file, mode);
         const bool separate = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
         const std::int64_t rank_offset = separate ? 7 * comm.rank() : 0;
@@ -245,8 +245,8 @@ TEST_F(Streams, StartedRequestsKeepTheirOrder) {
 }
 
 TEST_F(Streams, AllModesWorkInOneProcess) {
-  const std::string name = numbered(50);
-  File file = File::open(name, Mode::kReadWrite, whole_numbers(50, kHead));
+  const std::string name = make_numbers_file(50);
+  File file = File::open(name, Mode::kReadWrite, int64_options(50, kHeaderBytes));
   for (int mode = 0; mode < 5; ++mode) {
     Stream stream(file, static_cast<StreamMode>(mode));
     EXPECT_EQ(stream.mode(), static_cast<StreamMode>(mode));
@@ -266,8 +266,8 @@ TEST_F(Streams, AllModesWorkInOneProcess) {
 
 TEST_F(Streams, StreamsOfAnEmptyArrayTransferNothing) {
   on_ranks({2, 0}, [&](const Comm& comm) {
-    File file = File::open(numbered(0, "empty" + std::to_string(comm.rank())), Mode::kReadWrite,
-                           whole_numbers(0, kHead));  // each rank opens its own file, without a communicator
+    File file = File::open(make_numbers_file(0, "empty" + std::to_string(comm.rank())), Mode::kReadWrite,
+                           int64_options(0, kHeaderBytes));  // each rank opens its own file, without a communicator
     for (int mode = 0; mode < 5; ++mode) {
       Stream stream(file, static_cast<StreamMode>(mode));
       EXPECT_TRUE(read(stream, 3).empty());

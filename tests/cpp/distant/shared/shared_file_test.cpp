@@ -1,4 +1,4 @@
-// Shared files of the threads of a team: every rank reads what was written, on whichever disk it is stored.
+// Shared files, in which each rank stores some stripes on its disk: every rank reads and writes all of the file.
 #include "plait/shared_file.hpp"
 
 #include <gtest/gtest.h>
@@ -30,11 +30,11 @@ using plait_test::Bytes;
 using plait_test::make_bytes;
 
 void barrier(const Comm& comm) {
-  std::int64_t nothing = 0;
-  plait::core::get_transport(comm).reduce_min({&nothing, 1});
+  std::int64_t unused = 0;
+  plait::core::get_transport(comm).reduce_min({&unused, 1});
 }
 
-/// The parameter is the number of ranks, and of ranks on each node.
+/// The parameter is the number of ranks, and the number of ranks on each node.
 class SharedFileTest : public plait_test::DistantTest, public testing::WithParamInterface<std::pair<int, int>> {
  protected:
   void everywhere(const std::function<void(const Comm&)>& body) const {
@@ -63,12 +63,13 @@ TEST_P(SharedFileTest, RequestsOfAllSizesAccessTheirStripes) {
       const Bytes whole = make_bytes(static_cast<std::size_t>(size), 9);
       std::mt19937 random(3);
       std::vector<DistantRequest> requests;
-      int turn = 0;
-      for (std::int64_t at = 0; at < size; ++turn) {
-        const std::int64_t part =
-            std::min(size - at, 1 + static_cast<std::int64_t>(random()) % (turn % 3 == 0 ? size / 2 : size / 40));
-        if (turn % comm.size() == comm.rank()) requests.push_back(file.start_write(at, whole.data() + at, part));
-        at += part;
+      int part_number = 0;  // the ranks write the parts in turn
+      for (std::int64_t at = 0; at < size; ++part_number) {
+        const std::int64_t part_bytes = std::min(
+            size - at, 1 + static_cast<std::int64_t>(random()) % (part_number % 3 == 0 ? size / 2 : size / 40));
+        if (part_number % comm.size() == comm.rank())
+          requests.push_back(file.start_write(at, whole.data() + at, part_bytes));
+        at += part_bytes;
       }
       plait::wait_all(requests);
       barrier(comm);
@@ -94,7 +95,7 @@ TEST_P(SharedFileTest, TheLastByteOfAnyComponentIsTheEnd) {
   everywhere([&](const Comm& comm) {
     SharedFile file = SharedFile::open(striped(10), comm);
     const std::int64_t position = std::int64_t{5} << 40;
-    // Only the last rank knows the end of its write; the other ranks have to ask the servers.
+    // The other ranks learn the end of this write only by a request to the rank that stores it.
     if (comm.rank() == comm.size() - 1) {
       try {
         file.write(position, "far", 3);
@@ -188,9 +189,9 @@ TEST_P(SharedFileTest, FilesAreReopenedByAnyNumberOfRanks) {
     file.close();
   });
   options.mode = SharedFileMode::kReadWrite;
-  options.striped = std::nullopt;
-  for (const auto& [ranks, node] : {std::pair(1, 1), std::pair(2, 1), std::pair(5, 2)})
-    on_ranks(ranks, node, [&](const Comm& comm) {
+  options.place = std::nullopt;
+  for (const auto& [ranks, ranks_per_node] : {std::pair(1, 1), std::pair(2, 1), std::pair(5, 2)})
+    on_ranks(ranks, ranks_per_node, [&](const Comm& comm) {
       SharedFile file = SharedFile::open(options, comm);
       EXPECT_EQ(file.components(), GetParam().first);
       EXPECT_EQ(file.unit(), 999);
@@ -205,7 +206,7 @@ TEST_P(SharedFileTest, FilesAreReopenedByAnyNumberOfRanks) {
 }
 
 /// With one rank, the removed component 0 is the only one, so that no component is left.
-TEST_P(SharedFileTest, ALostComponentFailsTheOpening) {
+TEST_P(SharedFileTest, OpeningFailsIfAComponentIsMissing) {
   SharedFileOptions options = striped(100);
   options.persistent = true;
   everywhere([&](const Comm& comm) {
@@ -217,15 +218,15 @@ TEST_P(SharedFileTest, ALostComponentFailsTheOpening) {
       for (const auto& entry : std::filesystem::directory_iterator(folder_))
         if (entry.path().filename().string().starts_with("data.c0of")) std::filesystem::remove(entry.path());
     barrier(comm);
-    SharedFileOptions again = options;
-    again.mode = SharedFileMode::kRead;
-    expect_error([&] { SharedFile::open(again, comm); },
+    SharedFileOptions read_options = options;
+    read_options.mode = SharedFileMode::kRead;
+    expect_error([&] { SharedFile::open(read_options, comm); },
                  comm.size() > 1 ? "no rank sees 0, written on host" : "no rank sees a component of it");
   });
 }
 
 /// If a rank is killed during a replacement, either the old file or the new one remains.
-TEST_P(SharedFileTest, LeftoversOfKilledRanksDoNoHarm) {
+TEST_P(SharedFileTest, FilesLeftByKilledRanksAreIgnored) {
   SharedFileOptions options = striped(100);
   options.persistent = true;
   const auto write_file = [&](const char* text) {
@@ -238,9 +239,9 @@ TEST_P(SharedFileTest, LeftoversOfKilledRanksDoNoHarm) {
   const auto read_file = [&] {
     std::string text(3, ' ');
     everywhere([&](const Comm& comm) {
-      SharedFileOptions reading = options;
-      reading.mode = SharedFileMode::kRead;
-      SharedFile file = SharedFile::open(reading, comm);
+      SharedFileOptions read_options = options;
+      read_options.mode = SharedFileMode::kRead;
+      SharedFile file = SharedFile::open(read_options, comm);
       if (comm.rank() == 0) file.read(0, text.data(), 3);
       file.close();
     });
@@ -253,10 +254,9 @@ TEST_P(SharedFileTest, LeftoversOfKilledRanksDoNoHarm) {
     return names;
   };
   write_file("old");
-  const std::filesystem::path saved = folder_ / "kept";
+  const std::filesystem::path saved = folder_ / "saved";
   std::filesystem::create_directory(saved);
-  const auto old = all_files();
-  for (const auto& name : old)
+  for (const auto& name : all_files())
     if (!std::filesystem::is_directory(name)) std::filesystem::copy(name, saved / name.filename());
   write_file("new");
   EXPECT_EQ(read_file(), "new");
@@ -273,6 +273,7 @@ TEST_P(SharedFileTest, LeftoversOfKilledRanksDoNoHarm) {
   EXPECT_EQ(read_file(), "old");
   write_file("3rd");
   EXPECT_EQ(read_file(), "3rd");
+  // A component and its description for each rank, and the folder `saved`.
   EXPECT_EQ(all_files().size(), 2 * static_cast<std::size_t>(GetParam().first) + 1);
 }
 
@@ -283,9 +284,9 @@ INSTANTIATE_TEST_SUITE_P(Ranks, SharedFileTest,
                            return std::to_string(each.param.first) + "RanksNodesOf" + std::to_string(each.param.second);
                          });
 
-using SharedAlone = plait_test::DistantTest;
+using SharedFileOfOneProcess = plait_test::DistantTest;
 
-TEST_F(SharedAlone, OneProcessHasAnOrdinaryFile) {
+TEST_F(SharedFileOfOneProcess, IsAnOrdinaryFile) {
   SharedFileOptions options;
   options.path = path("data");
   options.persistent = true;
@@ -298,7 +299,7 @@ TEST_F(SharedAlone, OneProcessHasAnOrdinaryFile) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), std::string(5, '\0') + "bytes");
 }
 
-TEST_F(SharedAlone, UnitsFollowFromRequests) {
+TEST_F(SharedFileOfOneProcess, UnitsFollowFromTheSizeOfRequests) {
   SharedFileOptions options;
   options.path = path("data");
   options.striped = true;

@@ -51,28 +51,28 @@ TEST(SharedStripeMap, BatchesCoverARequest) {
         for (std::int64_t offset = 0; offset < 45; offset += 1 + offset / 7)
           for (std::int64_t bytes = 0; bytes < 160; bytes += 1 + bytes / 5) {
             const StripeMap stripes(unit, components);
-            std::vector<int> seen(static_cast<std::size_t>(bytes), 0);
+            std::vector<int> times_seen(static_cast<std::size_t>(bytes), 0);
             const std::vector<Batch> batches = stripes.batches(offset, bytes, max_bytes);
             for (const Batch& batch : batches) {
               ASSERT_GT(batch.bytes, 0);
               ASSERT_LE(batch.bytes, max_bytes);
-              std::int64_t at_position = batch.position;
+              std::int64_t next_position = batch.position;
               stripes.each_part(batch, offset, [&](std::int64_t position, std::int64_t at, std::int64_t part) {
-                ASSERT_EQ(position, at_position);
-                at_position += part;
+                ASSERT_EQ(position, next_position);
+                next_position += part;
                 for (std::int64_t i = 0; i < part; ++i) {
                   ASSERT_GE(at + i, 0);
                   ASSERT_LT(at + i, bytes);
-                  ++seen[static_cast<std::size_t>(at + i)];
+                  ++times_seen[static_cast<std::size_t>(at + i)];
                   ASSERT_EQ(stripes.component_at(offset + at + i), batch.component);
                   ASSERT_EQ(stripes.position_at(offset + at + i), position + i);
                 }
               });
-              ASSERT_EQ(at_position, batch.position + batch.bytes);
+              ASSERT_EQ(next_position, batch.position + batch.bytes);
             }
-            ASSERT_TRUE(std::ranges::all_of(seen, [](int times) { return times == 1; }))
-                << components << " components, unit " << unit << ", most " << max_bytes << ", " << bytes << " bytes at "
-                << offset;
+            ASSERT_TRUE(std::ranges::all_of(times_seen, [](int times) { return times == 1; }))
+                << components << " components, unit " << unit << ", at most " << max_bytes << ", " << bytes
+                << " bytes at " << offset;
           }
 }
 
@@ -85,7 +85,7 @@ TEST(SharedStripeMap, TheFirstBatchesGoToAllComponents) {
   EXPECT_EQ(StripeMap(1000, 1).batches(0, 1 << 20, 1 << 18).size(), 4U);
 }
 
-TEST(SharedStripeMap, OffsetsGoUpToTheLargest) {
+TEST(SharedStripeMap, LargestOffsetsAreMapped) {
   for (const int components : {1, 2, 3, 1000})
     for (const std::int64_t unit : {std::int64_t{1}, std::int64_t{4096}, std::int64_t{12345}, std::int64_t{1} << 40}) {
       const StripeMap stripes(unit, components);
@@ -95,9 +95,9 @@ TEST(SharedStripeMap, OffsetsGoUpToTheLargest) {
         EXPECT_EQ(stripes.length(component, offset + 1), stripes.position_at(offset) + 1);
         EXPECT_EQ(stripes.end(component, stripes.position_at(offset) + 1), offset + 1);
       }
-      std::int64_t all = 0;
-      for (const Batch& batch : stripes.batches(kMax - 100000, 100000, 262144)) all += batch.bytes;
-      EXPECT_EQ(all, 100000);
+      std::int64_t batch_bytes = 0;
+      for (const Batch& batch : stripes.batches(kMax - 100000, 100000, 262144)) batch_bytes += batch.bytes;
+      EXPECT_EQ(batch_bytes, 100000);
       // Ends beyond the largest file size are reported as kMax.
       EXPECT_EQ(stripes.end(components - 1, kMax), kMax);
     }

@@ -10,10 +10,10 @@
 
 namespace {
 
-using oracle::at;
-using oracle::check;
-using oracle::check_form;
+using oracle::check_invariants;
+using oracle::check_set;
 using oracle::SetCase;
+using oracle::to_size_t;
 using plait::Extents;
 using plait::IndexSet;
 
@@ -33,10 +33,10 @@ TEST(IndexSetAlgebra, PreimagesOfAllSmallSets) {
           for (std::int64_t i = 0; i < n; ++i)
             if (holds(example.list, scale * i + offset)) expected.push_back(i);
           const IndexSet actual = plait::preimage(example.set, scale, offset, n);
-          SCOPED_TRACE(testing::Message() << oracle::spelled(example.set) << " under " << scale << "*i+" << offset
-                                          << " below " << n << ": " << oracle::spelled(actual));
-          check(actual, expected, 30);
-          if (scale != 1) check_form(actual);  // a translation shares the pattern
+          SCOPED_TRACE(testing::Message() << oracle::describe(example.set) << " under " << scale << "*i+" << offset
+                                          << " below " << n << ": " << oracle::describe(actual));
+          check_set(actual, expected, 30);
+          if (scale != 1) check_invariants(actual);  // a translation shares the pattern
           if (testing::Test::HasFatalFailure()) return;
         }
       }
@@ -71,11 +71,11 @@ TEST(IndexSetAlgebra, NestsOfAllPairs) {
       const IndexSet positions = inner.set.clip(0, outer.set.size());
       Extents expected;
       for (const std::int64_t q : inner.list)
-        if (q < outer.set.size()) expected.push_back(outer.list[at(q)]);
+        if (q < outer.set.size()) expected.push_back(outer.list[to_size_t(q)]);
       const IndexSet actual = plait::nest(outer.set, positions);
-      SCOPED_TRACE(testing::Message() << oracle::spelled(outer.set) << " of " << oracle::spelled(positions) << ": "
-                                      << oracle::spelled(actual));
-      check(actual, expected, 24);
+      SCOPED_TRACE(testing::Message() << oracle::describe(outer.set) << " of " << oracle::describe(positions) << ": "
+                                      << oracle::describe(actual));
+      check_set(actual, expected, 24);
       if (testing::Test::HasFatalFailure()) return;
     }
   }
@@ -88,10 +88,10 @@ TEST(IndexSetAlgebra, NestsOfLongSetsRepeat) {
       const SetCase outer = oracle::periodic_case(mask, 6, 1, 4, 700);
       const IndexSet positions = IndexSet::blocks(1, stride / 2, stride, outer.set.size() - 3);
       Extents expected;
-      for (const std::int64_t q : oracle::list_indices(positions)) expected.push_back(outer.list[at(q)]);
+      for (const std::int64_t q : oracle::list_indices(positions)) expected.push_back(outer.list[to_size_t(q)]);
       const IndexSet actual = plait::nest(outer.set, positions);
-      ASSERT_EQ(oracle::list_indices(actual), expected) << oracle::spelled(actual);
-      check_form(actual);
+      ASSERT_EQ(oracle::list_indices(actual), expected) << oracle::describe(actual);
+      check_invariants(actual);
       ASSERT_LE(actual.pattern_runs(), 6 * stride);
     }
   }
@@ -106,9 +106,9 @@ TEST(IndexSetAlgebra, IntersectionsOfAllPairs) {
       Extents expected;
       std::set_intersection(a.list.begin(), a.list.end(), b.list.begin(), b.list.end(), std::back_inserter(expected));
       const IndexSet actual = plait::intersection(a.set, b.set);
-      SCOPED_TRACE(testing::Message() << oracle::spelled(a.set) << " and " << oracle::spelled(b.set) << ": "
-                                      << oracle::spelled(actual));
-      check(actual, expected, 24);
+      SCOPED_TRACE(testing::Message() << oracle::describe(a.set) << " and " << oracle::describe(b.set) << ": "
+                                      << oracle::describe(actual));
+      check_set(actual, expected, 24);
       if (testing::Test::HasFatalFailure()) return;
     }
   }
@@ -121,10 +121,10 @@ TEST(IndexSetAlgebra, ComplementsOfAllSets) {
       for (std::int64_t x = 0; x < n; ++x)
         if (!holds(example.list, x)) expected.push_back(x);
       const IndexSet actual = plait::complement(example.set, n);
-      SCOPED_TRACE(testing::Message() << n << " without " << oracle::spelled(example.set) << ": "
-                                      << oracle::spelled(actual));
-      check(actual, expected, 31);
-      check_form(actual);
+      SCOPED_TRACE(testing::Message() << n << " without " << oracle::describe(example.set) << ": "
+                                      << oracle::describe(actual));
+      check_set(actual, expected, 31);
+      check_invariants(actual);
       if (testing::Test::HasFatalFailure()) return;
       ASSERT_TRUE(plait::complement(actual, n).same_members(example.set.clip(0, n)));
     }

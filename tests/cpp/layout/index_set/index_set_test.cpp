@@ -14,16 +14,16 @@ using plait::IndexSet;
 
 constexpr std::int64_t kUniverse = 26;
 
-void check(const IndexSet& set) { oracle::check(set, list_indices(set), kUniverse); }
+void check_set(const IndexSet& set) { oracle::check_set(set, list_indices(set), kUniverse); }
 
 TEST(IndexSet, AgreesWithListsOnAllSmallSets) {
   for (std::int64_t origin = 0; origin <= 4; ++origin) {
     for (std::int64_t end = origin; end <= 20; ++end) {
-      check(IndexSet::range(origin, end));
+      check_set(IndexSet::range(origin, end));
       for (std::int64_t stride = 1; stride <= 8; ++stride)
         for (std::int64_t length = 1; length <= stride; ++length) {
           SCOPED_TRACE(testing::Message() << origin << '+' << length << '/' << stride << " below " << end);
-          check(IndexSet::blocks(origin, length, stride, end));
+          check_set(IndexSet::blocks(origin, length, stride, end));
           if (testing::Test::HasFatalFailure()) return;
         }
     }
@@ -43,9 +43,9 @@ TEST(IndexSet, ClipsAtBothEnds) {
           for (const std::int64_t x : list)
             if (x >= lo && x < hi) expected.push_back(x);
           ASSERT_EQ(list_indices(clipped), expected);
-          check(clipped);
+          check_set(clipped);
           const IndexSet twice = clipped.clip(5, 15);
-          check(twice);
+          check_set(twice);
           if (testing::Test::HasFatalFailure()) return;
         }
       }

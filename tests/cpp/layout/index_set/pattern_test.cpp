@@ -9,10 +9,10 @@
 
 namespace {
 
-using oracle::at;
-using oracle::check;
-using oracle::check_form;
+using oracle::check_invariants;
+using oracle::check_set;
 using oracle::SetCase;
+using oracle::to_size_t;
 using plait::Extents;
 using plait::IndexSet;
 
@@ -31,9 +31,9 @@ TEST(IndexSetPattern, AgreesWithListsOnAllShortPeriods) {
             if (++count % oracle::kThinning != 0) continue;
             const SetCase example = oracle::periodic_case(mask, bits, origin, begin, end);
             SCOPED_TRACE(testing::Message() << mask << " of " << bits << " from " << origin << " in " << begin << ','
-                                            << end << ": " << oracle::spelled(example.set));
-            check(example.set, example.list, kUniverse);
-            check_form(example.set);
+                                            << end << ": " << oracle::describe(example.set));
+            check_set(example.set, example.list, kUniverse);
+            check_invariants(example.set);
             if (testing::Test::HasFatalFailure()) return;
           }
         }
@@ -48,18 +48,18 @@ TEST(IndexSetPattern, ClipsAndTranslations) {
       const IndexSet whole = oracle::periodic_case(mask, bits, 1, 0, kUniverse).set;
       for (std::int64_t lo = -1; lo <= kUniverse + 1; ++lo) {
         for (std::int64_t hi = lo - 1; hi <= kUniverse + 1; ++hi) {
-          SCOPED_TRACE(testing::Message() << oracle::spelled(whole) << " clipped to " << lo << ',' << hi);
+          SCOPED_TRACE(testing::Message() << oracle::describe(whole) << " clipped to " << lo << ',' << hi);
           const IndexSet clipped = whole.clip(lo, hi);
           const Extents list =
               oracle::list_of_mask(mask, bits, 1, std::max<std::int64_t>(lo, 0), std::min(hi, kUniverse));
-          check(clipped, list, kUniverse);
+          check_set(clipped, list, kUniverse);
           const std::int64_t by = 5 * (lo - 3);
           Extents shifted;
           for (const std::int64_t x : list) shifted.push_back(x + by);
           const IndexSet translated = clipped.translate(by);
           ASSERT_EQ(oracle::list_indices(translated), shifted);
           ASSERT_EQ(translated.size(), static_cast<std::int64_t>(shifted.size()));
-          for (std::int64_t i = 0; i < translated.size(); ++i) ASSERT_EQ(translated.at(i), shifted[at(i)]);
+          for (std::int64_t i = 0; i < translated.size(); ++i) ASSERT_EQ(translated.at(i), shifted[to_size_t(i)]);
           if (testing::Test::HasFatalFailure()) return;
         }
       }
@@ -71,9 +71,9 @@ TEST(IndexSetPattern, ListsOfRuns) {
   constexpr std::int64_t kBits = 12;
   for (unsigned mask = 0; mask < 1U << kBits; mask += oracle::kThinning) {
     const IndexSet set = IndexSet::of_runs(oracle::runs_of_mask(mask, kBits));
-    SCOPED_TRACE(testing::Message() << mask << ": " << oracle::spelled(set));
-    check(set, oracle::list_of_mask(mask, kBits, 0, 0, kBits), kBits);
-    check_form(set);
+    SCOPED_TRACE(testing::Message() << mask << ": " << oracle::describe(set));
+    check_set(set, oracle::list_of_mask(mask, kBits, 0, 0, kBits), kBits);
+    check_invariants(set);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
@@ -113,7 +113,7 @@ TEST(IndexSetPattern, EqualitiesOfAllPairs) {
     ASSERT_EQ(a.set, IndexSet(a.set));
     for (const SetCase& b : cases) {
       ASSERT_EQ(a.set.same_members(b.set), a.list == b.list)
-          << oracle::spelled(a.set) << "  " << oracle::spelled(b.set);
+          << oracle::describe(a.set) << "  " << oracle::describe(b.set);
       if (a.set == b.set) {
         ASSERT_EQ(a.list, b.list);
       }

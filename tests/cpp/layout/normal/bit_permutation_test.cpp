@@ -40,8 +40,8 @@ TEST(BitPermutation, EveryElementOfSmallLayouts) {
     const BitPermutation actual = bit_permutation(layout);
     for (std::int64_t number = 0; number < layout.elements(); ++number) {
       const UnitPosition position = actual.apply({0, number});
-      EXPECT_EQ(position.unit, map.positions[oracle::at(number)].rank) << text;
-      EXPECT_EQ(position.position, map.positions[oracle::at(number)].offset) << text;
+      EXPECT_EQ(position.unit, map.positions[oracle::to_size_t(number)].rank) << text;
+      EXPECT_EQ(position.position, map.positions[oracle::to_size_t(number)].offset) << text;
       EXPECT_EQ(actual.inverse().apply(position), (UnitPosition{0, number})) << text;
     }
   }

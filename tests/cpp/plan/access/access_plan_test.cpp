@@ -16,8 +16,8 @@
 
 namespace {
 
-using oracle::at;
 using oracle::expect_rejected;
+using oracle::to_size_t;
 using plait::Distribution;
 using plait::Extents;
 using plait::Layout;
@@ -126,7 +126,7 @@ TEST(AccessPlan, RegionsHaveSharesToo) {
 
 /// Compares next_owned(), parts() and elements() of small sections and every rank with the element map.
 void check_owners(const Extents& shape, const Layout& layout, Order file_order, const Region& region) {
-  SCOPED_TRACE(oracle::spelled(layout) + " in " + plait::shape_to_string(shape) + to_string(region));
+  SCOPED_TRACE(oracle::describe(layout) + " in " + plait::shape_to_string(shape) + to_string(region));
   const AccessPlan plan = make_plan(shape, layout, 8, 0, 2, {}, false, false, region, file_order);
   const Section& section = plan.section();
   const oracle::ArrayMap map = oracle::make_map(layout);
@@ -135,8 +135,9 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
   oracle::for_each_index(section.shape, [&](const Extents& index) {
     Extents layout_index(layout.shape().size());
     for (std::size_t d = 0; d < index.size(); ++d)
-      if (section.layout_dimension[d] >= 0) layout_index[at(section.layout_dimension[d])] = index[d];
-    const oracle::Position& position = map.positions[at(oracle::dense_offset(layout_index, layout.shape(), Order::kC))];
+      if (section.layout_dimension[d] >= 0) layout_index[to_size_t(section.layout_dimension[d])] = index[d];
+    const oracle::Position& position =
+        map.positions[to_size_t(oracle::dense_offset(layout_index, layout.shape(), Order::kC))];
     owner.push_back(position.rank);
     offset.push_back(position.offset);
   });
@@ -153,7 +154,7 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
     ASSERT_EQ(sets.size(), section.shape.size());
     std::int64_t next = total;
     for (std::int64_t position = total; position >= 0; --position) {
-      if (position < total && owner[at(position)] == rank) next = position;
+      if (position < total && owner[to_size_t(position)] == rank) next = position;
       ASSERT_EQ(plan.owners().next_owned(sets, position), next) << "rank " << rank << ", position " << position;
     }
     // The local array's strides lead to the position of each element.
@@ -178,7 +179,7 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
   for (std::int64_t begin = 0; begin <= total; ++begin) {
     for (std::int64_t end = begin; end <= total; ++end) {
       std::map<std::int64_t, std::int64_t> counts;
-      for (std::int64_t position = begin; position < end; ++position) ++counts[owner[at(position)]];
+      for (std::int64_t position = begin; position < end; ++position) ++counts[owner[to_size_t(position)]];
       std::vector<plait::plan::RankPart> expected;
       for (const auto& [rank, elements] : counts) expected.push_back({rank, elements});
       ASSERT_EQ(plan.owners().parts({begin, end}), expected) << begin << ':' << end;

@@ -71,8 +71,8 @@ TEST(BlockSize, IsTheShortestRunOfRandomLongDimensions) {
     };
     const Layout a = layout();
     const Layout b = layout();
-    ASSERT_EQ(block_size(a, b), oracle::conversion(oracle::make_map(a), oracle::make_map(b)).shortest_run)
-        << oracle::spelled(a) << "  to  " << oracle::spelled(b);
+    ASSERT_EQ(block_size(a, b), oracle::expected_conversion(oracle::make_map(a), oracle::make_map(b)).shortest_run)
+        << oracle::describe(a) << "  to  " << oracle::describe(b);
   }
 }
 

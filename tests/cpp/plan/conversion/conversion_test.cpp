@@ -13,7 +13,7 @@
 
 namespace {
 
-using oracle::at;
+using oracle::to_size_t;
 using plait::Distribution;
 using plait::Extents;
 using plait::Layout;
@@ -28,9 +28,9 @@ struct MappedLayout {
 
 /// Checks sends(), receives() and block() of one pair.
 void check(const MappedLayout& source, const MappedLayout& target) {
-  const oracle::Conversion expected = oracle::conversion(source.map, target.map);
+  const oracle::Conversion expected = oracle::expected_conversion(source.map, target.map);
   const plait::Conversion conversion = plait::compose(source.layout, target.layout);
-  const auto trace = [&] { return oracle::spelled(source.layout) + "  to  " + oracle::spelled(target.layout); };
+  const auto trace = [&] { return oracle::describe(source.layout) + "  to  " + oracle::describe(target.layout); };
   std::vector<oracle::Traffic> sent;
   for (std::int64_t rank = 0; rank < source.layout.size(); ++rank) {
     std::int64_t elements = 0;
@@ -77,10 +77,10 @@ TEST(Conversion, EveryPairOfOneDimensionalLayouts) {
 
 /// Returns the distributions of the multi-dimensional enumeration; some coordinates of gen_block are empty.
 std::vector<Distribution> kinds(std::int64_t size, std::int64_t extent) {
-  Extents sizes(at(extent), 0);
+  Extents sizes(to_size_t(extent), 0);
   for (std::int64_t c = 0, left = size; c < extent; ++c) {
-    sizes[at(c)] = c + 1 == extent ? left : std::min(left, c);
-    left -= sizes[at(c)];
+    sizes[to_size_t(c)] = c + 1 == extent ? left : std::min(left, c);
+    left -= sizes[to_size_t(c)];
   }
   return {Distribution::blocked(),       Distribution::blocked(size / extent + 2),
           Distribution::balanced(),      Distribution::cyclic(),
@@ -125,7 +125,7 @@ void check_pairs(const Extents& shape, std::int64_t max_ranks, std::int64_t max_
   const std::vector<MappedLayout> layouts = make_layouts(shape, max_ranks);
   const std::size_t all = layouts.size() * layouts.size();
   max_pairs /= oracle::kThinning;
-  if (all <= at(max_pairs)) {
+  if (all <= to_size_t(max_pairs)) {
     for (const MappedLayout& source : layouts)
       for (const MappedLayout& target : layouts) {
         check(source, target);
@@ -133,7 +133,7 @@ void check_pairs(const Extents& shape, std::int64_t max_ranks, std::int64_t max_
       }
     return;
   }
-  std::mt19937_64 random(shape.size() * 100 + at(shape[0]));
+  std::mt19937_64 random(shape.size() * 100 + to_size_t(shape[0]));
   for (std::int64_t n = 0; n < max_pairs; ++n) {
     check(layouts[random() % layouts.size()], layouts[random() % layouts.size()]);
     if (testing::Test::HasFatalFailure()) return;
@@ -196,7 +196,8 @@ TEST(Conversion, ExplainsItself) {
 std::vector<std::vector<int>> copy_through(const Layout& source, const Layout& target,
                                            const std::vector<std::vector<int>>& parts) {
   std::vector<std::vector<int>> result;
-  for (std::int64_t rank = 0; rank < target.size(); ++rank) result.emplace_back(at(target.local_elements(rank)), -1);
+  for (std::int64_t rank = 0; rank < target.size(); ++rank)
+    result.emplace_back(to_size_t(target.local_elements(rank)), -1);
   for (std::int64_t from = 0; from < source.size(); ++from) {
     for (const plait::Message& message : plait::compose(source, target).sends(from)) {
       const std::int64_t to = message.rank;
@@ -216,11 +217,11 @@ std::vector<std::vector<int>> copy_through(const Layout& source, const Layout& t
       Extents b(shape.size());
       std::int64_t elements = 0;
       oracle::for_each_index(shape, [&](const Extents& index) {
-        for (std::size_t d = 0; d < shape.size(); ++d) std::tie(a[d], b[d]) = positions[d][at(index[d])];
+        for (std::size_t d = 0; d < shape.size(); ++d) std::tie(a[d], b[d]) = positions[d][to_size_t(index[d])];
         const std::int64_t offset_a = oracle::dense_offset(a, source.local_shape(from), oracle::storage_order(source));
         const std::int64_t offset_b = oracle::dense_offset(b, target.local_shape(to), oracle::storage_order(target));
-        EXPECT_EQ(result[at(to)][at(offset_b)], -1) << "delivered twice";
-        result[at(to)][at(offset_b)] = parts[at(from)][at(offset_a)];
+        EXPECT_EQ(result[to_size_t(to)][to_size_t(offset_b)], -1) << "delivered twice";
+        result[to_size_t(to)][to_size_t(offset_b)] = parts[to_size_t(from)][to_size_t(offset_a)];
         ++elements;
       });
       EXPECT_EQ(elements, message.elements);
@@ -232,9 +233,9 @@ std::vector<std::vector<int>> copy_through(const Layout& source, const Layout& t
 std::vector<std::vector<int>> make_parts(const MappedLayout& mapped) {
   std::vector<std::vector<int>> parts;
   for (std::int64_t rank = 0; rank < mapped.layout.size(); ++rank)
-    parts.emplace_back(at(mapped.layout.local_elements(rank)), -1);
+    parts.emplace_back(to_size_t(mapped.layout.local_elements(rank)), -1);
   for (std::size_t i = 0; i < mapped.map.positions.size(); ++i)
-    parts[at(mapped.map.positions[i].rank)][at(mapped.map.positions[i].offset)] = static_cast<int>(i);
+    parts[to_size_t(mapped.map.positions[i].rank)][to_size_t(mapped.map.positions[i].offset)] = static_cast<int>(i);
   return parts;
 }
 
@@ -246,8 +247,8 @@ TEST(Conversion, TwoConversionsEqualOneComposed) {
       const MappedLayout& a = layouts[random() % layouts.size()];
       const MappedLayout& b = layouts[random() % layouts.size()];
       const MappedLayout& c = layouts[random() % layouts.size()];
-      SCOPED_TRACE(oracle::spelled(a.layout) + "  to  " + oracle::spelled(b.layout) + "  to  " +
-                   oracle::spelled(c.layout));
+      SCOPED_TRACE(oracle::describe(a.layout) + "  to  " + oracle::describe(b.layout) + "  to  " +
+                   oracle::describe(c.layout));
       const auto at_b = copy_through(a.layout, b.layout, make_parts(a));
       ASSERT_EQ(at_b, make_parts(b));
       ASSERT_EQ(copy_through(b.layout, c.layout, at_b), make_parts(c));

@@ -12,7 +12,6 @@
 
 namespace {
 
-using oracle::at;
 using oracle::by_common_position;
 using oracle::check_positions;
 using oracle::check_tidy;
@@ -20,6 +19,7 @@ using oracle::count_runs;
 using oracle::expand;
 using oracle::expected_pieces;
 using oracle::SetCase;
+using oracle::to_size_t;
 using oracle::Triples;
 using plait::Extents;
 using plait::IndexSet;
@@ -32,7 +32,7 @@ using plait::plan::runs;
 using Runs = std::vector<plait::Run>;
 
 void check(const SetCase& a, const SetCase& b) {
-  SCOPED_TRACE(testing::Message() << oracle::spelled(a.set) << " and " << oracle::spelled(b.set));
+  SCOPED_TRACE(testing::Message() << oracle::describe(a.set) << " and " << oracle::describe(b.set));
   const Pieces pieces = intersect(a.set, b.set);
   const Triples expected = expected_pieces(a.list, b.list);
   ASSERT_EQ(by_common_position(expand(pieces)), expected);
@@ -90,12 +90,12 @@ SetCase random_case(std::mt19937_64& random, std::int64_t stride, std::int64_t m
     list.push_back({x, length});
     x += length + 1 + (static_cast<std::int64_t>(random()) & 31);
   }
-  std::vector<bool> member(at(stride), false);
+  std::vector<bool> member(to_size_t(stride), false);
   for (const plait::Run& run : list)
-    for (std::int64_t i = 0; i < run.length; ++i) member[at(run.begin + i)] = true;
+    for (std::int64_t i = 0; i < run.length; ++i) member[to_size_t(run.begin + i)] = true;
   SetCase result{IndexSet::periodic(0, stride, list, begin, end), {}};
   for (std::int64_t i = begin; i < end; ++i)
-    if (member[at(i % stride)]) result.list.push_back(i);
+    if (member[to_size_t(i % stride)]) result.list.push_back(i);
   return result;
 }
 

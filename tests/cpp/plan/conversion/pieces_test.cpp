@@ -14,13 +14,13 @@
 
 namespace {
 
-using oracle::at;
 using oracle::by_common_position;
 using oracle::check_positions;
 using oracle::check_tidy;
 using oracle::count_runs;
 using oracle::expand;
 using oracle::expected_pieces;
+using oracle::to_size_t;
 using oracle::Triples;
 using plait::Distribution;
 using plait::Extents;
@@ -58,7 +58,7 @@ TEST(Pieces, IntersectionsOfAllPairsOfSmallSets) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     for (std::size_t j = 0; j < sets.size(); ++j) {
-      if (++count % at(oracle::kThinning) != 0) continue;
+      if (++count % to_size_t(oracle::kThinning) != 0) continue;
       const Pieces pieces = intersect(sets[i], sets[j]);
       const Triples actual = expand(pieces);
       const Triples expected = expected_pieces(lists[i], lists[j]);
@@ -213,7 +213,8 @@ TEST(Pieces, PartnersOfEveryCoordinate) {
               const bool both_cyclic =
                   from.kind == Distribution::Kind::kCyclic && to.kind == Distribution::Kind::kCyclic;
               if (!both_cyclic) {
-                ASSERT_EQ(actual, needed) << oracle::spelled(a) << " coordinate " << c << " to " << oracle::spelled(b);
+                ASSERT_EQ(actual, needed)
+                    << oracle::describe(a) << " coordinate " << c << " to " << oracle::describe(b);
               }
             }
           }

@@ -13,8 +13,8 @@ namespace {
 
 using access_case::pick;
 using access_case::Random;
-using oracle::at;
 using oracle::expect_rejected;
+using oracle::to_size_t;
 using plait::Extents;
 using plait::IndexSet;
 using plait::Order;
@@ -70,7 +70,7 @@ void check_section(const Section& section, const Elements& elements) {
       std::int64_t next = begin;
       for_each_file_run(section, begin, end, [&](const FileRun& run) {
         ASSERT_EQ(run.position, next);
-        for (std::int64_t i = 0; i < run.elements; ++i) ASSERT_EQ(run.file + i, files[at(run.position + i)]);
+        for (std::int64_t i = 0; i < run.elements; ++i) ASSERT_EQ(run.file + i, files[to_size_t(run.position + i)]);
         next += run.elements;
       });
       ASSERT_EQ(next, end);
@@ -85,7 +85,7 @@ void check_section(const Section& section, const Elements& elements) {
             position += index[d] * box.strides[d];
             box_index[d] += index[d];
           }
-          ASSERT_EQ(indices[at(position)], box_index);
+          ASSERT_EQ(indices[to_size_t(position)], box_index);
           ++seen;
         });
       }
@@ -176,9 +176,9 @@ TEST(Chunks, PositionsSharesAndWindowsFollowChunks) {
     AccessOptions options;
     options.readers = pick(random, 0, 4);
     options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;
-    SCOPED_TRACE(testing::Message() << access_case::print(access) << " in chunks of " << plait::shape_to_string(chunk)
-                                    << ", shards " << plait::shape_to_string(shard) << ", readers " << options.readers
-                                    << ", memory " << options.memory_bytes);
+    SCOPED_TRACE(testing::Message() << access_case::describe(access) << " in chunks of "
+                                    << plait::shape_to_string(chunk) << ", shards " << plait::shape_to_string(shard)
+                                    << ", readers " << options.readers << ", memory " << options.memory_bytes);
     const Elements elements = list_elements(access, chunk, shard);
     const AccessPlan plan = plan_access(Section(access.file_shape, access.file_order, access.region, chunk, shard),
                                         access.layout, {access.element_bytes, access.offset, 4, false, true}, options);

@@ -7,8 +7,8 @@
 
 namespace {
 
-using oracle::at;
 using oracle::expect_rejected;
+using oracle::to_size_t;
 using plait::Extents;
 using plait::Order;
 using plait::Region;
@@ -60,10 +60,10 @@ void check(const Extents& shape, Order order, const Region& region) {
     for (std::size_t d = 0; d < index.size(); ++d) {
       file += index[d] * section.strides[d];
       const int dimension = section.layout_dimension[d];
-      if (dimension >= 0) layout_index[at(dimension)] = index[d];
+      if (dimension >= 0) layout_index[to_size_t(dimension)] = index[d];
     }
     ASSERT_EQ(file, ascending[position]);
-    ASSERT_EQ(file, expected.files[at(oracle::dense_offset(layout_index, section.layout_shape, Order::kC))]);
+    ASSERT_EQ(file, expected.files[to_size_t(oracle::dense_offset(layout_index, section.layout_shape, Order::kC))]);
     ++position;
   });
   ASSERT_EQ(position, ascending.size());
@@ -79,7 +79,7 @@ void check(const Extents& shape, Order order, const Region& region) {
       for_each_file_run(section, begin, end, [&](const FileRun& run) {
         ASSERT_EQ(run.position, next);
         ASSERT_GT(run.elements, 0);
-        for (std::int64_t i = 0; i < run.elements; ++i) ASSERT_EQ(run.file + i, ascending[at(run.position + i)]);
+        for (std::int64_t i = 0; i < run.elements; ++i) ASSERT_EQ(run.file + i, ascending[to_size_t(run.position + i)]);
         next += run.elements;
       });
       ASSERT_EQ(next, end);
@@ -133,7 +133,7 @@ TEST(Section, BoxesOfEveryRange) {
           oracle::for_each_index(sides, [&](const Extents& index) {
             Extents shifted = index;
             for (std::size_t d = 0; d < shape.size(); ++d) shifted[d] += box.lo[d];
-            ASSERT_EQ(shifted, all[at(next)]);
+            ASSERT_EQ(shifted, all[to_size_t(next)]);
             ++next;
           });
         }

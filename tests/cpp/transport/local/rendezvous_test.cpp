@@ -55,7 +55,7 @@ std::vector<ReportedError> run_ranks(
 }
 
 TEST(Rendezvous, RanksAgreeWhenAllHaveArrived) {
-  const job_case::Meeting meeting;
+  const job_case::MeetingFolder meeting;
   for (int size = 1; size <= 5; ++size) {
     std::vector<Job> jobs;
     for (int rank = size - 1; rank >= 0; --rank) jobs.push_back({"case", size, rank});
@@ -76,13 +76,13 @@ TEST(Rendezvous, RanksAgreeWhenAllHaveArrived) {
 }
 
 TEST(Rendezvous, AFileThatNoProcessLocksIsReplaced) {
-  const job_case::Meeting meeting;
+  const job_case::MeetingFolder meeting;
   std::ofstream(meeting.folder() / "case.plait-job") << "plait-job 0 left by a job that was killed";
   for (const ReportedError& report : run_ranks({{"case", 2, 0}, {"case", 2, 1}}, 60)) EXPECT_EQ(report.text, "");
 }
 
 TEST(Rendezvous, ALockedFileOfAnotherFormatIsAnError) {
-  const job_case::Meeting meeting;
+  const job_case::MeetingFolder meeting;
   const std::string path = meeting.folder() / "case.plait-job";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_EQ(::write(file, "something else of today", 23), 23);
@@ -96,7 +96,7 @@ TEST(Rendezvous, ALockedFileOfAnotherFormatIsAnError) {
 }
 
 TEST(Rendezvous, AnUnlockedFileOfAnotherFormatIsNotRemoved) {
-  const job_case::Meeting meeting;
+  const job_case::MeetingFolder meeting;
   const std::filesystem::path path = meeting.folder() / "case.plait-job";
   std::ofstream(path) << "#!/bin/sh";
   EXPECT_EQ(run_ranks({{"case", 2, 0}}, 60)[0].code, EEXIST);
@@ -107,7 +107,7 @@ TEST(Rendezvous, AnUnlockedFileOfAnotherFormatIsNotRemoved) {
 
 /// The lock on the first byte stands for a rank that is stopped while it holds this lock.
 TEST(Rendezvous, ALockThatIsNotReleasedIsAnErrorInTime) {
-  const job_case::Meeting meeting;
+  const job_case::MeetingFolder meeting;
   const std::filesystem::path path = meeting.folder() / "case.plait-job";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_TRUE(plait::base::host::take_lock(file, {0, 1}));
@@ -123,7 +123,7 @@ TEST(Rendezvous, ALockThatIsNotReleasedIsAnErrorInTime) {
 }
 
 TEST(Rendezvous, MissingRanksAreNamed) {
-  const job_case::Meeting meeting;
+  const job_case::MeetingFolder meeting;
   const auto reports = run_ranks({{"case", 4, 3}, {"case", 4, 1}}, 0.3);
   for (const ReportedError& report : reports) {
     EXPECT_EQ(report.code, ETIMEDOUT);
@@ -133,7 +133,7 @@ TEST(Rendezvous, MissingRanksAreNamed) {
 }
 
 TEST(Rendezvous, DifferentSizesAreAnErrorOnAllRanks) {
-  const job_case::Meeting meeting;
+  const job_case::MeetingFolder meeting;
   for (const ReportedError& report : run_ranks({{"case", 2, 0}, {"case", 3, 1}}, 60)) {
     EXPECT_EQ(report.kind, ErrorKind::kArgument);
     EXPECT_NE(report.text.find("give all of them the same PLAIT_SIZE"), std::string::npos);
@@ -141,19 +141,19 @@ TEST(Rendezvous, DifferentSizesAreAnErrorOnAllRanks) {
 }
 
 TEST(Rendezvous, ADuplicateRankIsAnErrorOnAllRanks) {
-  const job_case::Meeting meeting;
+  const job_case::MeetingFolder meeting;
   for (const ReportedError& report : run_ranks({{"case", 3, 1}, {"case", 3, 1}}, 60))
     EXPECT_EQ(report.code, EADDRINUSE);
 }
 
 TEST(Rendezvous, ARankMayRetryAfterATimeout) {
-  const job_case::Meeting meeting;
+  const job_case::MeetingFolder meeting;
   EXPECT_EQ(run_ranks({{"case", 2, 1}}, 0.1)[0].code, ETIMEDOUT);
   for (const ReportedError& report : run_ranks({{"case", 2, 1}, {"case", 2, 0}}, 60)) EXPECT_EQ(report.text, "");
 }
 
 TEST(Rendezvous, RemovesOnlyJobFilesThatNoProcessLocks) {
-  const job_case::Meeting meeting;
+  const job_case::MeetingFolder meeting;
   std::ofstream(meeting.folder() / "left.plait-job") << "plait-job 1";
   std::ofstream(meeting.folder() / "begun.plait-job") << "";
   std::ofstream(meeting.folder() / "batch.plait-job") << "something";

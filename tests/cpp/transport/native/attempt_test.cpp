@@ -41,14 +41,14 @@ class AuthenticatingServer {
     ServerHandshake handshake(key_);
     for (auto status = ServerHandshake::Status::kMore; status != ServerHandshake::Status::kProved;) {
       const auto buffer = handshake.input_space();
-      ASSERT_EQ(receive_all(caller.number(), buffer, soon()), 0);
+      ASSERT_EQ(receive_all(caller.number(), buffer, test_deadline()), 0);
       status = handshake.process_input(buffer.size());
       if (status == ServerHandshake::Status::kAnswer) {
-        ASSERT_EQ(send_all(caller.number(), handshake.answer(), soon()), 0);
+        ASSERT_EQ(send_all(caller.number(), handshake.answer(), test_deadline()), 0);
       }
     }
     if (!accept) return;
-    ASSERT_EQ(send_all(caller.number(), std::as_bytes(std::span(kAcceptance)), soon()), 0);
+    ASSERT_EQ(send_all(caller.number(), std::as_bytes(std::span(kAcceptance)), test_deadline()), 0);
     last_ = std::move(caller);
   }
 
@@ -62,14 +62,14 @@ class AuthenticatingServer {
 TEST(NativeAttempt, RetriesIfAServerDropsIt) {
   const Key key = Key::random();
   const AuthenticatingServer server(key, 3, true);
-  const AttemptResult result = connect_to_server(Address{Address::Local{server.local}}, key, soon());
+  const AttemptResult result = connect_to_server(Address{Address::Local{server.local}}, key, test_deadline());
   EXPECT_GE(result.socket.number(), 0) << result.why;
 }
 
 TEST(NativeAttempt, FailsIfAServerNeverAccepts) {
   const Key key = Key::random();
   const AuthenticatingServer server(key, 10, false);
-  const AttemptResult result = connect_to_server(Address{Address::Local{server.local}}, key, soon());
+  const AttemptResult result = connect_to_server(Address{Address::Local{server.local}}, key, test_deadline());
   EXPECT_LT(result.socket.number(), 0);
   EXPECT_EQ(result.code, ECONNRESET);
   EXPECT_TRUE(result.was_closed);

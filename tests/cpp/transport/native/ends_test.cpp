@@ -57,14 +57,14 @@ TEST_P(NativeEnds, AServerNoticesAKilledClientAtOnce) {
   TestServer served;
   // The child makes the connection itself, because a forked child cannot use a connection of its parent.
   Child child([&] {
-    const auto link = Link::connect(served.only(GetParam()), served.key, soon());
+    const auto link = Link::connect(served.endpoints_by(GetParam()), served.key, test_deadline());
     send(*link, {1, 0, 0, 0}, {});
     ::pause();
   });
-  ASSERT_TRUE(served.service->until([&] { return served.service->frames == 1; }));
+  ASSERT_TRUE(served.service->wait_until([&] { return served.service->frames == 1; }));
   const auto begin = Clock::now();
   child.kill();
-  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }));
+  EXPECT_TRUE(served.service->wait_until([&] { return served.service->reasons.size() == 1; }));
   EXPECT_LT(Clock::now() - begin, seconds(8));
 }
 
@@ -88,20 +88,20 @@ TEST_P(NativeEnds, AClientNoticesAKilledServerAtOnce) {
   ::close(pipe[1]);
   Endpoints to = Endpoints::parse(text);
   std::erase_if(to.addresses, [&](const std::string& address) { return !address.starts_with(GetParam()); });
-  const auto link = Link::connect(to, key, soon());
+  const auto link = Link::connect(to, key, test_deadline());
   EXPECT_FALSE(link->is_closed_by_peer());
   std::thread killer([&] {
     std::this_thread::sleep_for(milliseconds(50));
     child.kill();
   });
   const auto begin = Clock::now();
-  const std::string error = catch_error([&] { link->receive(soon()); });
+  const std::string error = catch_error([&] { link->receive(test_deadline()); });
   EXPECT_LT(Clock::now() - begin, seconds(8));
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;
   EXPECT_NE(error.find(to.name), std::string::npos) << error;
   EXPECT_TRUE(link->is_closed_by_peer());
   killer.join();
-  const std::string reconnect_error = catch_error([&] { Link::connect(to, key, soon()); });
+  const std::string reconnect_error = catch_error([&] { Link::connect(to, key, test_deadline()); });
   EXPECT_TRUE(reconnect_error.starts_with(std::to_string(ECONNREFUSED))) << reconnect_error;
 }
 
@@ -128,9 +128,9 @@ TEST_P(NativeEnds, AForkedChildKeepsNoConnectionOpen) {
   ::close(pipe[1]);
   EXPECT_EQ(reply, 'y');
   send(*link, {1, 0, 0, 0}, {});  // the parent's connection still works
-  EXPECT_TRUE(served.service->until([&] { return served.service->frames == 1; }));
+  EXPECT_TRUE(served.service->wait_until([&] { return served.service->frames == 1; }));
   link.reset();
-  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }, seconds(2)));
+  EXPECT_TRUE(served.service->wait_until([&] { return served.service->reasons.size() == 1; }, seconds(2)));
 }
 
 TEST_P(NativeEnds, AServerStopsWithQueuedFrames) {
@@ -161,7 +161,7 @@ TEST_P(NativeEnds, AServerStopsWithQueuedFrames) {
   peer->close();
   EXPECT_EQ(ended, 4);
   const std::string error = catch_error([&] {
-    while (true) take_body(*link, link->receive(soon()));
+    while (true) receive_body(*link, link->receive(test_deadline()));
   });
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;
 }
@@ -175,7 +175,7 @@ TEST_P(NativeEnds, APeerThatDoesNotReadIsClosedAfterATimeLimit) {
   for (int i = 0; i < 30; ++i) peer->send({2, 0, 0, 0}, body);
   const auto begin = Clock::now();
   peer->close();
-  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }));
+  EXPECT_TRUE(served.service->wait_until([&] { return served.service->reasons.size() == 1; }));
   EXPECT_GE(Clock::now() - begin, milliseconds(900));
   EXPECT_LT(Clock::now() - begin, seconds(8));
 }
@@ -188,14 +188,14 @@ TEST_P(NativeEnds, ManyConnectionsOpenAndClose) {
     threads.emplace_back([&served, thread] {
       for (unsigned i = 0; i < 20; ++i) {
         const auto link = served.connect(GetParam());
-        const Bytes body = some_bytes(i * 1000, thread);
+        const Bytes body = make_bytes(i * 1000, thread);
         send(*link, {1, 0, i, 0}, body);
         if (i % 2 == 1) continue;
-        EXPECT_EQ(take_body(*link, link->receive(soon())), body);
+        EXPECT_EQ(receive_body(*link, link->receive(test_deadline())), body);
       }
     });
   for (std::thread& running : threads) running.join();
-  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 60; }));
+  EXPECT_TRUE(served.service->wait_until([&] { return served.service->reasons.size() == 60; }));
   EXPECT_EQ(served.server->rejected(), 0);
 }
 

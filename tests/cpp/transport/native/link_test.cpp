@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 class NativeLink : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (served.only(GetParam()).addresses.empty()) GTEST_SKIP() << "this host has no such address";
+    if (served.endpoints_by(GetParam()).addresses.empty()) GTEST_SKIP() << "this host has no such address";
     link = served.connect(GetParam());
   }
 
@@ -49,14 +49,14 @@ TEST_P(NativeLink, FramesOfAllSizesComeBack) {
   unsigned tag = 0;
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{23}, std::size_t{4096},
                                   std::size_t{65536}, std::size_t{300'001}, std::size_t{kMaxReceive}}) {
-    const Bytes body = some_bytes(bytes, ++tag);
+    const Bytes body = make_bytes(bytes, ++tag);
     send(*link, {7, 40, tag, 0}, body);
-    const FrameHead head = link->receive(soon());
+    const FrameHead head = link->receive(test_deadline());
     EXPECT_EQ(head.kind, 7U);
     EXPECT_EQ(head.flags, 41U);
     EXPECT_EQ(head.tag, tag);
     ASSERT_EQ(head.bytes, bytes);
-    EXPECT_EQ(take_body(*link, head), body);
+    EXPECT_EQ(receive_body(*link, head), body);
   }
 }
 
@@ -67,24 +67,24 @@ TEST_P(NativeLink, ManyFramesKeepTheirBoundaries) {
   };
   Bytes expected;
   for (unsigned i = 0; i < 2000; ++i) {
-    const Bytes body = some_bytes((i * 37) % 500, i);
+    const Bytes body = make_bytes((i * 37) % 500, i);
     expected.insert(expected.end(), body.begin(), body.end());
     send(*link, {i == 1999 ? 2U : 1U, 0, i, 0}, body);
   }
-  EXPECT_EQ(take_body(*link, link->receive(soon())), expected);
+  EXPECT_EQ(receive_body(*link, link->receive(test_deadline())), expected);
 }
 
 TEST_P(NativeLink, PartsAreGatheredAndScattered) {
   served.service->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
-  all = some_bytes(700'000);
+  all = make_bytes(700'000);
   std::vector<std::span<const std::byte>> from;
   for (std::size_t at = 0, i = 0; at < all.size(); ++i) {
     const std::size_t bytes = std::min((i * 13) % 600, all.size() - at);  // some are empty
     from.push_back(std::span(all).subspan(at, bytes));
     at += bytes;
   }
-  link->send({1, 0, 0, 0}, from, soon());
-  ASSERT_EQ(link->receive(soon()).bytes, all.size());
+  link->send({1, 0, 0, 0}, from, test_deadline());
+  ASSERT_EQ(link->receive(test_deadline()).bytes, all.size());
   Bytes received(all.size());
   std::vector<std::span<std::byte>> into;
   for (std::size_t at = 0, i = 0; at < received.size(); ++i) {
@@ -93,8 +93,8 @@ TEST_P(NativeLink, PartsAreGatheredAndScattered) {
     at += bytes;
   }
   // In two calls, like callers that check the beginning of a frame first.
-  link->receive_body(std::span(into).first(3), soon());
-  link->receive_body(std::span(into).subspan(3), soon());
+  link->receive_body(std::span(into).first(3), test_deadline());
+  link->receive_body(std::span(into).subspan(3), test_deadline());
   EXPECT_EQ(received, all);
 }
 
@@ -108,7 +108,7 @@ TEST_P(NativeLink, SmallFramesOvertakeStreams) {
             for (std::size_t i = 0; i < into.size(); ++i) into[i] = byte_at(offset + i);
             return true;
           },
-          [&](bool whole) { served.service->note([&] { is_done = whole; }); });
+          [&](bool whole) { served.service->update([&] { is_done = whole; }); });
     } else {
       peer->send({20, 0, head.tag, 0}, {});
     }
@@ -118,7 +118,7 @@ TEST_P(NativeLink, SmallFramesOvertakeStreams) {
   std::uint64_t answered_at = 0;
   Bytes piece;
   while (received < kAll || answered_at == 0) {
-    const FrameHead head = link->receive(soon());
+    const FrameHead head = link->receive(test_deadline());
     if (head.kind == 20) {
       answered_at = received;
       EXPECT_EQ(head.tag, 5U);
@@ -129,7 +129,7 @@ TEST_P(NativeLink, SmallFramesOvertakeStreams) {
     ASSERT_EQ(head.tag, 77U);
     ASSERT_EQ(head.bytes, std::min(kMaxStream, kAll - received));
     piece.resize(head.bytes);
-    take(*link, piece);
+    receive_into(*link, piece);
     for (std::size_t i = 0; i < piece.size(); i += 997) ASSERT_EQ(piece[i], byte_at(received + i));
     ASSERT_EQ(piece.back(), byte_at(received + piece.size() - 1));
     if (received == 0) send(*link, {2, 0, 5, 0}, {});
@@ -138,7 +138,7 @@ TEST_P(NativeLink, SmallFramesOvertakeStreams) {
   EXPECT_EQ(received, kAll);
   EXPECT_GT(answered_at, 0U);
   EXPECT_LT(answered_at, kAll / 2) << "the answer waited for the stream";
-  EXPECT_TRUE(served.service->until([&] { return is_done; }));
+  EXPECT_TRUE(served.service->wait_until([&] { return is_done; }));
 }
 
 TEST_P(NativeLink, StreamsOfOnePeerFollowEachOther) {
@@ -156,8 +156,8 @@ TEST_P(NativeLink, StreamsOfOnePeerFollowEachOther) {
   std::vector<unsigned> ended;
   std::vector<Bytes> received(4);
   while (ended.size() < 4) {
-    const FrameHead head = link->receive(soon());
-    const Bytes body = take_body(*link, head);
+    const FrameHead head = link->receive(test_deadline());
+    const Bytes body = receive_body(*link, head);
     if (head.kind < 100) {
       EXPECT_EQ(head.kind, ended.size() > 2 ? 3U : ended.empty() ? 0U : 1U);
       received[head.kind].insert(received[head.kind].end(), body.begin(), body.end());
@@ -167,7 +167,7 @@ TEST_P(NativeLink, StreamsOfOnePeerFollowEachOther) {
     }
   }
   EXPECT_EQ(ended, (std::vector<unsigned>{0, 1, 2, 3}));
-  for (const unsigned i : {0U, 1U, 3U}) EXPECT_EQ(received[i], some_bytes(1'000'000, i));
+  for (const unsigned i : {0U, 1U, 3U}) EXPECT_EQ(received[i], make_bytes(1'000'000, i));
   EXPECT_TRUE(received[2].empty());
 }
 
@@ -175,12 +175,12 @@ TEST_P(NativeLink, AStreamThatFailsEndsTheConnection) {
   served.service->on_frame = [&](const auto& peer, const FrameHead&, auto) {
     peer->stream(
         {1, 0, 0, 0}, 1'000'000, [](std::uint64_t offset, std::span<std::byte>) { return offset == 0; },
-        [&](bool whole) { served.service->note([&] { is_done = !whole; }); });
+        [&](bool whole) { served.service->update([&] { is_done = !whole; }); });
   };
   send(*link, {1, 0, 0, 0}, {});
-  take_body(*link, link->receive(soon()));
-  EXPECT_TRUE(catch_error([&] { link->receive(soon()); }).starts_with(std::to_string(ECONNRESET)));
-  EXPECT_TRUE(served.service->until([&] { return is_done && served.service->reasons.size() == 1; }));
+  receive_body(*link, link->receive(test_deadline()));
+  EXPECT_TRUE(catch_error([&] { link->receive(test_deadline()); }).starts_with(std::to_string(ECONNRESET)));
+  EXPECT_TRUE(served.service->wait_until([&] { return is_done && served.service->reasons.size() == 1; }));
 }
 
 TEST_P(NativeLink, DescriptorsArriveWithTheirFrames) {
@@ -189,15 +189,15 @@ TEST_P(NativeLink, DescriptorsArriveWithTheirFrames) {
   ASSERT_GE(file, 0);
   ASSERT_EQ(::write(file, kText.data(), kText.size()), static_cast<ssize_t>(kText.size()));
   served.service->on_frame = [&](const auto& peer, const FrameHead& head, auto) {
-    const Bytes body = some_bytes(head.tag);
+    const Bytes body = make_bytes(head.tag);
     for (std::uint32_t i = 0; i < 40; ++i) peer->send({i, 0, 0, 0}, body, i % 3 == 1 ? file : -1);
   };
   for (const std::uint64_t bytes : {0, 50'000}) {
     send(*link, {0, 0, bytes, 0}, {});
     for (std::uint32_t i = 0; i < 40; ++i) {
-      const FrameHead head = link->receive(soon());
+      const FrameHead head = link->receive(test_deadline());
       ASSERT_EQ(head.kind, i);
-      EXPECT_EQ(take_body(*link, head), some_bytes(bytes));
+      EXPECT_EQ(receive_body(*link, head), make_bytes(bytes));
       const base::Descriptor descriptor = link->take_descriptor();
       ASSERT_EQ(descriptor.number() >= 0, link->is_local() && i % 3 == 1) << i;
       if (descriptor.number() < 0) continue;
@@ -219,34 +219,34 @@ TEST_P(NativeLink, ManyThreadsSendAtOnce) {
   for (unsigned thread = 0; thread < kThreads; ++thread)
     threads.emplace_back([&peer, thread] {
       for (unsigned i = 0; i < kFrames; ++i)
-        peer->send({thread, 0, i, 0}, some_bytes((i * 97) % 5000, thread * 1000 + i));
+        peer->send({thread, 0, i, 0}, make_bytes((i * 97) % 5000, thread * 1000 + i));
     });
   std::vector<unsigned> next(kThreads);
   for (unsigned i = 0; i < kThreads * kFrames; ++i) {
-    const FrameHead head = link->receive(soon());
+    const FrameHead head = link->receive(test_deadline());
     ASSERT_LT(head.kind, kThreads);
     EXPECT_EQ(head.tag, next[head.kind]++);  // the frames of one thread arrive in order
-    EXPECT_EQ(take_body(*link, head),
-              some_bytes((head.tag * 97) % 5000, static_cast<unsigned>(head.kind * 1000 + head.tag)));
+    EXPECT_EQ(receive_body(*link, head),
+              make_bytes((head.tag * 97) % 5000, static_cast<unsigned>(head.kind * 1000 + head.tag)));
   }
   for (std::thread& sender : threads) sender.join();
 }
 
 TEST_P(NativeLink, ClosingSendsQueuedFramesFirst) {
   served.service->on_frame = [&](const auto& peer, const FrameHead&, auto) {
-    for (unsigned i = 0; i < 30; ++i) peer->send({i, 0, 0, 0}, some_bytes(100'000, i));
+    for (unsigned i = 0; i < 30; ++i) peer->send({i, 0, 0, 0}, make_bytes(100'000, i));
     peer->close();
     peer->send({99, 0, 0, 0}, {});  // not sent, because the peer is closed
   };
   send(*link, {1, 0, 0, 0}, {});
   for (unsigned i = 0; i < 30; ++i) {
-    const FrameHead head = link->receive(soon());
+    const FrameHead head = link->receive(test_deadline());
     ASSERT_EQ(head.kind, i);
-    EXPECT_EQ(take_body(*link, head), some_bytes(100'000, i));
+    EXPECT_EQ(receive_body(*link, head), make_bytes(100'000, i));
   }
-  const std::string error = catch_error([&] { link->receive(soon()); });
+  const std::string error = catch_error([&] { link->receive(test_deadline()); });
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;
-  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }));
+  EXPECT_TRUE(served.service->wait_until([&] { return served.service->reasons.size() == 1; }));
 }
 
 TEST_P(NativeLink, WaitsAreBounded) {
@@ -254,10 +254,10 @@ TEST_P(NativeLink, WaitsAreBounded) {
   const std::string late = catch_error([&] { link->receive(in(milliseconds(50))); });
   EXPECT_TRUE(late.starts_with(std::to_string(ETIMEDOUT))) << late;
   EXPECT_GE(Clock::now() - begin, milliseconds(50));
-  const std::string again = catch_error([&] { link->receive(soon()); });
+  const std::string again = catch_error([&] { link->receive(test_deadline()); });
   EXPECT_TRUE(again.starts_with(std::to_string(ECONNRESET))) << again;
   EXPECT_TRUE(link->is_closed_by_peer());
-  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }));
+  EXPECT_TRUE(served.service->wait_until([&] { return served.service->reasons.size() == 1; }));
 }
 
 std::atomic<Clock::rep> interrupted_at{0};  // 0: never
@@ -266,7 +266,7 @@ TEST_P(NativeLink, AnInterruptionEndsAWait) {
   interrupted_at = in(milliseconds(100)).time_since_epoch().count();
   base::set_interruption_check([] { return Clock::now().time_since_epoch().count() > interrupted_at; });
   const auto begin = Clock::now();
-  const std::string error = catch_error([&] { link->receive(soon()); });
+  const std::string error = catch_error([&] { link->receive(test_deadline()); });
   base::set_interruption_check(nullptr);
   EXPECT_TRUE(error.starts_with(std::to_string(EINTR))) << error;
   EXPECT_LT(Clock::now() - begin, milliseconds(1500));  // 200 ms on an idle machine
@@ -276,14 +276,14 @@ TEST_P(NativeLink, WrongUseIsAnError) {
   const Bytes body(kMaxReceive + 1);
   EXPECT_NE(catch_error([&] { send(*link, {}, body); }).find("send several"), std::string::npos);
   served.service->on_frame = [](const auto& peer, const FrameHead& head, auto frame) { peer->send(head, frame); };
-  send(*link, {}, some_bytes(10));
-  EXPECT_EQ(link->receive(soon()).bytes, 10U);
+  send(*link, {}, make_bytes(10));
+  EXPECT_EQ(link->receive(test_deadline()).bytes, 10U);
   Bytes buffer(11);
-  EXPECT_NE(catch_error([&] { take(*link, buffer); }).find("10 more bytes; 11"), std::string::npos);
-  EXPECT_NE(catch_error([&] { link->receive(soon()); }).find("10 unread bytes"), std::string::npos);
+  EXPECT_NE(catch_error([&] { receive_into(*link, buffer); }).find("10 more bytes; 11"), std::string::npos);
+  EXPECT_NE(catch_error([&] { link->receive(test_deadline()); }).find("10 unread bytes"), std::string::npos);
   buffer.resize(10);
-  take(*link, buffer);
-  EXPECT_EQ(buffer, some_bytes(10));
+  receive_into(*link, buffer);
+  EXPECT_EQ(buffer, make_bytes(10));
 }
 
 }  // namespace

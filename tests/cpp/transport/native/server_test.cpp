@@ -44,7 +44,7 @@ TEST(NativeServer, HasEndpointsThatClientsCanUse) {
   for (std::size_t i = 0; i < endpoints.addresses.size(); ++i) {
     Endpoints single = endpoints;
     single.addresses = {endpoints.addresses[i]};
-    EXPECT_NO_THROW(Link::connect(single, everywhere.key, soon())) << endpoints.addresses[i];
+    EXPECT_NO_THROW(Link::connect(single, everywhere.key, test_deadline())) << endpoints.addresses[i];
   }
 }
 
@@ -53,9 +53,9 @@ TEST(NativeServer, OnAnotherHostIsNotReachedLocally) {
   Endpoints far = served.server->endpoints();
   far.host = "another";
   EXPECT_FALSE(far.is_on_this_host());
-  EXPECT_FALSE(Link::connect(far, served.key, soon())->is_local());
+  EXPECT_FALSE(Link::connect(far, served.key, test_deadline())->is_local());
   far.addresses.resize(1);
-  const std::string error = catch_error([&] { Link::connect(far, served.key, soon()); });
+  const std::string error = catch_error([&] { Link::connect(far, served.key, test_deadline()); });
   EXPECT_NE(error.find("only processes of its host reach that"), std::string::npos) << error;
 }
 
@@ -63,12 +63,12 @@ TEST(NativeServer, IsReachedOnlyThroughTheSelectedNetwork) {
   if (base::host::own_addresses().empty())
     GTEST_SKIP() << "this host has no address but those of the loopback interface";
   TestServer served("127.0.0.0/8");
-  Endpoints other = served.only("tcp:");
+  Endpoints other = served.endpoints_by("tcp:");
   ASSERT_EQ(other.addresses.size(), 1U);
-  EXPECT_NO_THROW(Link::connect(other, served.key, soon()));
+  EXPECT_NO_THROW(Link::connect(other, served.key, test_deadline()));
   other.addresses = {
       Address{Address::Tcp{base::host::own_addresses().front(), parse_port(other.addresses.front())}}.text()};
-  const std::string error = catch_error([&] { Link::connect(other, served.key, soon()); });
+  const std::string error = catch_error([&] { Link::connect(other, served.key, test_deadline()); });
   EXPECT_NE(error.find("connection was closed"), std::string::npos) << error;
   EXPECT_GE(served.server->rejected(), 1);
 }
@@ -96,7 +96,7 @@ TEST(NativeServer, UsesAPortOfTheRange) {
   }
   ASSERT_EQ(servers.size(), 2U);
   for (const auto& served : servers) {
-    const std::uint16_t port = parse_port(served->only("tcp:").addresses.front());
+    const std::uint16_t port = parse_port(served->endpoints_by("tcp:").addresses.front());
     EXPECT_TRUE(port == options.first_port || port == options.last_port);
     EXPECT_NO_THROW(served->connect("tcp:"));
   }
@@ -124,13 +124,14 @@ TEST(NativeServer, ErrorsNameEachAddressThatWasTried) {
     gone = served.server->endpoints();
     key = served.key;
   }
-  const std::string error = catch_error([&] { Link::connect(gone, key, soon()); });
+  const std::string error = catch_error([&] { Link::connect(gone, key, test_deadline()); });
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNREFUSED))) << error;
   for (const std::string& address : gone.addresses)
     EXPECT_NE(error.find(address + ": no process listens there"), std::string::npos) << error;
   EXPECT_NE(error.find("process on " + gone.name), std::string::npos) << error;
   gone.addresses.clear();
-  EXPECT_NE(catch_error([&] { Link::connect(gone, key, soon()); }).find("it has no address"), std::string::npos);
+  EXPECT_NE(catch_error([&] { Link::connect(gone, key, test_deadline()); }).find("it has no address"),
+            std::string::npos);
 }
 
 TEST(NativeServer, AnAddressThatDoesNotAnswerUsesItsShareOfTheTime) {
@@ -144,7 +145,7 @@ TEST(NativeServer, AnAddressThatDoesNotAnswerUsesItsShareOfTheTime) {
   ASSERT_EQ(::bind(full, reinterpret_cast<sockaddr*>(&any), length), 0);
   ASSERT_EQ(::listen(full, 0), 0);
   ASSERT_EQ(::getsockname(full, reinterpret_cast<sockaddr*>(&any), &length), 0);
-  Endpoints to = served.only("tcp:127.");
+  Endpoints to = served.endpoints_by("tcp:127.");
   to.addresses.insert(to.addresses.begin(), "tcp:127.0.0.1:" + std::to_string(ntohs(any.sin_port)));
   const auto begin = Clock::now();
   EXPECT_NO_THROW(Link::connect(to, served.key, in(milliseconds(600))));
@@ -161,13 +162,13 @@ TEST(NativeServer, RunsPostedFunctionsOnItsThread) {
     served.server->post([&, i] {
       sigset_t signals;
       pthread_sigmask(SIG_SETMASK, nullptr, &signals);
-      served.service->note([&] {
+      served.service->update([&] {
         server_thread = std::this_thread::get_id();
         blocked = sigismember(&signals, SIGTERM) == 1 && sigismember(&signals, SIGUSR1) == 1;
         order.push_back(i);
       });
     });
-  EXPECT_TRUE(served.service->until([&] { return order.size() == 100; }));
+  EXPECT_TRUE(served.service->wait_until([&] { return order.size() == 100; }));
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
   EXPECT_TRUE(blocked);
   EXPECT_NE(server_thread, std::this_thread::get_id());
@@ -189,11 +190,11 @@ TEST(NativeServer, KeepsServingWithoutFreeDescriptors) {
   ::close(next);
   const rlimit none{static_cast<rlim_t>(next), before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  const auto address = Address::parse(served.only("local:").addresses.front()).value();
+  const auto address = Address::parse(served.endpoints_by("local:").addresses.front()).value();
   const base::host::LocalAddress to(std::get<Address::Local>(address.where).name);
   EXPECT_EQ(::connect(waiting, to.name(), to.length), 0);
-  send(*link, {1, 0, 0, 0}, some_bytes(100));
-  EXPECT_EQ(take_body(*link, link->receive(soon())), some_bytes(100));
+  send(*link, {1, 0, 0, 0}, make_bytes(100));
+  EXPECT_EQ(receive_body(*link, link->receive(test_deadline())), make_bytes(100));
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   ::close(waiting);
   const auto begin = Clock::now();
@@ -217,7 +218,7 @@ TEST(NativeServer, StopsReadingFromAPeerThatReadsNoAnswers) {
       };
       peer->stream({1, 0, head.tag, 0}, kAnswer, produce, nullptr);
     };
-    const Bytes request = some_bytes(1000);
+    const Bytes request = make_bytes(1000);
     auto greedy = served.connect(carrier);
     std::size_t sent_requests = 0;
     const std::string error = catch_error([&] {
@@ -240,15 +241,15 @@ TEST(NativeServer, StopsReadingFromAPeerThatReadsNoAnswers) {
     for (std::uint64_t i = 0; i < kRequests; ++i) {
       std::uint64_t received = 0;
       while (received < kAnswer) {
-        const FrameHead head = other->receive(soon());
+        const FrameHead head = other->receive(test_deadline());
         ASSERT_EQ(head.tag, i);
-        const Bytes body = take_body(*other, head);
+        const Bytes body = receive_body(*other, head);
         ASSERT_EQ(body.back(), byte_at(received + body.size() - 1));
         received += body.size();
       }
     }
     greedy.reset();
-    EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }));
+    EXPECT_TRUE(served.service->wait_until([&] { return served.service->reasons.size() == 1; }));
   }
 }
 

@@ -141,7 +141,7 @@ void meet(Transport& transport) {
 
 template <typename Condition>
 bool soon_true(Condition&& condition) {
-  const auto limit = soon();
+  const auto limit = test_deadline();
   while (!condition() && Clock::now() < limit) std::this_thread::sleep_for(milliseconds(1));
   return condition();
 }
@@ -151,7 +151,7 @@ void call_in_all_sizes(Transport& transport) {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{4000}, std::size_t{70'000},
                                   std::size_t{1} << 20, std::size_t{5'000'001}}) {
     for (int to = 0; to < transport.size(); ++to) {
-      const Bytes payload = some_bytes(bytes, static_cast<unsigned>(to));
+      const Bytes payload = make_bytes(bytes, static_cast<unsigned>(to));
       Bytes buffer(bytes);
       CallRecorder recorder;
       end.active->call(call_to(to, recorder, payload, buffer));
@@ -181,7 +181,7 @@ TEST(NativeActive, ManyPendingCallsAreQueued) {
     std::deque<Bytes> payloads;
     for (std::size_t i = 0; i < kCalls; ++i) {
       const std::size_t bytes = i % 7 == 0 ? 200'000 : i;
-      payloads.push_back(some_bytes(bytes, static_cast<unsigned>(i)));
+      payloads.push_back(make_bytes(bytes, static_cast<unsigned>(i)));
       buffers.emplace_back(bytes);
       end.active->call(call_to(static_cast<int>(i % 4), recorders[i], payloads[i], buffers[i]));
     }
@@ -196,7 +196,7 @@ TEST(NativeActive, ManyPendingCallsAreQueued) {
 TEST(NativeActive, RejectionsStateAReason) {
   thread::run_team(2, [](Transport& transport) {
     End end(transport);
-    const Bytes payload = some_bytes(100'000);
+    const Bytes payload = make_bytes(100'000);
     for (const bool has_payload : {false, true}) {
       CallRecorder recorder;
       Bytes buffer(10);
@@ -215,7 +215,7 @@ TEST(NativeActive, PayloadsWaitUntilTheyAreTaken) {
     if (transport.rank() == 0) end.echo->hold = true;
     meet(transport);
     if (transport.rank() == 1) {
-      const Bytes payload = some_bytes(3'000'000);
+      const Bytes payload = make_bytes(3'000'000);
       std::array<Bytes, 3> buffers{Bytes(3'000'000), Bytes(3'000'000), Bytes(5)};
       std::array<CallRecorder, 3> recorders;
       end.active->call(call_to(0, recorders[0], payload, buffers[0]));

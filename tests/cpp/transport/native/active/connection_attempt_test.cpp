@@ -89,7 +89,7 @@ class NativeConnectionAttempt : public ::testing::Test {
     return attempt;
   }
   State outcome(ConnectionAttempt& attempt) {
-    const auto limit = soon();
+    const auto limit = test_deadline();
     while (attempt.state() == State::kTrying && Clock::now() < limit) loop.turn();
     return attempt.state();
   }
@@ -109,7 +109,7 @@ class NativeConnectionAttempt : public ::testing::Test {
 TEST_F(NativeConnectionAttempt, ConnectsToAServerWithTheSameKey) {
   for (const std::string carrier : {"local:", "tcp:127."}) {
     TestServer served;
-    const auto addresses = served.only(carrier).addresses;
+    const auto addresses = served.endpoints_by(carrier).addresses;
     ASSERT_FALSE(addresses.empty());
     const auto attempt = begin(addresses, served.key);
     ASSERT_EQ(outcome(*attempt), State::kConnected) << attempt->describe_results();
@@ -132,7 +132,7 @@ TEST_F(NativeConnectionAttempt, ARefusedConnectionFailsAtOnce) {
 
 TEST_F(NativeConnectionAttempt, FailsAtAServerWithAnotherKey) {
   TestServer served;
-  const auto attempt = begin(served.only("local:").addresses, key);
+  const auto attempt = begin(served.endpoints_by("local:").addresses, key);
   EXPECT_EQ(outcome(*attempt), State::kRefused);
   EXPECT_NE(attempt->describe_results().find("another key"), std::string::npos) << attempt->describe_results();
 }
@@ -143,7 +143,8 @@ TEST_F(NativeConnectionAttempt, SkipsAddressesOfOtherServers) {
   TestServer other;
   TestServer served;
   const auto attempt = begin(
-      {gone.text, other.only("tcp:127.").addresses.front(), served.only("tcp:127.").addresses.front()}, served.key);
+      {gone.text, other.endpoints_by("tcp:127.").addresses.front(), served.endpoints_by("tcp:127.").addresses.front()},
+      served.key);
   EXPECT_EQ(outcome(*attempt), State::kConnected) << attempt->describe_results();
 }
 

@@ -64,7 +64,7 @@ TEST(NativeFrameInput, FramesAreReassembledFromPiecesOfAnySize) {
   const std::vector<std::size_t> sizes{0, 1, 16, 17, 40, 2048, 5000, 70'000, 3};
   Bytes all;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const Bytes frame = framed(1, i, some_bytes(sizes[i], static_cast<unsigned>(i)));
+    const Bytes frame = framed(1, i, make_bytes(sizes[i], static_cast<unsigned>(i)));
     all.insert(all.end(), frame.begin(), frame.end());
   }
   for (const std::size_t max_bytes : {1U, 7U, 24U, 100U, 4096U, 1'000'000U}) {
@@ -75,16 +75,16 @@ TEST(NativeFrameInput, FramesAreReassembledFromPiecesOfAnySize) {
     ASSERT_EQ(receiver.order.size(), sizes.size()) << max_bytes;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       EXPECT_EQ(receiver.order[i], i);
-      EXPECT_EQ(receiver.bodies[i], some_bytes(sizes[i], static_cast<unsigned>(i)));
+      EXPECT_EQ(receiver.bodies[i], make_bytes(sizes[i], static_cast<unsigned>(i)));
     }
   }
 }
 
 TEST(NativeFrameInput, ABodyWaitsForItsDestination) {
   for (const std::size_t bytes : {std::size_t{20}, std::size_t{3000}, std::size_t{9000}}) {
-    const Bytes body = some_bytes(bytes);
+    const Bytes body = make_bytes(bytes);
     Bytes all = framed(2, 1, body);
-    const Bytes next = framed(1, 2, some_bytes(5));
+    const Bytes next = framed(1, 2, make_bytes(5));
     all.insert(all.end(), next.begin(), next.end());
     FrameInput input;
     Bodies receiver;
@@ -101,7 +101,7 @@ TEST(NativeFrameInput, ABodyWaitsForItsDestination) {
 
 TEST(NativeFrameInput, InvalidFramesEndTheInput) {
   for (const std::uint32_t kind : {9U, 8U, 7U}) {
-    const Bytes all = framed(kind, 1, some_bytes(40));
+    const Bytes all = framed(kind, 1, make_bytes(40));
     FrameInput input;
     Bodies receiver;
     std::span<const std::byte> rest(all);

@@ -66,14 +66,14 @@ class NativeUnauthenticated : public ::testing::Test {
     return result;
   }
   bool wait_for_rejected(std::int64_t count) {
-    const auto limit = soon();
+    const auto limit = test_deadline();
     while (served.server->rejected() < count && Clock::now() < limit) std::this_thread::sleep_for(milliseconds(1));
     return served.server->rejected() == count;
   }
   /// Expects that the server answers a client that knows the key.
   void expect_service(Link& link) {
-    send(link, {1, 0, 0, 0}, some_bytes(1000));
-    EXPECT_EQ(take_body(link, link.receive(soon())), some_bytes(1000));
+    send(link, {1, 0, 0, 0}, make_bytes(1000));
+    EXPECT_EQ(receive_body(link, link.receive(test_deadline())), make_bytes(1000));
   }
   void echo() {
     served.service->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
@@ -96,7 +96,7 @@ TEST_F(NativeUnauthenticatedTimeout, ClientsAreRejectedAtTheFirstWrongByte) {
           std::string_view("\0\0\0\0", 4), std::string_view("\x93PLAIT\r!")}) {
       const base::Descriptor socket = connect_raw(address);
       const auto begin = Clock::now();
-      ASSERT_EQ(send_all(socket.number(), as_raw_bytes(text), soon()), 0);
+      ASSERT_EQ(send_all(socket.number(), as_raw_bytes(text), test_deadline()), 0);
       EXPECT_EQ(receive_until_closed(socket), "");
       EXPECT_LT(Clock::now() - begin, seconds(4)) << "only a time limit ended it";
       EXPECT_TRUE(wait_for_rejected(++count));
@@ -109,9 +109,9 @@ TEST_F(NativeUnauthenticated, ClientsThatSendTooLittleAreRejectedInTime) {
   const auto begin = Clock::now();
   const base::Descriptor silent = connect_raw(served.server->endpoints().addresses.front());
   const base::Descriptor half = connect_raw(served.server->endpoints().addresses.back());
-  ASSERT_EQ(send_all(half.number(), as_raw_bytes(make_hello()).first(40), soon()), 0);
+  ASSERT_EQ(send_all(half.number(), as_raw_bytes(make_hello()).first(40), test_deadline()), 0);
   const base::Descriptor unproved = connect_raw(served.server->endpoints().addresses.back());
-  ASSERT_EQ(send_all(unproved.number(), as_raw_bytes(make_hello()), soon()), 0);
+  ASSERT_EQ(send_all(unproved.number(), as_raw_bytes(make_hello()), test_deadline()), 0);
   EXPECT_EQ(receive_until_closed(silent), "");
   EXPECT_EQ(receive_until_closed(half), "");
   EXPECT_EQ(receive_until_closed(unproved).size(), sizeof(Hello) + sizeof(Proof));
@@ -123,7 +123,8 @@ TEST_F(NativeUnauthenticated, ClientsThatSendTooLittleAreRejectedInTime) {
 
 TEST_F(NativeUnauthenticated, ClientsWithAnotherKeyGetAnError) {
   for (const std::string_view carrier : {"local:", "tcp:127."}) {
-    const std::string error = catch_error([&] { Link::connect(served.only(carrier), Key::random(), soon()); });
+    const std::string error =
+        catch_error([&] { Link::connect(served.endpoints_by(carrier), Key::random(), test_deadline()); });
     EXPECT_TRUE(error.starts_with(std::to_string(EACCES))) << error;
     EXPECT_NE(error.find("another key"), std::string::npos) << error;
   }
@@ -135,13 +136,13 @@ TEST_F(NativeUnauthenticated, ProofsOfTheServerAreNotAccepted) {
   Bytes last;
   for (std::size_t attempt = 0; attempt < 3; ++attempt) {
     const base::Descriptor socket = connect_raw(served.server->endpoints().addresses.front());
-    ASSERT_EQ(send_all(socket.number(), as_raw_bytes(make_hello()), soon()), 0);
+    ASSERT_EQ(send_all(socket.number(), as_raw_bytes(make_hello()), test_deadline()), 0);
     Bytes answer(sizeof(Hello) + sizeof(Proof));
-    ASSERT_EQ(receive_all(socket.number(), answer, soon()), 0);
+    ASSERT_EQ(receive_all(socket.number(), answer, test_deadline()), 0);
     const auto server_proof = std::span(answer).subspan(sizeof(Hello));
     const Bytes zeros(sizeof(Proof));
     const std::vector<std::span<const std::byte>> proofs{server_proof, last, zeros};
-    ASSERT_EQ(send_all(socket.number(), proofs[attempt], soon()), 0);
+    ASSERT_EQ(send_all(socket.number(), proofs[attempt], test_deadline()), 0);
     EXPECT_EQ(receive_until_closed(socket), "");
     last.assign(server_proof.begin(), server_proof.end());
   }
@@ -152,19 +153,20 @@ TEST_F(NativeUnauthenticated, ProofsOfTheServerAreNotAccepted) {
 TEST_F(NativeUnauthenticated, AHandshakeByHandIsAccepted) {
   const base::Descriptor socket = connect_raw(served.server->endpoints().addresses.front());
   const Hello client_hello = make_hello();
-  ASSERT_EQ(send_all(socket.number(), as_raw_bytes(client_hello), soon()), 0);
+  ASSERT_EQ(send_all(socket.number(), as_raw_bytes(client_hello), test_deadline()), 0);
   Hello server_hello;
   Proof proof;
-  ASSERT_EQ(receive_all(socket.number(), std::as_writable_bytes(std::span(&server_hello, 1)), soon()), 0);
-  ASSERT_EQ(receive_all(socket.number(), proof, soon()), 0);
+  ASSERT_EQ(receive_all(socket.number(), std::as_writable_bytes(std::span(&server_hello, 1)), test_deadline()), 0);
+  ASSERT_EQ(receive_all(socket.number(), proof, test_deadline()), 0);
   EXPECT_TRUE(are_equal(proof, prove(served.key, Role::kServer, client_hello, server_hello)));
   EXPECT_FALSE(are_equal(proof, prove(served.key, Role::kClient, client_hello, server_hello)));
-  ASSERT_EQ(send_all(socket.number(), prove(served.key, Role::kClient, client_hello, server_hello), soon()), 0);
-  EXPECT_TRUE(served.service->until([&] { return served.service->peers.size() == 1; }));
+  ASSERT_EQ(send_all(socket.number(), prove(served.key, Role::kClient, client_hello, server_hello), test_deadline()),
+            0);
+  EXPECT_TRUE(served.service->wait_until([&] { return served.service->peers.size() == 1; }));
   // A frame that exceeds the maximum length.
   const FrameHead head{1, 0, 0, kMaxReceive + 1};
-  ASSERT_EQ(send_all(socket.number(), std::as_bytes(std::span(&head, 1)), soon()), 0);
-  EXPECT_TRUE(served.service->until([&] { return served.service->reasons.size() == 1; }));
+  ASSERT_EQ(send_all(socket.number(), std::as_bytes(std::span(&head, 1)), test_deadline()), 0);
+  EXPECT_TRUE(served.service->wait_until([&] { return served.service->reasons.size() == 1; }));
   EXPECT_NE(served.service->reasons[0].find("longer"), std::string::npos);
   EXPECT_EQ(served.server->rejected(), 0);
 }
@@ -177,7 +179,7 @@ TEST_F(NativeUnauthenticated, ClientsOfOtherVersionsGetTheServersHello) {
     if (which == 1) std::reverse(reinterpret_cast<char*>(&other.order), reinterpret_cast<char*>(&other.order) + 4);
     if (which == 2) other.frame_head_bytes = 32;
     const base::Descriptor socket = connect_raw(served.server->endpoints().addresses.front());
-    ASSERT_EQ(send_all(socket.number(), as_raw_bytes(other), soon()), 0);
+    ASSERT_EQ(send_all(socket.number(), as_raw_bytes(other), test_deadline()), 0);
     const std::string answer = receive_until_closed(socket);
     ASSERT_EQ(answer.size(), sizeof(Hello) + sizeof(Proof));
     Hello server_hello;
@@ -205,10 +207,10 @@ class FalseServer {
     thread_ = std::thread([this, answer_text] {
       const base::Descriptor socket(::accept(listener_.number(), nullptr, nullptr));
       Hello hello;
-      receive_all(socket.number(), std::as_writable_bytes(std::span(&hello, 1)), soon());
-      send_all(socket.number(), as_raw_bytes(answer_text), soon());
+      receive_all(socket.number(), std::as_writable_bytes(std::span(&hello, 1)), test_deadline());
+      send_all(socket.number(), as_raw_bytes(answer_text), test_deadline());
       char byte = 0;
-      receive_all(socket.number(), std::as_writable_bytes(std::span(&byte, 1)), soon());
+      receive_all(socket.number(), std::as_writable_bytes(std::span(&byte, 1)), test_deadline());
     });
   }
   ~FalseServer() { thread_.join(); }
@@ -255,12 +257,12 @@ TEST_F(NativeUnauthenticated, ManyAtOnceDoNotDisturbAuthenticatedClients) {
   echo();
   const auto link = served.connect("tcp:127.");
   std::vector<base::Descriptor> connections;
-  const std::string address = served.only("tcp:127.").addresses.front();
-  const std::string local = served.only("local:").addresses.front();
+  const std::string address = served.endpoints_by("tcp:127.").addresses.front();
+  const std::string local = served.endpoints_by("local:").addresses.front();
   for (int i = 0; i < 200; ++i) {
     connections.push_back(connect_raw(i % 2 == 0 ? address : local));
-    if (i % 3 == 0) (void)send_all(connections.back().number(), as_raw_bytes("rubbish"), soon());
-    if (i % 3 == 1) (void)send_all(connections.back().number(), as_raw_bytes(make_hello()).first(30), soon());
+    if (i % 3 == 0) (void)send_all(connections.back().number(), as_raw_bytes("rubbish"), test_deadline());
+    if (i % 3 == 1) (void)send_all(connections.back().number(), as_raw_bytes(make_hello()).first(30), test_deadline());
     if (i % 20 == 0) expect_service(*link);
   }
   // A client that connects after all of them is accepted before their time limit ends.

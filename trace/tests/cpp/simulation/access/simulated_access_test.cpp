@@ -24,7 +24,7 @@ using access_case::Bytes;
 using access_case::Case;
 using access_case::pick;
 using access_case::Random;
-using oracle::at;
+using oracle::to_size_t;
 
 /// (sender, receiver) → number of messages, and their bytes. Both are ranks or both are nodes.
 using Messages = std::map<std::pair<int, int>, std::pair<std::int64_t, std::int64_t>>;
@@ -142,10 +142,10 @@ void expect_same(const AccessOutcome& outcome, const ObservedAccesses& observed,
   std::vector<RankOutcome> ranks(outcome.ranks.size());
   Messages between_nodes;
   for (const auto& [ends, sent] : observed.messages) {
-    ranks[at(ends.first)].sent += sent.first;
-    ranks[at(ends.first)].sent_bytes += sent.second;
-    ranks[at(ends.second)].received += sent.first;
-    ranks[at(ends.second)].received_bytes += sent.second;
+    ranks[to_size_t(ends.first)].sent += sent.first;
+    ranks[to_size_t(ends.first)].sent_bytes += sent.second;
+    ranks[to_size_t(ends.second)].received += sent.first;
+    ranks[to_size_t(ends.second)].received_bytes += sent.second;
     auto& [messages, bytes] = between_nodes[{ends.first / workers_per_node, ends.second / workers_per_node}];
     messages += sent.first;
     bytes += sent.second;
@@ -182,7 +182,7 @@ TEST(SimulatedAccess, MakesTheRequestsAndMessagesOfRealAccesses) {
     options.readers = pick(random, 0, workers);
     options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 9, 24, 64}) * access.element_bytes;
     const bool write = i % 2 == 1;
-    SCOPED_TRACE(access_case::print(access) + (write ? ", write" : ", read") + ", " + std::to_string(workers) +
+    SCOPED_TRACE(access_case::describe(access) + (write ? ", write" : ", read") + ", " + std::to_string(workers) +
                  " ranks, " + std::to_string(workers_per_node) + " on a node, readers " +
                  std::to_string(options.readers) + ", memory " + std::to_string(options.memory_bytes));
     ObservedAccesses observed;
