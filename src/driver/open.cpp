@@ -135,17 +135,19 @@ Existing find_existing(const std::string& path) {
 /// of one that exists.  With mode kAppend and a shape, the array is added to an existing file.  Collective.
 Mode resolve_append(const std::string& path, FileOptions& options, const Comm& comm) {
   core::FileContext context(path, Mode::kAppend, comm);
+  const bool is_described = options.shape && (options.dtype || options.element_bytes != 0);
   std::int64_t existing = kArray;
   context.worker().run([&] {
     context.with_transport([&](transport::Transport& transport) {
       collective::Collective call(
-          transport, [&] { return describe_call(context, options); }, [&] { driver::check_name(path, false); });
+          transport, [&] { return describe_call(context, options); },
+          [&] { driver::check_name(path, /*is_new=*/false); });
       const auto examine = [&] {
         if (transport.rank() == 0) existing = find_existing(path);
       };
       call.run_phase(examine, existing);
       call.run_phase([&] {
-        if (existing != kNoFile || (options.shape && (options.dtype || options.element_bytes != 0))) return;
+        if (existing != kNoFile || is_described) return;
         base::throw_argument_error(path,
                                    " does not exist, and mode \"a\" creates an array of a shape and a dtype; give "
                                    "both, or the name of an existing array");
@@ -153,7 +155,6 @@ Mode resolve_append(const std::string& path, FileOptions& options, const Comm& c
     });
   });
   if (existing == kNoFile) return Mode::kWrite;
-  const bool is_described = options.shape && (options.dtype || options.element_bytes != 0);
   if (existing == kFileWithoutArray && is_described) return Mode::kAppend;
   static_cast<ArrayProperties&>(options) = {};
   options.shape.reset();

@@ -83,15 +83,16 @@ void Delivery::prepare(Target& target, Partners& partners) const {
     target.mapped.push_back(i);
   }
   if (!shares.empty())
-    target.gather.emplace(pairs_.with_dropped(layout_.padded_shape(target.rank), 1),
+    target.gather.emplace(pairs_.with_dropped(layout_.padded_shape(target.rank), /*dropped=*/1),
                           exchange::dimension_order(pairs_.source()), order, element_bytes_, std::move(shares));
 }
 
 copy::LocalArray Delivery::map_array(const Source& source, const StepDescription& step, std::size_t variable,
                                      Partners& partners) {
   const std::int64_t process = partners.process_for(source.rank);
-  const auto [found, is_new] = placements_.try_emplace(process, partners.placement(process));
-  Placement& placement = found->second;
+  const auto [entry, is_new] = placements_.try_emplace(process, partners.placement(process));
+  Placement& placement = entry->second;
+  // The offset of an array in the slot depends on the arrays before it.
   for (std::size_t v = 0; is_new && v <= variable; ++v)
     placement.add(v == variable ? pairs_.source() : Layout::parse(step.variables[v].layout),
                   step.variables[v].type.element_bytes);
@@ -112,6 +113,7 @@ void Delivery::copy_from_this_host(Target& target, const StepDescription& step, 
     const exchange::Gather* const gathers[] = {&*target.gather};
     exchange::gather(gathers, sources, {&array, 1}, stage->data(), {});
   }
+  // Elements that are converted are packed, converted and unpacked in parts.
   for (const Source& source : target.sources) {
     if (!source.is_on_this_host || !source.packed) continue;
     const copy::LocalArray source_array = map_array(source, step, variable, partners);
@@ -151,13 +153,13 @@ void Delivery::receive(const Source& source, Partner& partner, const copy::Local
   std::vector<std::byte> partial_element;  // the first part of an element that continues in the next frame
   partner.receive_answer(
       source.packed->elements() * element_bytes_, buffers_.frame, [&](std::int64_t offset, std::span<std::byte> bytes) {
-        const auto first = static_cast<std::int64_t>(offset - static_cast<std::int64_t>(partial_element.size()));
+        const std::int64_t begin = offset - static_cast<std::int64_t>(partial_element.size());
         if (!partial_element.empty() || bytes.size() % static_cast<std::size_t>(element_bytes_) != 0) {
           partial_element.insert(partial_element.end(), bytes.begin(), bytes.end());
           bytes = partial_element;
         }
         const auto whole_bytes = static_cast<std::int64_t>(bytes.size()) / element_bytes_ * element_bytes_;
-        unpack(source, first / element_bytes_, bytes.first(static_cast<std::size_t>(whole_bytes)), array);
+        unpack(source, begin / element_bytes_, bytes.first(static_cast<std::size_t>(whole_bytes)), array);
         std::vector<std::byte> remainder(bytes.begin() + whole_bytes, bytes.end());
         partial_element = std::move(remainder);
       });
@@ -183,10 +185,11 @@ void Delivery::transfer(const StepDescription& step, std::size_t variable, Partn
     is_prepared_ = true;
   }
   placements_.clear();
-  // Give the arrays' strides the dimensions of the writer's array.
+  // A region may drop dimensions (an index instead of a range). Give the arrays' strides the dimensions of the writer's
+  // array, with stride 0 for the dropped ones.
   std::vector<copy::LocalArray> arrays;
   for (const copy::LocalArray& array : local_arrays)
-    arrays.push_back({array.rank, array.data, pairs_.with_dropped(array.strides, 0)});
+    arrays.push_back({array.rank, array.data, pairs_.with_dropped(array.strides, /*dropped=*/0)});
   // Send the first requests to all processes before receiving any answer, so that the processes send at the same time.
   ElementRequest element_request;
   element_request.step = step.number;
@@ -230,7 +233,7 @@ Delivery::Traffic Delivery::count_traffic(const Target& target, const Source& so
   Traffic total;
   total.messages = 1;
   const Extents source_shape = pairs_.source().padded_shape(source.rank);
-  const Extents target_shape = pairs_.with_dropped(layout_.padded_shape(target.rank), 1);
+  const Extents target_shape = pairs_.with_dropped(layout_.padded_shape(target.rank), /*dropped=*/1);
   std::vector<int> order;
   for (const std::size_t d : pairs_.target_order()) order.push_back(static_cast<int>(d));
   for (const plan::Product& product : source.products) {
@@ -268,7 +271,7 @@ Delivery::Traffics Delivery::traffics(Partners& partners) const {
 double Delivery::predicted_seconds(const Traffics& traffics, const plan::CostModel& model) const {
   const auto& [local, remote] = traffics;
   const auto bytes = [this](const Traffic& traffic) { return static_cast<double>(traffic.elements * element_bytes_); };
-  // Converted elements are packed before and unpacked after the conversion.
+  // Converted elements pass through memory three times: packed, converted and unpacked.
   const double passes = cast_ ? 3 : 1;
   double seconds = model.wait_seconds + passes * (bytes(local) / model.copy_bytes_per_second +
                                                   plan::runs_seconds(model, local.runs, bytes(local)));

@@ -61,6 +61,7 @@ bool WriterControl::wait_briefly(std::unique_lock<std::mutex>& lock, Clock::time
   const Clock::time_point now = Clock::now();
   if (now >= until) return false;
   changed_.wait_until(lock, std::min(until, now + base::kBetweenInterruptions));
+  // The check may run signal handlers of the program, such as Python's. The server's thread must not wait for them.
   lock.unlock();
   const std::exception_ptr interruption = collective::caught(base::check_interruption);
   lock.lock();
