@@ -1,7 +1,8 @@
 // Finds the smallest numbers of all ranks.
 //
-// Problem: a reduction makes each rank wait for all others. Most ranks of small accesses know that the MPI carries them
-// out before they have heard of the others, but the others must learn it.
+// Problem: the ranks of a collective access must agree whether Plait or the MPI carries it out. A reduction would make
+// each rank wait for all others. But one rank that needs the MPI decides for all, so it knows the result at once and
+// only has to send it to the others.
 //
 // Idea: each rank of a few sends its numbers to all others without waiting, so that a rank which knows the outcome goes
 // on at once. Many ranks would send too many messages; they exchange what they know in rounds: in round k rank r sends

@@ -21,7 +21,7 @@ namespace plait::mpiio {
 
 namespace {
 
-/// Repeats a type at a distance of so many bytes.
+/// Repeats a type `count` times at a distance of so many bytes; std::monostate if the result is not regular.
 ArrayDatatype repeat(const ArrayDatatype& base, std::int64_t count, std::int64_t distance) {
   std::int64_t span = 0;
   if (count < 0 || __builtin_mul_overflow(distance, count, &span)) return {};
@@ -43,7 +43,7 @@ ArrayDatatype repeat(const ArrayDatatype& base, std::int64_t count, std::int64_t
     return repeated;
   }
   Strided::Level& first = repeated.levels.front();
-  std::int64_t inner = 0;
+  std::int64_t inner = 0;  // bytes from the first block to where the next one of the outermost level would begin
   if (__builtin_mul_overflow(first.count, first.stride, &inner)) return {};
   if (distance == inner) return __builtin_mul_overflow(first.count, count, &first.count) ? ArrayDatatype() : repeated;
   if (distance < inner || distance % first.stride != 0) return {};
@@ -159,13 +159,14 @@ ArrayDatatype decode(MPI_Datatype type, const Contents& contents) {
   if (!contents.is_known()) return {};
   switch (contents.envelope().combiner) {
     case MPI_COMBINER_DUP: return decode(contents.base());
-    case MPI_COMBINER_CONTIGUOUS: return repeat_blocks(contents.base(), Arguments(contents).size(), 1, 0);
-    case MPI_COMBINER_VECTOR: return decode_vector(contents, false);
-    case MPI_COMBINER_HVECTOR: return decode_vector(contents, true);
-    case MPI_COMBINER_INDEXED_BLOCK: return decode_list(contents, false, false);
-    case MPI_COMBINER_HINDEXED_BLOCK: return decode_list(contents, true, false);
-    case MPI_COMBINER_INDEXED: return decode_list(contents, false, true);
-    case MPI_COMBINER_HINDEXED: return decode_list(contents, true, true);
+    case MPI_COMBINER_CONTIGUOUS:
+      return repeat_blocks(contents.base(), Arguments(contents).size(), /*count=*/1, /*distance=*/0);
+    case MPI_COMBINER_VECTOR: return decode_vector(contents, /*in_bytes=*/false);
+    case MPI_COMBINER_HVECTOR: return decode_vector(contents, /*in_bytes=*/true);
+    case MPI_COMBINER_INDEXED_BLOCK: return decode_list(contents, /*in_bytes=*/false, /*has_lengths=*/false);
+    case MPI_COMBINER_HINDEXED_BLOCK: return decode_list(contents, /*in_bytes=*/true, /*has_lengths=*/false);
+    case MPI_COMBINER_INDEXED: return decode_list(contents, /*in_bytes=*/false, /*has_lengths=*/true);
+    case MPI_COMBINER_HINDEXED: return decode_list(contents, /*in_bytes=*/true, /*has_lengths=*/true);
     case MPI_COMBINER_RESIZED: return decode_resized(type, contents);
     case MPI_COMBINER_SUBARRAY: return with_elements(read_subarray(contents), contents.base());
     case MPI_COMBINER_DARRAY: return with_elements(read_darray(contents), contents.base());

@@ -14,7 +14,7 @@ namespace plait::mpiio {
 
 class Contents;
 
-/// Bytes one after another, which repeat without holes.
+/// Contiguous bytes, whose extent is their number, so that repetitions have no holes.
 struct Dense {
   std::int64_t bytes = 0;
 };
@@ -46,8 +46,8 @@ struct Strided {
     std::int64_t count = 0;
     std::int64_t stride = 0;  ///< bytes from one block to the next, a multiple of the next level's
   };
-  std::int64_t begin = 0;     ///< byte of the first block
-  std::int64_t block = 0;     ///< bytes
+  std::int64_t begin = 0;     ///< offset of the first block in bytes
+  std::int64_t block = 0;     ///< bytes of each block
   std::vector<Level> levels;  ///< the largest distances first; none for one block with a gap after it
 };
 

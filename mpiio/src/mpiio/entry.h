@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-/** What happens to calls of MPI-IO; the values of PLAIT_MPIIO, which may be combined, are bits. */
+/** Bits for the words of the environment variable PLAIT_MPIIO, such as `explain,always`. */
 enum {
   PLAIT_MPIIO_OFF = 0,     /**< all go to the MPI */
   PLAIT_MPIIO_ON = 1,      /**< Plait carries out what it can */
@@ -20,7 +20,7 @@ enum {
 struct plait_mpiio_access {
   MPI_File file;
   int writes;
-  int begins;     /**< of a split collective access, which another call ends */
+  int begins;     /**< 1 if the call begins a split collective access, which another call ends */
   int has_offset; /**< the call states the offset; if not, the individual file pointer does */
   MPI_Offset offset;
   void* data;
@@ -29,7 +29,7 @@ struct plait_mpiio_access {
   MPI_Status* status;
 };
 
-/** The ranks that have the library of accesses and the same mode, of all those of a communicator. */
+/** Those ranks of a communicator that have loaded libplait_mpiio_access and have the same mode. */
 struct plait_mpiio_ranks {
   MPI_Comm comm; /**< returns errors */
   int has_comm;
@@ -42,9 +42,9 @@ struct plait_mpiio_ranks {
 /** A file that the MPI has opened. */
 struct plait_mpiio_opened {
   MPI_File file;
-  struct plait_mpiio_ranks* ranks; /**< a reference, which `release` drops; files with other tags use it as well */
+  struct plait_mpiio_ranks* ranks; /**< counted reference, dropped by `release`; other open files share the object */
   void (*release)(struct plait_mpiio_ranks*);
-  int tag; /**< of messages about this file */
+  int tag; /**< of messages about this file; no other open file of these ranks has it */
   const char* path;
   int descriptor; /**< by which the MPI has opened the file, as long as it is open; -1 if unknown */
   int access_mode;
@@ -69,7 +69,7 @@ struct plait_mpiio_stored_view {
   char* representation;
 };
 
-/** What a call that Plait does not carry out depends on. */
+/** What a call depends on that the MPI carries out, and how many ranks make the call. */
 enum plait_mpiio_use {
   PLAIT_MPIIO_VIEW,    /**< the view, on one rank */
   PLAIT_MPIIO_POINTER, /**< the view and the individual file pointer, on one rank */
@@ -83,22 +83,22 @@ struct plait_mpiio_functions {
   void (*opening)(struct plait_mpiio_ranks*, int tag);
   void (*opened)(const struct plait_mpiio_opened*);
   void (*closing)(MPI_File);
-  /** Returns 1 if Plait holds the view for the MPI, on all ranks alike; if not, the MPI sets it, and `viewed` follows.
-      Collective. */
+  /** Returns 1 if Plait holds the view: stores it without setting it in the MPI. Returns 0 if the caller must set it in
+      the MPI, and then call `viewed`. The same on all ranks. Collective. */
   int (*viewing)(const struct plait_mpiio_view*);
   void (*viewed)(MPI_File, int has_succeeded);
-  /** Returns 0 if the call belongs to the MPI, on all ranks alike; if not, `code` is the result of the call. */
+  /** Returns 0 if the MPI must carry out the call, on all ranks alike; if not, `code` is the result of the call. */
   int (*access)(const struct plait_mpiio_access*, int* code);
   /** Ends the split collective read or write that Plait has carried out; returns 0 if there is none. */
   int (*ended)(MPI_File, int writes, MPI_Status* status);
   /** The number of views that Plait holds, or whose second handle may have pending requests. While it is 0, the
       functions below need not be called. */
   const int* held;
-  /** Stores the handle with which the MPI carries out a call. Unless it returns an error or stores NULL as `call`,
-      `routed` follows, which returns the result of the call. */
+  /** Stores in `target` the handle with which the MPI carries out a call. If this succeeds and `call` is not NULL then,
+      the caller passes the MPI's code to `routed`, which returns the result of the call. */
   int (*route)(MPI_File, enum plait_mpiio_use, MPI_File* target, void** call);
   int (*routed)(void* call, enum plait_mpiio_use, int code);
-  /** These return 0 if the call belongs to the MPI. */
+  /** These return 0 if the MPI must carry out the call. */
   int (*seek)(MPI_File, MPI_Offset, int whence);
   int (*position)(MPI_File, MPI_Offset*);
   int (*view)(MPI_File, const struct plait_mpiio_stored_view*, int* code);

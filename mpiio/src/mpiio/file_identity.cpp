@@ -30,6 +30,7 @@ std::optional<FileIdentity> find_identity(const std::string& path) {
 }
 
 bool has_weak_coherence(const std::string& path) {
+  // Values of statfs::f_type.
   constexpr std::array<std::uint64_t, 7> kTypes{0x6969,       // NFS
                                                 0x517b,       // SMB
                                                 0xfe534d42,   // SMB2

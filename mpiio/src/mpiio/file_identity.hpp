@@ -9,7 +9,7 @@
 
 namespace plait::mpiio {
 
-/// The file of a path: two opened files with equal identities are the same.
+/// The device and the inode number of a file: two paths or descriptors with equal identities are the same file.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t number = 0;
@@ -34,7 +34,7 @@ class OpenedPath {
   const std::string& text() const { return path_; }
   /// True if it is still the path of the file that the MPI has opened.
   bool is_current();
-  /// True if a descriptor is of the file that the MPI has opened.
+  /// True if the path is current and a descriptor is of the same file.
   bool matches(int descriptor);
   /// Returns a path by which this process can open the file; an empty one if the file was replaced and the descriptor
   /// is unknown.
@@ -46,7 +46,7 @@ class OpenedPath {
   std::mutex mutex_;  ///< guards the identity
   std::string path_;
   int descriptor_;
-  bool has_identity_;
+  bool has_identity_;                     ///< identity_ has been found; with a descriptor, at the first use
   std::optional<FileIdentity> identity_;  ///< nothing if Plait cannot open the file
 };
 

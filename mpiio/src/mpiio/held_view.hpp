@@ -25,8 +25,8 @@ class HeldView {
   HeldView(const HeldView&) = delete;
   HeldView& operator=(const HeldView&) = delete;
 
-  /// The individual file pointer, in etypes.
-  /// Returns false if the MPI has the pointer.
+  /// Reads or advances the individual file pointer, in etypes. Both return false if the MPI has the pointer, because
+  /// pass_pointer() was called.
   bool position(MPI_Offset& position);
   bool advance(MPI_Offset etypes);
   /// Moves the individual file pointer. Returns false if only the MPI knows where to, or whether that is an error.
@@ -55,11 +55,11 @@ class HeldView {
   MPI_Datatype filetype_ = MPI_DATATYPE_NULL;
   MPI_Info info_ = MPI_INFO_NULL;
   int access_mode_;
-  std::mutex opening_;
+  std::mutex opening_;  ///< guards the opening of file_
   std::mutex pointer_;  ///< guards the two members below
   MPI_Offset position_ = 0;
-  bool has_passed_ = false;
-  MPI_File file_ = MPI_FILE_NULL;
+  bool has_passed_ = false;        ///< the MPI has the pointer
+  MPI_File file_ = MPI_FILE_NULL;  ///< the second handle, once a call has needed it
 };
 
 /// Returns the address of the number of HeldView objects of all files, also of those passed to the MPI that stay

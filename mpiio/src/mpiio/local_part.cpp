@@ -32,6 +32,7 @@ bool find_strides(const plait_mpiio_access& access, const ArrayDatatype& type, c
     begin += local->starts[d] * stride;
     stride *= local->shape[d];
   }
+  // If Plait has divided the elements of the file into smaller units, these are one more dimension.
   if (is_divided) {
     if (local->element_bytes % array.type.element_bytes != 0) return false;
     sizes.insert(is_c ? sizes.end() : sizes.begin(), local->element_bytes / array.type.element_bytes);

@@ -7,9 +7,10 @@
 //
 //   1. View      In MPI_File_set_view the ranks compare their views. If these form no array, or each rank has one piece
 //                of the file, all accesses of the view belong to the MPI, without messages.
-//   2. Propose   Each rank checks its arguments. The access must cover whole filetypes, because these together are the
-//                array: from the position it follows which of the arrays in succession are accessed. An access that the
-//                MPI carries out as fast belongs to it: opening the file for Plait takes time, too.
+//   2. Propose   Each rank checks its arguments. The access must cover whole filetypes, because the first filetypes of
+//                all ranks form one array, their second filetypes the next one, and so on: the position, in filetypes,
+//                is the number of the first array. An access that the MPI carries out as fast belongs to it: opening
+//                the file for Plait takes time, too.
 //   3. Agree     The ranks agree on the most serious reason of any rank why the access belongs to the MPI, and whether
 //                all ranks access the same arrays. A rank with a reason does not wait for the others.
 //   4. Move      Plait reads or writes. Its calls are collective, and an error of one rank is the error of all.
@@ -63,8 +64,8 @@ void set_status(MPI_Status* status, std::int64_t bytes) {
   PMPI_Status_set_cancelled(status, 0);
 }
 
-/// True for an error of the file or of another rank, which the MPI would have as well. It could carry the access out
-/// after any other error, such as a lack of shared memory. All ranks have the same error.
+/// True for an error of the file or of another rank, which the MPI would report as well. After any other error, such as
+/// a lack of shared memory, the MPI could still carry out the access. All ranks have the same error.
 bool is_of_file(const Error& error, const std::string& path) {
   if (error.kind() == ErrorKind::kArgument) return false;
   return error.system_code() == EOWNERDEAD || std::string_view(error.what()).find(path) != std::string_view::npos;
@@ -101,15 +102,15 @@ bool is_atomic(MPI_File file) {
   return PMPI_File_get_atomicity(file, &atomic) != MPI_SUCCESS || atomic != 0;
 }
 
-/// The numbers that ranks compare. They agree on the smallest value of each; the inverse values show whether all are
-/// equal. A rank without elements accepts any.
+/// The numbers that ranks compare. They agree on the smallest value of each. The smallest negated value is minus the
+/// largest value, so both show whether all are equal. A rank without elements proposes kAny, which is never smaller.
 struct OpenFile::Proposal {
   std::int64_t minus_reason = 0;
   std::int64_t first = kAny;
   std::int64_t minus_first = kAny;
   std::int64_t count = kAny;
   std::int64_t minus_count = kAny;
-  // The others are those of this rank alone.
+  // The members below are not compared.
   LocalPart part;
   std::int64_t bytes = 0;
 
@@ -223,6 +224,7 @@ Reason OpenFile::propose(const plait_mpiio_access& access, Proposal& proposal) {
   const std::int64_t size = access.type == MPI_DATATYPE_NULL ? -1 : data_bytes(access.type);
   const bool is_valid = access.count >= 0 && size >= 0;
   if (!is_valid || __builtin_mul_overflow(size, access.count, &proposal.bytes)) return Reason::kFailed;
+  // A rank is idle if its view has no elements of the array.
   const bool is_idle = std::holds_alternative<Dense>(view_->filetype) || view_->bytes == 0;
   if (is_idle && proposal.bytes != 0) return Reason::kPartial;
   if (!is_idle) {

@@ -1,4 +1,4 @@
-/// A file that the MPI has opened, and of which Plait carries out accesses.
+/// A file that the MPI has opened and whose collective accesses Plait may carry out.
 #pragma once
 
 #include <mpi.h>
@@ -39,7 +39,7 @@ bool is_atomic(MPI_File file);
 
 /// One MPI_File. The MPI keeps its state, except for a view that Plait holds, with its file pointer. This object
 /// decides which accesses Plait carries out.
-/// threads  Calls of one rank may come at once, also with a collective one.
+/// threads  Several threads of a rank may make independent calls at once, also during a collective call.
 class OpenFile {
  public:
   explicit OpenFile(const plait_mpiio_opened& opened);
@@ -52,17 +52,18 @@ class OpenFile {
   bool start_view(const plait_mpiio_view& view);
   void finish_view(bool has_succeeded);
   /// Carries out an access. Returns false if it belongs to the MPI, on all ranks alike. Collective.
-  /// code  becomes the result of the call, which the file's error handler has got already.
+  /// code  becomes the result of the call. After an error, the file's error handler has been called already.
   bool access(const plait_mpiio_access& access, int& code);
   /// Ends a split collective read or write. Returns false if the call belongs to the MPI.
   bool end(bool writes, MPI_Status* status);
-  /// Stores the handle for a call that the MPI carries out. If a held view has the handle, stores that, too; then
-  /// routed() follows, and returns the result of the call. Returns a code of the MPI.
+  /// Stores in `target` the handle with which the MPI carries out a call. If that is the second handle of a held view,
+  /// stores the view as well; then the caller passes the MPI's code to routed(), which returns the result of the call.
+  /// Returns a code of the MPI.
   int route(plait_mpiio_use use, MPI_File& target, std::shared_ptr<HeldView>& view);
   int routed(plait_mpiio_use use, HeldView& view, int code);
   /// Returns the view that Plait holds for the MPI; nullptr if there is none.
   std::shared_ptr<HeldView> held() const { return held_.get(); }
-  /// Prints what Plait has carried out, and why not the rest, on rank 0.
+  /// Prints on rank 0 what Plait has carried out, and why the MPI has carried out the rest.
   void report() const;
 
  private:
@@ -78,7 +79,7 @@ class OpenFile {
     bool writes = false;
   };
 
-  /// Holds the views that the ranks have set, as far as Plait knows them.
+  /// What Plait knows of the views that the ranks have set. Stored while the MPI sets new ones, since that may fail.
   struct Views {
     ViewSummary common;
     std::int64_t gain = 0;
@@ -88,6 +89,7 @@ class OpenFile {
     std::shared_ptr<HeldView> held;
   };
 
+  /// Waits for the agreement about views that start_view() has begun, if it has not ended.
   void compare_views();
   /// Restores the previous views if the MPI has set the new ones on no rank. Collective if there are previous views.
   void agree_on_views();
@@ -106,7 +108,8 @@ class OpenFile {
   Reason access_array(const plait_mpiio_access& access, int& code);
   /// Lets all ranks compare their proposals. Returns the reason of any rank why the access belongs to the MPI.
   Reason agree(const plait_mpiio_access& access, Proposal& proposal);
-  /// Returns the first reason on this rank, and what it proposes. The checks of small accesses come first.
+  /// Fills in the proposal of this rank. Returns the first reason that it finds why the access belongs to the MPI; the
+  /// checks that rule out small accesses come first.
   Reason propose(const plait_mpiio_access& access, Proposal& proposal);
   Reason check_file(const plait_mpiio_access& access);
   Reason check_position(const plait_mpiio_access& access, Proposal& proposal);
@@ -125,7 +128,9 @@ class OpenFile {
   /// otherwise. Collective.
   Reason access_lists(const plait_mpiio_access& access, int& code);
   Reason propose_lists(const plait_mpiio_access& access, ListProposal& proposal);
+  /// Sets the status and moves the file pointer after an access of so many bytes. Returns a code of the MPI.
   int complete(const plait_mpiio_access& access, std::int64_t bytes);
+  /// Prepares that the MPI carries out the access. Returns true if the call ends with the error `code` instead.
   bool leave_to_mpi(const plait_mpiio_access& access, Reason reason, int& code);
 
   /// Nanoseconds that Plait must save before it opens a file: a few ranks on each core may wait as long for each other.
@@ -144,10 +149,10 @@ class OpenFile {
   OpenedPath path_;
   std::optional<File> plait_;
   FileDescriptor descriptor_;   ///< for accesses by lists
-  bool sieves_writes_ = false;  ///< whether writes by lists may write the bytes between small pieces again
-  Backoff idle_votes_;          ///< of this rank for views that it does not use, after which it waits for the others
-  Backoff array_attempts_;      ///< of accesses of arrays that save little, on all ranks alike
-  Backoff few_pieces_;          ///< of accesses by lists with few pieces in each filetype, on all ranks alike
+  bool sieves_writes_ = false;  ///< whether writes by lists may read and write again the bytes between small pieces
+  Backoff idle_votes_;          ///< votes of this rank for views in which it has no elements; a vote makes it wait
+  Backoff array_attempts_;      ///< attempts at arrays that save little, on all ranks alike
+  Backoff few_pieces_;          ///< attempts at lists with few pieces in each filetype, on all ranks alike
   double saved_ = 0;            ///< nanoseconds that Plait would have saved so far
   bool is_comparing_views_ = false;
   bool mpi_is_between_ = false;  ///< a split access of the MPI has begun
@@ -158,17 +163,17 @@ class OpenFile {
   Runs runs_;                           ///< of the filetype, if an access by lists has needed them
   std::optional<FileView> view_;        ///< nothing if this rank leaves all its accesses to the MPI
   std::optional<TiledArray> array_;
-  std::mutex passing_;  ///< of one thread at a time; other threads may use the view meanwhile
+  std::mutex passing_;  ///< locked while a thread passes the view to the MPI; others may use the view meanwhile
   ViewHolder held_;
   std::shared_ptr<HeldView> retired_;      ///< Plait no longer uses it, but requests may be pending on its handle
   std::optional<Views> previous_;          ///< the views before the one that the MPI has set last, on some rank or none
   bool has_set_view_ = false;              ///< the MPI has set the last view on this rank
-  std::atomic<bool> needs_views_ = false;  ///< calls of this rank depend on views that the MPI has
+  std::atomic<bool> needs_views_ = false;  ///< this rank has made independent calls, so it holds no further views
   // For the report.
   Totals reads_;
   Totals writes_;
   std::string last_array_;
-  std::map<Reason, std::int64_t> left_;
+  std::map<Reason, std::int64_t> left_;  ///< number of accesses that were left to the MPI
 };
 
 }  // namespace plait::mpiio

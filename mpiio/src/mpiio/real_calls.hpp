@@ -1,4 +1,5 @@
-/// The functions of the MPI that the preloaded library replaces, also for this library.
+/// The MPI's own versions of functions that the preloaded library replaces. Called by their names, also from this
+/// library, these would be the replacements.
 #pragma once
 
 #include <mpi.h>

@@ -6,7 +6,8 @@
 
 namespace plait::mpiio {
 
-/// Ranks agree on the largest value that any of them has, so kNone must be the smallest.
+/// kNone means that Plait carries out the access. Ranks agree on the largest value that any of them has, so kNone must
+/// be the smallest.
 enum class Reason : std::int64_t {
   kNone,
   kNoGain,    ///< an access that the MPI carries out as fast

@@ -44,10 +44,10 @@ SharedArray with_dimension(SharedArray array, std::int64_t size, bool is_slowest
 SharedArray with_plain_elements(SharedArray array) {
   constexpr std::int64_t kMaxUnit = 16;
   const std::int64_t bytes = array.type.element_bytes;
-  const std::int64_t unit = std::min(bytes & -bytes, kMaxUnit);
+  const std::int64_t unit = std::min(bytes & -bytes, kMaxUnit);  // the largest power of two that divides them
   if (unit == bytes) return array;
   array.type.element_bytes = unit;
-  return with_dimension(std::move(array), bytes / unit, false);
+  return with_dimension(std::move(array), bytes / unit, /*is_slowest=*/false);
 }
 
 SharedArray to_shared_array(const FileView& view, const Darray& darray) {
@@ -92,6 +92,8 @@ class BoxRecord {
       all.clear();
     return all;
   }
+  /// The first numbers: 1 for a box, 0 for none or -1 for an unknown view; displacement; extent; element bytes; order.
+  /// The shape, the starts and the sizes follow.
   static constexpr std::size_t kHead = 5;
 
  private:
@@ -150,7 +152,7 @@ bool TiledArray::can_join(std::int64_t first, std::int64_t count) const {
 }
 
 SharedArray TiledArray::tiles(std::int64_t first, std::int64_t count) const {
-  SharedArray found = count == 1 ? array_ : with_dimension(array_, count, true);
+  SharedArray found = count == 1 ? array_ : with_dimension(array_, count, /*is_slowest=*/true);
   std::int64_t distance = 0;
   if (__builtin_mul_overflow(first, distance_, &distance) ||
       __builtin_add_overflow(found.offset, distance, &found.offset))

@@ -25,7 +25,7 @@ struct SharedArray {
   Layout layout;  ///< of the region
 };
 
-/// The array that the views of all ranks form, once for each filetype in succession.
+/// The arrays that the views of all ranks form: the first filetypes of all ranks are array 0, the second ones array 1.
 class TiledArray {
  public:
   /// distance: bytes from one array to the next; 0 if there is only one.
@@ -34,7 +34,7 @@ class TiledArray {
   bool has_replicas() const { return array_.layout.replicas() > 1; }
   /// Returns the bytes of a rank's filetype: its part of one array.
   std::int64_t bytes(int rank) const;
-  /// True if the arrays exist, and are one array, with a further dimension.
+  /// True if these arrays exist and can be accessed as one array, which has one more dimension if there are several.
   bool can_join(std::int64_t first, std::int64_t count) const;
   /// Returns `count` arrays from array `first` on.
   /// errors  kArgument: numbers past 2^63.
@@ -63,12 +63,12 @@ struct Box {
   Extents sizes;
 };
 
-/// Returns the layout of boxes that form a grid without gaps, or are all the same, and the region that they cover;
-/// nothing for other boxes.
+/// The region that the boxes of all ranks cover, and the layout in which each rank owns its box.
 struct Tiling {
   Region region;
   Layout layout;
 };
+/// Returns nothing unless the boxes form a grid without gaps, or are all the same.
 std::optional<Tiling> tile(const std::vector<Box>& boxes, Order order);
 
 }  // namespace plait::mpiio

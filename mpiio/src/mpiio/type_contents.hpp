@@ -61,7 +61,8 @@ class Contents {
   std::vector<MPI_Datatype> types_;
 };
 
-/// Reads the arguments of a call in their order: numbers that may be large, and others.
+/// Reads the arguments of a call in their order: size() reads a number that functions with _c take as MPI_Count, and
+/// integer() one that is an int in all functions.
 class Arguments {
  public:
   explicit Arguments(const Contents& contents)
@@ -113,7 +114,7 @@ class Arguments {
   bool complete_ = true;
 };
 
-/// The arguments of a call that lists blocks.
+/// The arguments of a call that lists blocks, such as MPI_Type_indexed.
 class BlockList {
  public:
   /// in_bytes  The offsets are addresses instead of extents of the type.

@@ -10,8 +10,8 @@
 // usual. A second handle does not share the shared file pointer; MPI allows that pointer only if all ranks have the
 // same view, and Plait does not hold such views.
 //
-// An error of MPI_File_set_view may be that of one rank alone, which must not wait for the others: in some MPIs these
-// wait in MPI_File_set_view until the rank ends the program. The ranks therefore agree in the next collective call
+// MPI_File_set_view may fail on one rank alone. That rank must not wait for the others here: in some MPIs they wait in
+// MPI_File_set_view until the failed rank ends the program. Therefore the ranks agree only in the next collective call
 // whether the previous views stay.
 //
 // Example: a program sets a cyclic darray as its view. Plait carries out the MPI_File_write_all that follows. Then rank
@@ -66,7 +66,7 @@ bool OpenFile::start_view(const plait_mpiio_view& view) {
   // A rank that does not hold the view goes on to the MPI, where it waits for the others.
   if (!can_hold) return false;
   compare_views();
-  // True if Plait holds views of which all ranks have voted for that. Collective.
+  // Decides whether Plait holds the views, after all ranks have voted for it. Collective.
   const auto agree_to_hold = [&] {
     // MPI allows shared file pointers if all views are equal, and Plait does not hold such views.
     const bool has_array =
@@ -142,7 +142,7 @@ int OpenFile::pass_view() {
   if (!held) return MPI_SUCCESS;
   int own = held->set();
   if (own != MPI_SUCCESS) PMPI_Error_class(own, &own);
-  // Other threads of a rank alone may be using the agreement.
+  // With one rank, another thread may be using the agreement at the same time.
   const int code = agreement_.ranks() == 1 ? own : find_largest(agreement_, own).value_or(MPI_ERR_INTERN);
   if (code != MPI_SUCCESS) {
     // The MPI has called the handler for an error of this rank.

@@ -31,7 +31,7 @@ constexpr double kPerByte = 0.5;
 
 constexpr std::int64_t kNoNumber = std::numeric_limits<std::int64_t>::max();
 
-/// The numbers of a summary.
+/// The numbers of a summary. Ranks agree on the smallest of each; names with Minus are negated to find the largest.
 enum : std::size_t {
   kIsUnderstood,
   kIsNoDarray,

@@ -30,7 +30,7 @@ Runs find_runs(const FileView& view);
 /// comm  returns errors
 bool is_contiguous(const plait_mpiio_view& view, MPI_Comm comm);
 
-/// Decodes a view; nothing if it is none of bytes in their native representation, or not valid.
+/// Decodes a view. Returns nothing if its data representation is not "native", or if an argument is not valid.
 /// comm  returns errors
 std::optional<FileView> decode(const plait_mpiio_view& view, MPI_Comm comm);
 
@@ -38,7 +38,7 @@ std::optional<FileView> decode(const plait_mpiio_view& view, MPI_Comm comm);
 /// piece for each of several filetypes.
 std::int64_t count_pieces(const FileView& view);
 
-/// A summary of the views of several ranks, at first of one.
+/// Numbers that summarize the view of one rank or, after the ranks have agreed on the smallest of each, all views.
 class ViewSummary {
  public:
   ViewSummary() = default;
@@ -67,7 +67,7 @@ class ViewSummary {
   std::int64_t gain(int ranks) const;
   /// True if each filetype is at most one piece of the file. Several filetypes may still be several pieces.
   bool has_one_piece() const;
-  /// The views count as no array, because they form none that Plait has.
+  /// Lets the views count as no array, after gather_boxes() has found none.
   void discard_array();
   /// Returns the nanoseconds that Plait saves for each filetype if it exchanges lists of the pieces of all ranks; 0 if
   /// the pieces of any rank are unknown, or if the MPI carries out such large pieces as fast.

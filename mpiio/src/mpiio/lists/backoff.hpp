@@ -1,4 +1,4 @@
-/// Lets attempts pause that have had no success.
+/// Pauses attempts after failures.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace plait::mpiio {
 
 /// After each failure more than twice as many attempts are left out as after the one before, up to a limit: 2, 6, 14,
 /// 30, 62. The numbers are even, so that a program which alternates between two kinds of accesses attempts both. A
-/// success saves more than several failures cost, so attempts do not pause after the next ones.
+/// success saves more than several failures cost, so attempts do not pause after the next 8 failures.
 class Backoff {
  public:
   static constexpr std::int64_t kMaxPause = 62;
@@ -35,7 +35,7 @@ class Backoff {
   static constexpr int kCredit = 8;
   int credit_ = 0;  ///< failures after which attempts do not pause
   std::int64_t pause_ = 0;
-  std::int64_t left_ = 0;
+  std::int64_t left_ = 0;  ///< attempts that are still to be left out
 };
 
 }  // namespace plait::mpiio

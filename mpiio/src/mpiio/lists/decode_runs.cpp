@@ -24,7 +24,7 @@ namespace plait::mpiio {
 
 namespace {
 
-constexpr int kMaxDepth = 32;
+constexpr int kMaxDepth = 32;  ///< of types inside types; the MPI carries out accesses of deeper ones
 
 /// Selects elements of a dimension: `full` blocks at a distance of `period` elements, and the first `rest` elements of
 /// one more.
@@ -110,6 +110,7 @@ Runs RunDecoder::decode_named(MPI_Datatype type) const {
   const TypeExtent whole = extent(type);
   if (bytes < 0 || whole.begin != 0) return nullptr;
   if (bytes == whole.bytes) return make_run(bytes);
+  // The index of this pair begins after a gap.
   if (type == MPI_SHORT_INT) {
     struct ShortInt {
       short value;
@@ -172,7 +173,7 @@ Runs RunDecoder::decode_list(const Contents& contents, bool in_bytes, bool has_l
 }
 
 Runs RunDecoder::decode_struct(const Contents& contents, int depth) {
-  const BlockList blocks(contents, true, true);
+  const BlockList blocks(contents, /*in_bytes=*/true, /*has_lengths=*/true);
   const std::span<const MPI_Datatype> types = contents.types();
   if (!blocks.is_complete() || types.size() != blocks.size()) return nullptr;
   GroupBuilder group;
@@ -204,12 +205,12 @@ Runs RunDecoder::decode(MPI_Datatype type, const Contents& contents, int depth) 
     case MPI_COMBINER_RESIZED: return decode(base, depth);
     case MPI_COMBINER_CONTIGUOUS:
       return repeat_checked(decode(base, depth), Arguments(contents).size(), extent(base).bytes);
-    case MPI_COMBINER_VECTOR: return decode_vector(contents, false, depth);
-    case MPI_COMBINER_HVECTOR: return decode_vector(contents, true, depth);
-    case MPI_COMBINER_INDEXED_BLOCK: return decode_list(contents, false, false, depth);
-    case MPI_COMBINER_HINDEXED_BLOCK: return decode_list(contents, true, false, depth);
-    case MPI_COMBINER_INDEXED: return decode_list(contents, false, true, depth);
-    case MPI_COMBINER_HINDEXED: return decode_list(contents, true, true, depth);
+    case MPI_COMBINER_VECTOR: return decode_vector(contents, /*in_bytes=*/false, depth);
+    case MPI_COMBINER_HVECTOR: return decode_vector(contents, /*in_bytes=*/true, depth);
+    case MPI_COMBINER_INDEXED_BLOCK: return decode_list(contents, /*in_bytes=*/false, /*has_lengths=*/false, depth);
+    case MPI_COMBINER_HINDEXED_BLOCK: return decode_list(contents, /*in_bytes=*/true, /*has_lengths=*/false, depth);
+    case MPI_COMBINER_INDEXED: return decode_list(contents, /*in_bytes=*/false, /*has_lengths=*/true, depth);
+    case MPI_COMBINER_HINDEXED: return decode_list(contents, /*in_bytes=*/true, /*has_lengths=*/true, depth);
     case MPI_COMBINER_STRUCT: return decode_struct(contents, depth);
     case MPI_COMBINER_SUBARRAY: {
       const std::optional<Subarray> array = read_subarray(contents);

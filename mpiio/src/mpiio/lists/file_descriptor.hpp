@@ -1,4 +1,4 @@
-/// A file that is open for calls of the system.
+/// A POSIX descriptor of the file that the MPI has opened.
 #pragma once
 
 #include <mpi.h>

@@ -99,6 +99,7 @@ void FileWindow::find_groups() {
     if (groups_.empty() || empty_bits >= kMaxHole) groups_.push_back({.begin = base + std::countr_zero(bits)});
     Group& group = groups_.back();
     group.end = base + kBits - std::countl_zero(bits);
+    // A run begins at each covered byte after a byte that is not covered.
     group.runs += std::popcount(bits & ~(bits << 1 | (word > 0 ? bits_[word - 1] >> (kBits - 1) : 0)));
     empty_bits = 0;
   }

@@ -44,13 +44,14 @@ class FileWindow {
     std::int64_t end = 0;
     std::int64_t runs = 0;
 
+    /// True if there is less than 1 KiB from one run to the next on average.
     bool has_small_runs() const { return runs > 16 && end - begin < runs << 10; }
   };
 
   void find_groups();
   /// True between begin_write() and end_write() if a group is read and then written by one call each.
   bool is_sieved(const Group& group) const { return lock_.is_held() && group.has_small_runs(); }
-  /// Returns the first byte from a byte on that is covered, or is not; the end of the bits if there is none.
+  /// Returns the first byte at `from` or after it whose bit equals `is_covered`; the end of the bits if there is none.
   std::int64_t find(std::int64_t from, bool is_covered) const;
 
   std::int64_t begin_ = 0;
@@ -58,7 +59,7 @@ class FileWindow {
   std::vector<std::uint64_t> bits_;  ///< one for each byte: whether it is covered
   std::vector<Group> groups_;
   FileLock lock_;
-  bool has_locks_ = true;  ///< false after a lock was not to be had
+  bool has_locks_ = true;  ///< false after a lock could not be obtained
 };
 
 }  // namespace plait::mpiio

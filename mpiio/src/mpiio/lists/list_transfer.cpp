@@ -33,7 +33,7 @@ namespace plait::mpiio {
 namespace {
 
 constexpr std::int64_t kNoWindow = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kAlignment = 4096;
+constexpr std::int64_t kAlignment = 4096;  // bytes of a block of most file systems
 
 std::int64_t divide_up(std::int64_t number, std::int64_t divisor) { return (number + divisor - 1) / divisor; }
 
@@ -50,6 +50,7 @@ struct Domains {
     constexpr std::int64_t kMinDomain = std::int64_t{64} << 10;
     constexpr std::int64_t kMinWindow = std::int64_t{64} << 10;
     constexpr std::int64_t kMaxWindow = std::int64_t{4} << 20;
+    // Bytes of the current windows of all domains together: one rank may have all their data in memory.
     constexpr std::int64_t kAllWindows = std::int64_t{64} << 20;
     begin = access.begin / kAlignment * kAlignment;
     const std::int64_t range = end - begin;
@@ -308,7 +309,7 @@ void ListTransfer::write() {
     note(EIO);
     return;
   }
-  // No rank waits for another one while it has the lock.
+  // While a rank has the lock it waits for no other rank, so ranks cannot block each other.
   note(window_.begin_write(descriptor_, access_.sieves_writes));
   if (own_ >= 0 && !shares_.empty()) {
     const Share& share = shares_[static_cast<std::size_t>(own_)];

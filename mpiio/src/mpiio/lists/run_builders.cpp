@@ -72,7 +72,7 @@ void GroupBuilder::add(std::int64_t offset, const Runs& child) {
 }
 
 Runs GroupBuilder::finish() {
-  constexpr std::int64_t kMaxLonger = 16;
+  constexpr std::int64_t kMaxLonger = 16;  // how many times longer than the group its list may be
   if (!is_known_) return nullptr;
   if (node_.children.empty()) return make_run(0);
   if (node_.children.size() == 1 && node_.offsets.front() == 0) return node_.children.front();
@@ -121,7 +121,7 @@ Runs repeat_checked(const Runs& runs, std::int64_t count, std::int64_t stride) {
   node.runs = checked_product(child.runs, node.count);
   node.begin = child.begin;
   node.end = checked_sum(child.end, last);
-  checked_sum(child.begin, last);
+  checked_sum(child.begin, last);  // only for its check: with a negative stride the last repetition begins first
   node.is_ascending = child.is_ascending && child.begin + node.stride >= child.end;
   return std::make_shared<const RunNode>(std::move(node));
 }

@@ -24,7 +24,7 @@ Runs repeat_checked(const Runs& runs, std::int64_t count, std::int64_t stride);
 /// errors  std::overflow_error: the runs end past 2^62 bytes.
 Runs shift_runs(const Runs& runs, std::int64_t offset);
 
-/// Joins runs to a list, in which runs that adjoin are one.
+/// Joins runs to a list, and merges runs that adjoin.
 class ListBuilder {
  public:
   explicit ListBuilder(std::size_t capacity);

@@ -41,14 +41,16 @@ class RunCursor {
   struct Frame {
     const RunNode* node = nullptr;
     std::int64_t index = 0;  ///< of the run, the repetition or the child
-    std::int64_t base = 0;
+    std::int64_t base = 0;   ///< is added to the offsets of the node
   };
 
   void enter_next();
   void enter(const RunNode& node, std::int64_t base);
   /// Enters the child that the last frame points to.
   void enter_child();
+  /// Sets the offset and the remaining bytes to those of the run that the last frame points to.
   void load();
+  /// Moves past the last run.
   void stop();
 
   Runs runs_;

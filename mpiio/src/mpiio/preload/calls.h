@@ -23,7 +23,7 @@
 /** Defines `real`, the MPI's function NAME. */
 #define REAL(NAME) FIND(real, NAME)
 
-/** Returns the library of accesses if files may be in its table. */
+/** Returns the functions of libplait_mpiio_access; NULL if PLAIT_MPIIO is off or the library cannot be loaded. */
 static inline const struct plait_mpiio_functions* plait_mpiio_active(void) {
   return plait_mpiio_mode() == PLAIT_MPIIO_OFF ? NULL : plait_mpiio_load();
 }

@@ -25,8 +25,8 @@ typedef int open_function(const char* path, int flags, ...);
 
 static open_function* next_open;
 static open_function* next_open64;
-/// This model has variables in the first block of a thread. Signal handlers may call open(), and other models allocate
-/// memory.
+/// With this TLS model the variables exist as soon as a thread does. Other models may allocate memory at the first use,
+/// which signal handlers that call open() must not do.
 #define IN_FIRST_BLOCK __attribute__((tls_model("initial-exec")))
 static _Thread_local const char* watched IN_FIRST_BLOCK;
 static _Thread_local int descriptor IN_FIRST_BLOCK;
@@ -46,7 +46,7 @@ int plait_mpiio_unwatch(void) {
   return descriptor;
 }
 
-/// Other libraries may open files before this one is initialized.
+/// `next` is NULL if another library opens a file before this one is initialized.
 static int open_next(open_function* next, const char* path, int flags, mode_t mode) {
   const int found = next != NULL ? next(path, flags, mode) : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
   if (watched != NULL && found >= 0 && strcmp(path, watched) == 0) descriptor = found;

@@ -1,7 +1,7 @@
 // Calls that depend on views and file pointers, and that the MPI carries out.
 //
-// While Plait holds a view for the MPI, they get another handle, or the view is passed to the MPI before. The file
-// view_calls.cpp decides which.
+// Plait may hold a view: it has stored the view and not set it in the MPI. Then these calls get another handle with the
+// view, or the view is set in the MPI before. view_calls.cpp decides which.
 
 #include <limits.h>
 #include <stddef.h>

@@ -30,8 +30,8 @@ static void* mpi;
 static const struct plait_mpiio_functions* functions;
 static int mode;
 
-/// True if the program is linked with an MPI of this family that has another name. Handles of another family would be
-/// taken for what they are not, and the name of the standard interface is part of the standard.
+/// True if the program is linked with an MPI of this family whose library has another name. An MPI of another family
+/// does not count, because its handles have other types. The standard interface has one name, which the standard fixes.
 static int has_linked_mpi(void) {
 #ifdef MPI_ABI_VERSION
   return 0;

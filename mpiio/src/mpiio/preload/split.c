@@ -30,7 +30,7 @@ static int begun(MPI_File file, int writes, int code) {
   }                                                                                                                  \
   ALSO_PROFILING(MPI_File_##NAME##_at_all_begin##SUFFIX)
 
-/// The call that ends an access: Plait has carried out the access if it says so.
+/// The call that ends an access. `ended` returns 1 if Plait has carried out the access.
 #define DEFINE_END(NAME, WRITES, CONST)                                                   \
   EXPORT int MPI_File_##NAME##_end(MPI_File file, CONST void* data, MPI_Status* status) { \
     REAL(MPI_File_##NAME##_end);                                                          \
