@@ -3,7 +3,8 @@
 ! usage: views FOLDER ROWS COLUMNS
 !
 ! Element i of a rank's part, in the order of the file, is 1000000 rank + i + 0.25 n in write n of three. Rank 0 reads
-! each file by itself and compares it with the third. The error handler of a file must be called on each rank. Rank 0 prints the seconds of each kind of view.
+! each file by itself and compares it with the third write. The error handler of a file must be called on each rank.
+! Rank 0 prints the seconds of each kind of view.
 #if defined USE_MPI_F08
 #define MODULE_OF_MPI use mpi_f08
 #define HANDLE(name) type(name)

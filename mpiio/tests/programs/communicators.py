@@ -26,6 +26,7 @@ NEW = MPI.MODE_CREATE | MPI.MODE_RDWR
 
 
 def check(name: str, steps: int) -> None:
+    """Check a file that has the array of all ranks once for each step of write()."""
     COMM.barrier()
     assert (np.fromfile(FOLDER / name, "i4").reshape(steps * N, N) == ALL_ROWS).all(), name
 

@@ -2,8 +2,8 @@
 
 usage: errors.py FOLDER
 
-Each rank prints the name of each case, and whether all is as it should be; for a full disk, whether all ranks got the
-same error.
+Each rank prints the name of each case, and whether it went as expected. For a full disk, `full` says whether all ranks
+got the same error, and `space` whether that was MPI_ERR_NO_SPACE.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ COMM = MPI.COMM_WORLD
 N = 64
 FOLDER = Path(sys.argv[1])
 SPACE = [MPI.ERR_NO_SPACE, MPI.ERR_IO, MPI.ERR_FILE]
+"""The errors by which MPIs report a full disk."""
 
 
 def report(case: str, as_expected: bool) -> None:
@@ -27,6 +28,7 @@ def report(case: str, as_expected: bool) -> None:
 
 
 def view():
+    """Make the elements of a rank: both dimensions are cyclic."""
     return MPI.DOUBLE.Create_darray(
         COMM.size, COMM.rank, [N, N], [MPI.DISTRIBUTE_CYCLIC] * 2, [1, 1], MPI.Compute_dims(COMM.size, 2), MPI.ORDER_C
     ).Commit()
@@ -52,6 +54,7 @@ def full_disk(suffix: str, datatype: MPI.Datatype) -> None:
     opened.Set_view(0, MPI.DOUBLE, datatype)
     data = np.ones(datatype.size // 8)
     opened.Write_all(data)
+    # The second write begins at the end of the first array, and only its first 4096 bytes are within the limit.
     end = N * N * 8 + 4096
     resource.setrlimit(resource.RLIMIT_FSIZE, (end, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
     with contextlib.suppress(MPI.Exception):

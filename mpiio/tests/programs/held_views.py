@@ -1,4 +1,4 @@
-"""Calls that depend on views, right after a view was set of which Plait would carry out the accesses.
+"""Calls that depend on a view that Plait holds: stores until it must pass the view to the MPI.
 
 usage: held_views.py FOLDER
 

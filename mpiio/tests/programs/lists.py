@@ -25,7 +25,7 @@ def make_type(offsets: np.ndarray) -> MPI.Datatype:
 
 
 def at_random(number: int, parts: int, piece: int) -> np.ndarray:
-    """Return the offsets of the bytes of this rank: pieces that ranks have at random, if there are as many parts."""
+    """Return the offsets of this rank's bytes, for `number` pieces that belong to random parts; part i is rank i's."""
     owners = np.random.default_rng(number).integers(0, parts, number)
     return (np.flatnonzero(owners == RANK)[:, None] * piece + np.arange(piece)).ravel()
 

@@ -27,7 +27,7 @@ def open_file(name: str) -> MPI.File:
 
 
 first = open_file("first")
-for _ in range(32_767):
+for _ in range(32_767):  # the largest tag that each MPI allows
     MPI.File.Open(COMM, str(FOLDER / "first"), MPI.MODE_RDWR).Close()
 second = open_file("second")
 values = COMM.rank * 100 + np.arange(15, dtype="i4")

@@ -19,7 +19,7 @@ class View:
     filetype: MPI.Datatype
     offsets: np.ndarray  # of each byte of a filetype, from the displacement on
     extent: int
-    made: list[MPI.Datatype] = field(default_factory=list)
+    made: list[MPI.Datatype] = field(default_factory=list)  # to be freed
 
     def bytes_at(self, position: int, number: int) -> np.ndarray:
         """The offsets in the file of bytes that lie one after another in the view."""
