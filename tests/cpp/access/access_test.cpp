@@ -41,7 +41,8 @@ using plait::transport::thread::run_team;
 
 constexpr std::byte kUntouched{0xE1};
 
-/// Performs one access as files do: prepare, agree, run, agree.
+/// Performs one access by the calls that a file makes: prepare, agree, run, agree. sees_all: the workers are threads
+/// that have the arrays of all ranks; otherwise each has the array of its own rank.
 void access_as(Transport& transport, const Case& access, const AccessOptions& options, MemoryStore& store,
                std::span<const LocalArray> arrays, bool sees_all, bool write) {
   plait::collective::prepare(transport);
@@ -61,7 +62,7 @@ std::span<const LocalArray> worker_arrays(const std::vector<LocalArray>& arrays,
   return sees_all ? std::span(arrays) : std::span(arrays).subspan(static_cast<std::size_t>(worker), 1);
 }
 
-/// A value of `workers_per_node`: the workers are on one node, and each behaves as a process.
+/// The value of `workers_per_node` for workers on one node, each of which behaves as a process.
 constexpr int kProcesses = -1;
 
 /// Runs `body` on each of `workers` workers, at most `workers_per_node` of them on each node; 0 puts all on one node.
@@ -86,7 +87,8 @@ void expect_read(const Case& access, const AccessOptions& options, int workers, 
   for (const Bytes& local : expected) locals.emplace_back(local.size(), kUntouched);
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
   run_on_nodes(workers, workers_per_node, [&](Transport& transport) {
-    access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, false);
+    access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all,
+              /*write=*/false);
   });
   ASSERT_TRUE(locals == expected);
 }
@@ -100,7 +102,8 @@ void expect_write(const Case& access, const AccessOptions& options, int workers,
   MemoryStore store(access_case::store_bytes(access));
   std::fill(store.bytes().begin(), store.bytes().end(), kUntouched);
   run_on_nodes(workers, workers_per_node, [&](Transport& transport) {
-    access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, true);
+    access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all,
+              /*write=*/true);
   });
   ASSERT_TRUE(store.bytes() == access_case::store_after_write(access, source, kUntouched));
   ASSERT_TRUE(locals == before);
@@ -138,15 +141,17 @@ void try_random_accesses(bool sees_all, unsigned seed, int cases, int workers_pe
 
 constexpr int kCases = oracle::kSanitized ? 150 : 2000;
 
-TEST(Access, WorkersOfOneRankEachReadAndWriteByTheirLayout) { try_random_accesses(false, 1, kCases); }
+TEST(Access, WorkersOfOneRankEachReadAndWriteByTheirLayout) { try_random_accesses(/*sees_all=*/false, 1, kCases); }
 
-TEST(Access, WorkersThatSeeAllArraysReadAndWriteByTheirLayout) { try_random_accesses(true, 2, kCases); }
+TEST(Access, WorkersThatSeeAllArraysReadAndWriteByTheirLayout) { try_random_accesses(/*sees_all=*/true, 2, kCases); }
 
-TEST(Access, ProcessesReadAndWriteByTheirLayout) { try_random_accesses(false, 5, kCases / 10, kProcesses); }
+TEST(Access, ProcessesReadAndWriteByTheirLayout) {
+  try_random_accesses(/*sees_all=*/false, 5, kCases / 10, kProcesses);
+}
 
 TEST(Access, WorkersOnSeveralNodesReadAndWriteByTheirLayout) {
-  try_random_accesses(false, 3, kCases / 3, 1);
-  try_random_accesses(false, 4, kCases / 3, 2);
+  try_random_accesses(/*sees_all=*/false, 3, kCases / 3, 1);
+  try_random_accesses(/*sees_all=*/false, 4, kCases / 3, 2);
 }
 
 TEST(Access, ReadsAndWritesEveryPairOfDistributionsOfAMatrix) {
@@ -166,15 +171,15 @@ TEST(Access, ReadsAndWritesEveryPairOfDistributionsOfAMatrix) {
                             1024,   4096};
           for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
             const AccessOptions options{strategy, 3 * 1024 * 3, 3};
-            SCOPED_TRACE(describe(access, options, 4, false));
-            ASSERT_NO_FATAL_FAILURE(expect_read(access, options, 4, false));
-            ASSERT_NO_FATAL_FAILURE(expect_write(access, options, 4, false));
+            SCOPED_TRACE(describe(access, options, 4, /*sees_all=*/false));
+            ASSERT_NO_FATAL_FAILURE(expect_read(access, options, 4, /*sees_all=*/false));
+            ASSERT_NO_FATAL_FAILURE(expect_write(access, options, 4, /*sees_all=*/false));
           }
         }
 }
 
 TEST(Access, LocalArraysMayHaveAnyStrides) {
-  // Rank 0's array runs backwards in both dimensions, with gaps; rank 1's is transposed.
+  // Rank 0's array has gaps and negative strides in both dimensions; rank 1's array is transposed.
   const Case access{{4, 6}, Order::kC, {}, Layout({4, 6}, {Distribution::blocked(), Distribution::collapsed()}, {2}),
                     2,      0};
   MemoryStore store(access_case::store_bytes(access));
@@ -182,28 +187,31 @@ TEST(Access, LocalArraysMayHaveAnyStrides) {
   const Bytes source = store.bytes();
   Bytes first(4 * 2 * 6 * 3, kUntouched);
   Bytes second(2 * 2 * 6, kUntouched);
-  const std::int64_t row = -6 * 6;
-  const std::int64_t column = -6;
-  const std::vector<LocalArray> arrays{{0, first.data() + 36 + 30, {row, column}}, {1, second.data(), {2, 4}}};
+  const std::int64_t row_stride = -6 * 6;
+  const std::int64_t column_stride = -6;
+  constexpr std::int64_t kFirstElement = 36 + 30;  // element (0, 0) has the highest address of rank 0's array
+  const std::vector<LocalArray> arrays{{0, first.data() + kFirstElement, {row_stride, column_stride}},
+                                       {1, second.data(), {2, 4}}};
   for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
     std::fill(first.begin(), first.end(), kUntouched);
     run_team(2, [&](Transport& transport) {
-      access_as(transport, access, {strategy, 0, 0}, store, worker_arrays(arrays, transport.rank(), false), false,
-                false);
+      access_as(transport, access, {strategy, 0, 0}, store, worker_arrays(arrays, transport.rank(), false),
+                /*sees_all=*/false, /*write=*/false);
     });
     std::size_t touched = 0;
     for (std::int64_t r = 0; r < 2; ++r)
       for (std::int64_t c = 0; c < 6; ++c)
         for (std::int64_t b = 0; b < 2; ++b) {
-          ASSERT_EQ(first[to_size_t(66 + r * row + c * column + b)], source[to_size_t((r * 6 + c) * 2 + b)]);
+          ASSERT_EQ(first[to_size_t(kFirstElement + r * row_stride + c * column_stride + b)],
+                    source[to_size_t((r * 6 + c) * 2 + b)]);
           ASSERT_EQ(second[to_size_t(r * 2 + c * 4 + b)], source[to_size_t(((r + 2) * 6 + c) * 2 + b)]);
           ++touched;
         }
     EXPECT_EQ(static_cast<std::size_t>(std::count(first.begin(), first.end(), kUntouched)), first.size() - touched);
     std::fill(store.bytes().begin(), store.bytes().end(), kUntouched);
     run_team(2, [&](Transport& transport) {
-      access_as(transport, access, {strategy, 0, 0}, store, worker_arrays(arrays, transport.rank(), false), false,
-                true);
+      access_as(transport, access, {strategy, 0, 0}, store, worker_arrays(arrays, transport.rank(), false),
+                /*sees_all=*/false, /*write=*/true);
     });
     ASSERT_TRUE(store.bytes() == source);
   }
@@ -222,7 +230,7 @@ std::string run_failing_access(Transport& transport, const Case& access, const A
   return "";
 }
 
-/// True if each element has its value from one of two stores, which is all that a failed write may leave.
+/// Returns true if each element has its value from one of two stores: after a failed write it is old or new.
 bool matches_elementwise(const Case& access, const Bytes& store, const Bytes& a, const Bytes& b) {
   for (std::int64_t i = access.offset; i < static_cast<std::int64_t>(store.size()); i += access.element_bytes) {
     const auto same = [&](const Bytes& candidate) {
@@ -234,8 +242,8 @@ bool matches_elementwise(const Case& access, const Bytes& store, const Bytes& a,
 }
 
 /// Makes each segment of an access fail in turn; all workers must get the same error, and later accesses must succeed.
-void fail_everywhere(const Case& access, const AccessOptions& options, int workers, bool sees_all, bool write,
-                     int workers_per_node = 0) {
+void fail_each_segment(const Case& access, const AccessOptions& options, int workers, bool sees_all, bool write,
+                       int workers_per_node = 0) {
   SCOPED_TRACE(describe(access, options, workers, sees_all) + (write ? ", write" : ", read"));
   MemoryStore store(access_case::store_bytes(access));
   store.bytes() = access_case::pattern(store.size());
@@ -245,78 +253,78 @@ void fail_everywhere(const Case& access, const AccessOptions& options, int worke
   std::vector<Bytes> locals = expected;
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
   std::vector<std::string> texts(static_cast<std::size_t>(workers));
-  std::int64_t total = 0;
-  std::int64_t failures = 0;
+  std::int64_t total = 0;  // segments of one access
+  std::int64_t rounds = 0;
   run_on_nodes(workers, workers_per_node, [&](Transport& transport) {
-    const bool first = transport.rank() == 0;
+    const bool is_first = transport.rank() == 0;
     const auto synchronize = [&] { plait::collective::agree(transport, nullptr); };
     access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, write);
-    if (first) total = store.segments();
+    if (is_first) total = store.segments();
     synchronize();
-    for (std::int64_t fail = 0; fail <= total; ++fail) {
-      if (first) {
+    for (std::int64_t segment = 0; segment <= total; ++segment) {  // no segment fails in the last round
+      if (is_first) {
         if (write) std::fill(store.bytes().begin(), store.bytes().end(), kUntouched);
-        store.fail_at(store.segments() + fail);
+        store.fail_at(store.segments() + segment);
       }
       synchronize();
       texts[static_cast<std::size_t>(transport.rank())] =
           run_failing_access(transport, access, options, store, arrays, sees_all, write);
       synchronize();
-      if (first) {
+      if (is_first) {
         store.fail_at(-1);
         for (const std::string& text : texts) EXPECT_EQ(text, texts[0]);
-        if (fail < total) {
-          EXPECT_NE(texts[0].find("made to fail"), std::string::npos) << "segment " << fail << ": " << texts[0];
+        if (segment < total) {
+          EXPECT_NE(texts[0].find("made to fail"), std::string::npos) << "segment " << segment << ": " << texts[0];
           EXPECT_EQ(texts[0].find("(on rank ") != std::string::npos, workers > 1) << texts[0];
         } else {
           EXPECT_EQ(texts[0], "");
         }
-        ++failures;
+        ++rounds;
         if (write) {
           EXPECT_TRUE(matches_elementwise(access, store.bytes(), written, Bytes(written.size(), kUntouched)))
-              << "segment " << fail;
+              << "segment " << segment;
         } else {
           for (Bytes& local : locals) std::fill(local.begin(), local.end(), kUntouched);
         }
       }
       synchronize();
       access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, write);
-      if (first) {
+      if (is_first) {
         EXPECT_TRUE(write ? store.bytes() == written : locals == expected);
       }
       synchronize();
     }
   });
-  EXPECT_EQ(failures, total + 1);
+  EXPECT_EQ(rounds, total + 1);
   EXPECT_GT(total, 0);
 }
 
-TEST(Access, EveryWorkerGetsTheErrorOfEverySegment) {
+TEST(Access, EveryWorkerGetsTheErrorOfAnySegment) {
   for (const bool write : {false, true})
     for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase})
       for (int workers = 1; workers <= 4; ++workers) {
         const Layout layout({6, 5}, {Distribution::cyclic(), Distribution::blocked()}, {workers, 1});
         const Case access{{6, 5}, Order::kC, {}, layout, 4096, 0};
         const AccessOptions options{strategy, 2 * 3 * 4096, 0};
-        ASSERT_NO_FATAL_FAILURE(fail_everywhere(access, options, workers, false, write));
-        ASSERT_NO_FATAL_FAILURE(fail_everywhere(access, options, workers, true, write));
+        ASSERT_NO_FATAL_FAILURE(fail_each_segment(access, options, workers, /*sees_all=*/false, write));
+        ASSERT_NO_FATAL_FAILURE(fail_each_segment(access, options, workers, /*sees_all=*/true, write));
         if (workers > 2) {
-          ASSERT_NO_FATAL_FAILURE(fail_everywhere(access, options, workers, false, write, 2));
+          ASSERT_NO_FATAL_FAILURE(fail_each_segment(access, options, workers, /*sees_all=*/false, write, 2));
         }
       }
 }
 
-TEST(Access, EveryWorkerGetsTheErrorOfARegionsSegments) {
-  // The region has gaps in the file, so that each row in a window is one segment, and reads are sieved.
+TEST(Access, EveryWorkerGetsTheErrorOfAnySegmentOfARegion) {
+  // The region has gaps in the file: each row in a window is one segment of a write, and reads include the gaps.
   const Layout layout({4, 3}, {Distribution::collapsed(), Distribution::cyclic()}, {3});
   for (const std::int64_t element_bytes : {8, 4096})
     for (const bool write : {false, true}) {
       const Case access{{9, 6}, Order::kC, {{1, 4, 2, false}, {2, 3, 1, false}}, layout, element_bytes, 16};
-      fail_everywhere(access, {Strategy::kTwoPhase, 3 * 4 * element_bytes, 2}, 3, false, write);
+      fail_each_segment(access, {Strategy::kTwoPhase, 3 * 4 * element_bytes, 2}, 3, false, write);
     }
 }
 
-TEST(Access, AStoreThatEndsEarlyIsAnErrorOnAll) {
+TEST(Access, AStoreThatEndsEarlyIsAnErrorOnAllWorkers) {
   const Case access{{64, 16}, Order::kC, {}, Layout({64, 16}, {Distribution::cyclic(), {}}, {3}), 8, 0};
   MemoryStore store(access_case::store_bytes(access) - 1);
   std::vector<Bytes> locals = access_case::make_locals(access, access_case::pattern(access_case::store_bytes(access)));
@@ -325,8 +333,8 @@ TEST(Access, AStoreThatEndsEarlyIsAnErrorOnAll) {
     std::vector<std::string> texts(3);
     run_team(3, [&](Transport& transport) {
       try {
-        access_as(transport, access, {strategy, 0, 2}, store, worker_arrays(arrays, transport.rank(), false), false,
-                  false);
+        access_as(transport, access, {strategy, 0, 2}, store, worker_arrays(arrays, transport.rank(), false),
+                  /*sees_all=*/false, /*write=*/false);
       } catch (const Error& error) {
         texts[static_cast<std::size_t>(transport.rank())] = error.what();
       }
@@ -337,14 +345,15 @@ TEST(Access, AStoreThatEndsEarlyIsAnErrorOnAll) {
   }
 }
 
-/// Reads and writes with one worker that waits 3 ms before each access to one peer's slots.
-void try_delayed(int slow, int at_peer, std::int64_t elements, std::int64_t readers) {
+/// Reads and writes while worker `slow` waits 3 ms before each access to a slot of worker `peer_of_slow`. A slot records
+/// the progress of one of a worker's windows.
+void try_with_slow_worker(int slow, int peer_of_slow, std::int64_t elements, std::int64_t readers) {
   constexpr int kWorkers = 3;
   const Layout layout({elements}, {Distribution::cyclic()}, {kWorkers});  // every window has a part of every worker
   const Case access{{elements}, Order::kC, {}, layout, 4096, 0};
   const AccessOptions options{Strategy::kTwoPhase, std::int64_t{2} * 3 * 4096, readers};
-  SCOPED_TRACE(describe(access, options, kWorkers, false) + ", worker " + std::to_string(slow) + " dawdles at " +
-               std::to_string(at_peer));
+  SCOPED_TRACE(describe(access, options, kWorkers, /*sees_all=*/false) + ", worker " + std::to_string(slow) +
+               " is slow at " + std::to_string(peer_of_slow));
   const Bytes source = access_case::pattern(access_case::store_bytes(access));
   const std::vector<Bytes> expected = access_case::make_locals(access, source);
   for (const bool write : {false, true}) {
@@ -356,7 +365,7 @@ void try_delayed(int slow, int at_peer, std::int64_t elements, std::int64_t read
     if (!write) store.bytes() = source;
     run_team(kWorkers, [&](Transport& transport) {
       wrapped::DelayedTransport delayed(transport, [&](int peer) {
-        if (transport.rank() == slow && peer == at_peer) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+        if (transport.rank() == slow && peer == peer_of_slow) std::this_thread::sleep_for(std::chrono::milliseconds(3));
       });
       access_as(delayed, access, options, store, worker_arrays(arrays, transport.rank(), false), false, write);
     });
@@ -369,12 +378,13 @@ void try_delayed(int slow, int at_peer, std::int64_t elements, std::int64_t read
 }
 
 TEST(Access, WorkersWaitForASlowWorker) {
-  // Each share has several windows, the last one shorter: the other workers run ahead as far as their slots allow.
+  // Each share has several windows, the last of which is shorter. The other workers continue without the slow one until
+  // they need a window that it has not finished.
   for (int slow = 0; slow < 3; ++slow)
-    for (int at_peer = 0; at_peer < 3; ++at_peer)
+    for (int peer_of_slow = 0; peer_of_slow < 3; ++peer_of_slow)
       for (const std::int64_t readers : {1, 2, 3})
         for (const std::int64_t elements : {12, 19})
-          ASSERT_NO_FATAL_FAILURE(try_delayed(slow, at_peer, elements, readers));
+          ASSERT_NO_FATAL_FAILURE(try_with_slow_worker(slow, peer_of_slow, elements, readers));
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ using plait::transport::Transport;
 
 constexpr std::byte kElsewhere{0xE1};
 
+/// An access to an array in chunks, and how the workers perform it.
 struct ChunkedCase : Case {
   Extents chunk;
   AccessOptions options;
@@ -42,23 +43,23 @@ std::vector<std::unique_ptr<ChunkedStore>> run_access(const ChunkedCase& access,
   for (int i = 0; i < workers; ++i)
     views.push_back(
         std::make_unique<ChunkedStore>(bytes, access.offset, chunk_case::product(access.chunk) * access.element_bytes));
-  const auto work = [&](Transport& transport) {
+  const auto access_as_worker = [&](Transport& transport) {
     plait::collective::prepare(transport);
-    const auto me = static_cast<std::size_t>(transport.rank());
+    const auto rank = static_cast<std::size_t>(transport.rank());
     const AccessPlan plan =
         plan_access(Section(access.file_shape, access.file_order, access.region, access.chunk), access.layout,
                     {access.element_bytes, access.offset, workers, transport.nodes_apart(), write}, access.options);
     plait::collective::Times times;
-    const plait::access::Access parts{plan,  *views[me], access.offset, transport, std::span(arrays).subspan(me, 1),
+    const plait::access::Access parts{plan,  *views[rank], access.offset, transport, std::span(arrays).subspan(rank, 1),
                                       false, times};
-    const auto move = write ? plait::access::make_write(parts) : plait::access::make_read(parts);
+    const auto operation = write ? plait::access::make_write(parts) : plait::access::make_read(parts);
     plait::collective::agree(transport, "the same", nullptr);
-    plait::collective::agree(transport, plait::collective::caught([&] { move->run(); }));
+    plait::collective::agree(transport, plait::collective::caught([&] { operation->run(); }));
   };
   plait::transport::thread::run_team(workers, [&](Transport& transport) {
-    if (access.workers_per_node == 0) return work(transport);
+    if (access.workers_per_node == 0) return access_as_worker(transport);
     wrapped::SeveralNodes nodes(transport, access.workers_per_node);
-    work(nodes);
+    access_as_worker(nodes);
   });
   return views;
 }
@@ -72,6 +73,7 @@ void expect_one_worker_per_chunk(const std::vector<std::unique_ptr<ChunkedStore>
   for (const auto& [chunk, workers] : touched) EXPECT_EQ(workers, 1) << "chunk " << chunk;
 }
 
+/// Reads and writes, and compares the local arrays and the store with the expected content.
 void check(const ChunkedCase& access) {
   const Bytes flat = access_case::pattern(access_case::store_bytes(access));
   const std::vector<Bytes> expected = access_case::make_locals(access, flat);

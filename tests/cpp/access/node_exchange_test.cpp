@@ -39,15 +39,15 @@ class ObservedTransport : public wrapped::SeveralNodes {
   using SeveralNodes::SeveralNodes;
 
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
-    sent_ = true;
-    return std::make_unique<CountedTicket>(SeveralNodes::send(to, bytes), sends, any_);
+    may_receive_ = true;
+    return std::make_unique<CountedTicket>(SeveralNodes::send(to, bytes), sends, may_wait_for_sends_);
   }
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
-    return std::make_unique<CountedTicket>(SeveralNodes::receive(from, bytes), receives, sent_);
+    return std::make_unique<CountedTicket>(SeveralNodes::receive(from, bytes), receives, may_receive_);
   }
 
   /// Allows a worker that has nothing to send to receive at once.
-  void open_receives() { sent_ = true; }
+  void allow_receives() { may_receive_ = true; }
 
   /// The current number of pending messages, and its maximum.
   struct Count {
@@ -60,32 +60,32 @@ class ObservedTransport : public wrapped::SeveralNodes {
  private:
   class CountedTicket : public Ticket {
    public:
-    CountedTicket(std::unique_ptr<Ticket> inner, Count& count, const bool& opened)
-        : inner_(std::move(inner)), count_(count), opened_(opened) {
+    CountedTicket(std::unique_ptr<Ticket> inner, Count& count, const bool& may_complete)
+        : inner_(std::move(inner)), count_(count), may_complete_(may_complete) {
       count_.max = std::max(count_.max, ++count_.now);
     }
     ~CountedTicket() override { --count_.now; }
     CountedTicket(const CountedTicket&) = delete;
     CountedTicket& operator=(const CountedTicket&) = delete;
     void complete() override {
-      if (opened_) return inner_->complete();
+      if (may_complete_) return inner_->complete();
       FAIL() << "waits for a message before it has sent its own";
     }
-    bool test() override { return opened_ && inner_->test(); }
+    bool test() override { return may_complete_ && inner_->test(); }
 
    private:
     std::unique_ptr<Ticket> inner_;
     Count& count_;
-    const bool& opened_;
+    const bool& may_complete_;
   };
 
-  bool sent_ = false;
-  bool any_ = true;
+  bool may_receive_ = false;
+  const bool may_wait_for_sends_ = true;
 };
 
-/// Performs an access on two nodes of two workers. Returns the maximum number of pending messages of any worker in one
-/// direction.
-int max_pending(const AccessOptions& options, bool write) {
+/// Performs an access on two nodes of two workers. Returns the maximum number of messages in one direction that are
+/// pending at any worker.
+int max_pending_messages(const AccessOptions& options, bool write) {
   constexpr int kWorkers = 4;
   // Each share of the file consists of whole columns and contains elements of both nodes.
   const Layout layout({16, 24}, {Distribution::blocked(), Distribution::blocked()}, {2, 2});
@@ -102,7 +102,7 @@ int max_pending(const AccessOptions& options, bool write) {
   plait::transport::thread::run_team(kWorkers, [&](Transport& team) {
     ObservedTransport transport(team, 2);
     // In a write, these two workers own only elements in shares of their own node, and so send no message.
-    if (write && (team.rank() == 0 || team.rank() == 3)) transport.open_receives();
+    if (write && (team.rank() == 0 || team.rank() == 3)) transport.allow_receives();
     plait::collective::prepare(transport);
     const AccessPlan plan =
         plan_access(Section(access.file_shape, access.file_order, access.region), access.layout,
@@ -127,13 +127,13 @@ int max_pending(const AccessOptions& options, bool write) {
 
 TEST(NodeExchange, BoundsPendingMessagesAndSendsBeforeItWaits) {
   for (const bool write : {false, true}) {
-    EXPECT_EQ(max_pending({Strategy::kTwoPhase, 0, 0}, write), 2);
-    EXPECT_EQ(max_pending({Strategy::kTwoPhase, 6 << 16, 0}, write), 2);
-    EXPECT_EQ(max_pending({Strategy::kTwoPhase, 4 * 5 * 4096, 0}, write), 1);
+    EXPECT_EQ(max_pending_messages({Strategy::kTwoPhase, 0, 0}, write), 2);
+    EXPECT_EQ(max_pending_messages({Strategy::kTwoPhase, 6 << 16, 0}, write), 2);
+    EXPECT_EQ(max_pending_messages({Strategy::kTwoPhase, 4 * 5 * 4096, 0}, write), 1);
     AccessOptions in_each_node{Strategy::kTwoPhase, 0, 0};
     in_each_node.each_node = true;
     if (!write) {
-      EXPECT_EQ(max_pending(in_each_node, write), 0);
+      EXPECT_EQ(max_pending_messages(in_each_node, write), 0);
     }
   }
 }

@@ -15,22 +15,22 @@ namespace {
 
 using plait::access::Refill;
 
-/// Makes `fills` fills that take `plain` seconds, or `dropped` seconds if the window is dropped from the caches first.
+/// Records `fills` fills that take `plain_seconds`, or `drop_seconds` if the window is dropped from the caches first.
 /// Returns the number of fills that drop it.
-int count_drops(Refill& refill, int fills, double plain, double dropped) {
+int count_drops(Refill& refill, int fills, double plain_seconds, double drop_seconds) {
   int count = 0;
   for (int i = 0; i < fills; ++i) {
     const bool drop = refill.should_drop();
-    refill.learn(drop, drop ? dropped : plain);
+    refill.learn(drop, drop ? drop_seconds : plain_seconds);
     count += drop ? 1 : 0;
   }
   return count;
 }
 
-TEST(Refill, MeasuresBothWaysFirst) {
+TEST(Refill, MeasuresBothMethodsFirst) {
   Refill refill;
   EXPECT_FALSE(refill.should_drop());
-  refill.learn(false, 1);
+  refill.learn(/*was_dropped=*/false, 1);
   EXPECT_TRUE(refill.should_drop());
 }
 
@@ -53,7 +53,7 @@ TEST(Refill, DoesNotDropForASmallGain) {
   EXPECT_LE(count_drops(refill, 1000, 0.13, 0.11), 1000 / 15);
 }
 
-TEST(Refill, AdaptsToAMachineThatChanges) {
+TEST(Refill, AdaptsIfTheTimesChange) {
   Refill refill;
   count_drops(refill, 1000, 0.07, 0.11);
   EXPECT_GE(count_drops(refill, 100, 0.38, 0.11), 90);

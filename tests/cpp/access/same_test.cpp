@@ -25,8 +25,9 @@ using plait::transport::thread::run_team;
 
 TEST(ReadSame, ReadsTheStoreOnce) {
   constexpr std::int64_t kBytes = 10'000;
+  constexpr std::int64_t kOffset = 3;  // of the segment that is read
   for (const Ranks& ranks : all_ranks()) {
-    plait::store::memory::MemoryStore store(kBytes + 3);
+    plait::store::memory::MemoryStore store(kBytes + kOffset);
     for (std::size_t i = 0; i < store.bytes().size(); ++i) store.bytes()[i] = static_cast<std::byte>(i * 7);
     std::atomic<std::int64_t> failures{0};
     for (const std::int64_t failing_read : {-1, 2}) {  // -1: none
@@ -41,15 +42,15 @@ TEST(ReadSame, ReadsTheStoreOnce) {
         plait::collective::agree(transport, nullptr);
         try {
           plait::collective::agree(transport, plait::collective::caught([&] {
-                                     plait::access::read_same(transport, store, {3, actual.data(), kBytes}, 2000);
+                                     plait::access::read_same(transport, store, {kOffset, actual.data(), kBytes}, 2000);
                                    }));
-          EXPECT_TRUE(std::equal(actual.begin(), actual.end(), store.bytes().begin() + 3));
+          EXPECT_TRUE(std::equal(actual.begin(), actual.end(), store.bytes().begin() + kOffset));
         } catch (const Error& error) {
           EXPECT_EQ(error.system_code(), EIO);
           ++failures;
         }
       });
-      const std::int64_t reads = ranks.count == 1 ? 1 : 10;  // 10 windows of 1000 bytes
+      const std::int64_t reads = ranks.count == 1 ? 1 : 10;  // 10 windows of 1000 bytes, two of which fit in 2000 bytes
       if (failing_read < 0) {
         EXPECT_EQ(store.segments() - before, reads);
       } else if (ranks.count > 1) {

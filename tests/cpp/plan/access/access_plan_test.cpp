@@ -1,4 +1,5 @@
-// Access plans: shares and windows contain each position once; owners are compared with lists.
+// Access plans divide the positions of a section among readers (shares), and each share over time (windows). Each
+// position is in one share and one window. The owners of positions are compared with lists.
 #include "plan/access/access_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -38,11 +39,13 @@ AccessPlan make_plan(const Extents& shape, const Layout& layout, std::int64_t el
                      options);
 }
 
+/// Returns the layout of one rank that has the whole array.
 Layout whole(const Extents& shape) {
   return {shape, std::vector<Distribution>(shape.size(), Distribution::collapsed()), {}};
 }
 
-/// Checks that shares and windows partition the positions, and that they begin at storage units if possible.
+/// Checks that the shares partition the positions, and the windows of each share partition the share. Those of a
+/// contiguous section must begin at storage units where the sizes of elements and windows permit it.
 void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memory) {
   const std::int64_t elements = plan.section().elements;
   std::int64_t next = 0;
@@ -67,8 +70,8 @@ void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memo
       next = window.end;
       const std::int64_t byte = offset + (plan.section().origin + window.begin) * plan.element_bytes();
       const bool can_align = offset % std::gcd(kStorageUnit, plan.element_bytes()) == 0;
-      const bool large = plan.window_elements() * plan.element_bytes() >= kStorageUnit * plan.element_bytes();
-      if (plan.section().contiguous() && can_align && window.begin > 0 && (window.begin == share.begin || large)) {
+      const bool is_large = plan.window_elements() * plan.element_bytes() >= kStorageUnit * plan.element_bytes();
+      if (plan.section().contiguous() && can_align && window.begin > 0 && (window.begin == share.begin || is_large)) {
         ASSERT_EQ(byte % kStorageUnit, 0) << "window at position " << window.begin;
       }
     }
@@ -109,44 +112,44 @@ TEST(AccessPlan, SharesAndWindowsContainEachPositionOnce) {
   }
 }
 
-TEST(AccessPlan, RegionsHaveSharesToo) {
+TEST(AccessPlan, PositionsOfRegionsAreDividedToo) {
   // Contiguous rows from the middle of a file, and rows with gaps.
   for (const bool strided : {false, true}) {
     const Region region{{100, 300, strided ? 2 : 1, false}, {0, 1000, 1, false}};
-    const AccessPlan plan =
-        make_plan({900, 1000}, whole({300, 1000}), 8, 128, 4, {Strategy::kTwoPhase, 1 << 20, 0}, false, false, region);
+    const AccessPlan plan = make_plan({900, 1000}, whole({300, 1000}), 8, 128, 4, {Strategy::kTwoPhase, 1 << 20, 0},
+                                      /*apart=*/false, /*write=*/false, region);
     EXPECT_EQ(plan.section().contiguous(), !strided);
     EXPECT_EQ(plan.readers(), 4);
     check_ranges(plan, 128, 1 << 20);
   }
-  const AccessPlan columns = make_plan({900, 1000}, whole({900, 5}), 8, 0, 2, {Strategy::kTwoPhase, 1 << 16, 0}, false,
-                                       false, {{0, 900, 1, false}, {3, 5, 1, false}});
+  const AccessPlan columns = make_plan({900, 1000}, whole({900, 5}), 8, 0, 2, {Strategy::kTwoPhase, 1 << 16, 0},
+                                       /*apart=*/false, /*write=*/false, {{0, 900, 1, false}, {3, 5, 1, false}});
   check_ranges(columns, 0, 1 << 16);
 }
 
 /// Compares next_owned(), parts() and elements() of small sections and every rank with the element map.
 void check_owners(const Extents& shape, const Layout& layout, Order file_order, const Region& region) {
   SCOPED_TRACE(oracle::describe(layout) + " in " + plait::shape_to_string(shape) + to_string(region));
-  const AccessPlan plan = make_plan(shape, layout, 8, 0, 2, {}, false, false, region, file_order);
+  const AccessPlan plan = make_plan(shape, layout, 8, 0, 2, {}, /*apart=*/false, /*write=*/false, region, file_order);
   const Section& section = plan.section();
   const oracle::ArrayMap map = oracle::make_map(layout);
-  Extents owner;  // of each position
-  Extents offset;
+  Extents owners;         // the rank that has each position
+  Extents local_offsets;  // the offset of each position in that rank's array
   oracle::for_each_index(section.shape, [&](const Extents& index) {
     Extents layout_index(layout.shape().size());
     for (std::size_t d = 0; d < index.size(); ++d)
       if (section.layout_dimension[d] >= 0) layout_index[to_size_t(section.layout_dimension[d])] = index[d];
     const oracle::Position& position =
         map.positions[to_size_t(oracle::dense_offset(layout_index, layout.shape(), Order::kC))];
-    owner.push_back(position.rank);
-    offset.push_back(position.offset);
+    owners.push_back(position.rank);
+    local_offsets.push_back(position.offset);
   });
-  const auto total = static_cast<std::int64_t>(owner.size());
+  const auto total = static_cast<std::int64_t>(owners.size());
   ASSERT_EQ(total, section.elements);
   for (std::int64_t rank = 0; rank < layout.size(); ++rank) {
     const auto holdings = plan.owners().holdings(rank);
     if (holdings.empty()) {
-      ASSERT_EQ(std::count(owner.begin(), owner.end(), rank), 0);
+      ASSERT_EQ(std::count(owners.begin(), owners.end(), rank), 0);
       continue;
     }
     ASSERT_EQ(holdings.size(), 1U);
@@ -154,7 +157,7 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
     ASSERT_EQ(sets.size(), section.shape.size());
     std::int64_t next = total;
     for (std::int64_t position = total; position >= 0; --position) {
-      if (position < total && owner[to_size_t(position)] == rank) next = position;
+      if (position < total && owners[to_size_t(position)] == rank) next = position;
       ASSERT_EQ(plan.owners().next_owned(sets, position), next) << "rank " << rank << ", position " << position;
     }
     // The local array's strides lead to the position of each element.
@@ -168,10 +171,10 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
     const Extents local_strides = plan.owners().local_strides(strides);
     std::size_t position = 0;
     oracle::for_each_index(section.shape, [&](const Extents& index) {
-      if (owner[position] == rank) {
+      if (owners[position] == rank) {
         std::int64_t local_offset = 0;
         for (std::size_t d = 0; d < index.size(); ++d) local_offset += sets[d].count_below(index[d]) * local_strides[d];
-        ASSERT_EQ(local_offset, offset[position]);
+        ASSERT_EQ(local_offset, local_offsets[position]);
       }
       ++position;
     });
@@ -179,7 +182,7 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
   for (std::int64_t begin = 0; begin <= total; ++begin) {
     for (std::int64_t end = begin; end <= total; ++end) {
       std::map<std::int64_t, std::int64_t> counts;
-      for (std::int64_t position = begin; position < end; ++position) ++counts[owner[to_size_t(position)]];
+      for (std::int64_t position = begin; position < end; ++position) ++counts[owners[to_size_t(position)]];
       std::vector<plait::plan::RankPart> expected;
       for (const auto& [rank, elements] : counts) expected.push_back({rank, elements});
       ASSERT_EQ(plan.owners().parts({begin, end}), expected) << begin << ':' << end;
@@ -197,10 +200,10 @@ TEST(AccessPlan, OwnersOfPositions) {
   std::mt19937_64 random(9);
   for (std::int64_t n = 0; n < 320 / oracle::kThinning; ++n) {
     const Region region = n % 3 == 0 ? middle : Region{};
-    const Extents accessed = n % 3 == 0 ? Extents{4, 2} : shape;
+    const Extents accessed_shape = n % 3 == 0 ? Extents{4, 2} : shape;  // the region drops its single index
     std::vector<Distribution> distributions;
     Extents grid;
-    for (const std::int64_t size : accessed) {
+    for (const std::int64_t size : accessed_shape) {
       const auto extent = static_cast<std::int64_t>(1 + random() % 4);
       if (random() % 4 == 0) {
         distributions.push_back(Distribution::collapsed());
@@ -210,8 +213,9 @@ TEST(AccessPlan, OwnersOfPositions) {
       distributions.push_back(choices[random() % choices.size()]);
       grid.push_back(extent);
     }
-    const auto order = [&] { return random() % 2 == 0 ? Order::kC : Order::kFortran; };
-    check_owners(shape, Layout(accessed, distributions, grid, order(), order()), order(), region);
+    const auto random_order = [&] { return random() % 2 == 0 ? Order::kC : Order::kFortran; };
+    check_owners(shape, Layout(accessed_shape, distributions, grid, random_order(), random_order()), random_order(),
+                 region);
     if (testing::Test::HasFatalFailure()) return;
   }
   check_owners({}, Layout(), Order::kC, {});
@@ -219,7 +223,7 @@ TEST(AccessPlan, OwnersOfPositions) {
   check_owners({4}, Layout(), Order::kC, {{2, 1, 1, true}});
 }
 
-TEST(AccessPlan, StrategiesAndExplanations) {
+TEST(AccessPlan, ChoosesAndExplainsAStrategy) {
   const Layout rows = Layout::parse("1000x1000 (block, *) onto (4)");
   const Layout cyclic = Layout::parse("1000x1000 (cyclic, cyclic) onto (2, 2)");
   EXPECT_EQ(make_plan({1000, 1000}, cyclic, 8, 0, 4).strategy(), Strategy::kTwoPhase);
@@ -228,7 +232,7 @@ TEST(AccessPlan, StrategiesAndExplanations) {
   EXPECT_EQ(requests(make_plan({1000, 1000}, cyclic, 8, 0, 4), Strategy::kDirect), 250'000);
   for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
     for (const bool write : {false, true}) {
-      const AccessPlan plan = make_plan({1000, 1000}, cyclic, 8, 0, 4, {strategy, 0, 2}, true, write);
+      const AccessPlan plan = make_plan({1000, 1000}, cyclic, 8, 0, 4, {strategy, 0, 2}, /*apart=*/true, write);
       EXPECT_EQ(plan.strategy(), strategy);
       const std::string text = explain(plan, "field.npy");
       EXPECT_NE(text.find(to_string(strategy)), std::string::npos) << text;
@@ -248,7 +252,7 @@ TEST(AccessPlan, WindowsDoNotExceedTheMemory) {
       for (const Region& region : {Region{}, Region{{0, 50, 1, false}, {0, 40, 2, false}}}) {
         const Layout layout = whole(region.empty() ? Extents{100, 80} : Extents{50, 40});
         const AccessPlan plan =
-            make_plan({100, 80}, layout, 8, 64, 2, {Strategy::kTwoPhase, memory, 0}, apart, false, region);
+            make_plan({100, 80}, layout, 8, 64, 2, {Strategy::kTwoPhase, memory, 0}, apart, /*write=*/false, region);
         EXPECT_LE(plan.staging_bytes(), memory);
         EXPECT_GT(plan.staging_bytes(), 0);
         check_ranges(plan, 64, memory);
@@ -261,7 +265,10 @@ TEST(AccessPlan, ErrorsStateWhatIsWrong) {
   expect_rejected([] { make_plan({8, 4}, whole({8, 5}), 8, 0, 2); },
                   "the layout is of an array 8x5, but the accessed part");
   expect_rejected(
-      [] { make_plan({8, 4}, whole({8, 4}), 8, 0, 2, {}, false, false, {{0, 8, 1, false}, {0, 1, 1, true}}); },
+      [] {
+        make_plan({8, 4}, whole({8, 4}), 8, 0, 2, {}, /*apart=*/false, /*write=*/false,
+                  {{0, 8, 1, false}, {0, 1, 1, true}});
+      },
       "but the region is 8");
   expect_rejected([] { make_plan({8}, whole({8}), 100, 0, 2, {Strategy::kTwoPhase, 150, 0}); },
                   "memory=150 is too little");
@@ -273,7 +280,7 @@ TEST(AccessPlan, ErrorsStateWhatIsWrong) {
   expect_rejected([&] { make_plan({huge}, whole({huge}), 8, 0, 2); }, "bytes of the array");
 }
 
-TEST(AccessPlan, SharesAndWindowsAreThoseOfTheExample) {
+TEST(AccessPlan, SharesAndWindowsOfAMillionElements) {
   const AccessPlan plan = make_plan({1'000'000}, whole({1'000'000}), 8, 128, 3, {Strategy::kTwoPhase, 0, 3});
   const auto expect_range = [](const PositionRange& range, std::int64_t begin, std::int64_t end) {
     EXPECT_EQ(range.begin, begin);
@@ -300,7 +307,7 @@ TEST(AccessPlan, HugeFilesAreDividedWithoutOverflow) {
     next = share.end;
     ASSERT_EQ(plan.reader_at(share.end - 1), reader);
     ASSERT_EQ(plan.window(reader, 0).begin, share.begin);
-    const std::int64_t last = (share.size() + 16) / plan.window_elements() - 1;
+    const std::int64_t last = (share.size() + 16) / plan.window_elements() - 1;  // 16 elements: the offset of 128 bytes
     ASSERT_EQ((128 + 8 * plan.window(reader, last).begin) % kStorageUnit, 0);
   }
   ASSERT_EQ(next, elements);
@@ -311,11 +318,12 @@ std::set<std::pair<std::int64_t, std::int64_t>> find_pages(std::int64_t begin, s
                                                            std::int64_t disks) {
   std::set<std::pair<std::int64_t, std::int64_t>> result;
   while (begin < end) {
-    const std::int64_t k = begin / stripe;
-    const std::int64_t last = std::min(end, (k + 1) * stripe) - 1;
-    const std::int64_t position = k / disks * stripe - k * stripe;
-    for (std::int64_t page = (begin + position) / 4096; page <= (last + position) / 4096; ++page)
-      result.insert({k % disks, page});
+    const std::int64_t stripe_number = begin / stripe;
+    const std::int64_t last = std::min(end, (stripe_number + 1) * stripe) - 1;
+    // The offset of a byte in its component minus its offset in the file, for all bytes of this stripe.
+    const std::int64_t shift = stripe_number / disks * stripe - stripe_number * stripe;
+    for (std::int64_t page = (begin + shift) / 4096; page <= (last + shift) / 4096; ++page)
+      result.insert({stripe_number % disks, page});
     begin = last + 1;
   }
   return result;
@@ -333,7 +341,7 @@ TEST(AccessPlan, NoTwoReadersShareAPageOfAComponent) {
           SCOPED_TRACE(testing::Message() << "stripes of " << stripe << " bytes on " << disks << " disks, elements of "
                                           << element_bytes << " from " << offset << " on");
           std::set<std::pair<std::int64_t, std::int64_t>> seen;
-          std::size_t sum = 0;
+          std::size_t page_count = 0;  // summed over the readers: equal to the number of pages if they share none
           std::int64_t next = 0;
           for (std::int64_t reader = 0; reader < plan.readers(); ++reader) {
             const PositionRange share = plan.share(reader);
@@ -342,10 +350,10 @@ TEST(AccessPlan, NoTwoReadersShareAPageOfAComponent) {
             const auto pages =
                 find_pages(offset + share.begin * element_bytes, offset + share.end * element_bytes, stripe, disks);
             seen.insert(pages.begin(), pages.end());
-            sum += pages.size();
+            page_count += pages.size();
           }
           ASSERT_EQ(next, elements);
-          ASSERT_EQ(sum, seen.size());
+          ASSERT_EQ(page_count, seen.size());
           // Shares consist of whole pages or stripes; there may be fewer readers only if stripes are not whole pages.
           if (stripe % 4096 == 0) {
             ASSERT_GE(plan.readers(), 4);

@@ -26,8 +26,9 @@ AccessPlan make_plan(const std::string& layout, const AccessTask& task, const Ac
   return plan_access(Section(parsed_layout.shape(), Order::kC, {}), parsed_layout, task, options);
 }
 
+/// Returns a task of workers on one node.
 AccessTask task(std::int64_t workers, bool write, std::int64_t element_bytes = 8) {
-  return {element_bytes, 0, workers, false, write};
+  return {element_bytes, /*data_offset=*/0, workers, /*nodes_apart=*/false, write};
 }
 
 TEST(Prediction, FewRanksWriteASmallFile) {
@@ -39,7 +40,7 @@ TEST(Prediction, FewRanksWriteASmallFile) {
   EXPECT_EQ(make_plan("250x250 (*, block) onto (4)", task(4, false)).readers(), 4);
 }
 
-TEST(Prediction, AllRanksWriteIfTheyDoNotQueue) {
+TEST(Prediction, AllRanksWriteIfTheyDoNotWaitForEachOther) {
   AccessTask apart = task(4, true);
   apart.nodes_apart = true;
   EXPECT_EQ(make_plan("250x250 (*, block) onto (4)", apart).readers(), 4);
@@ -51,30 +52,31 @@ TEST(Prediction, AllRanksWriteIfTheyDoNotQueue) {
   EXPECT_EQ(make_plan("256x256 (*, block) onto (4)", task(4, true), stripes).readers(), 4);
 }
 
-/// Returns a task on `nodes` nodes with `ranks` ranks each.
-AccessTask task_on_nodes(std::int64_t nodes, std::int64_t ranks, bool write) {
-  AccessTask result = task(nodes * ranks, write);
+/// Returns a task on `nodes` nodes with `ranks_per_node` ranks each.
+AccessTask task_on_nodes(std::int64_t nodes, std::int64_t ranks_per_node, bool write) {
+  AccessTask result = task(nodes * ranks_per_node, write);
   result.nodes_apart = true;
   auto members = std::make_shared<plait::plan::Nodes>();
   for (std::int64_t node = 0; node < nodes; ++node)
-    members->push_back(plait::IndexSet::range(node * ranks, (node + 1) * ranks));
+    members->push_back(plait::IndexSet::range(node * ranks_per_node, (node + 1) * ranks_per_node));
   result.nodes = members;
   return result;
 }
 
+// Separately: each node reads everything that its ranks need, so that the nodes exchange no messages.
 TEST(Prediction, FewNodesReadTheirElementsSeparately) {
   const char* const cyclic = "3000x3000 (cyclic, *) onto (4)";
-  const AccessPlan two = make_plan("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false));
-  EXPECT_TRUE(two.each_node());
-  EXPECT_EQ(two.readers(), 2);
-  EXPECT_NE(explain(two, "a").find("2 of 4 in each of 2 nodes"), std::string::npos) << explain(two, "a");
-  EXPECT_LE(two.staging_bytes(), plait::plan::kSlots * plait::plan::kWindowBytes);
+  const AccessPlan two_nodes = make_plan("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false));
+  EXPECT_TRUE(two_nodes.each_node());
+  EXPECT_EQ(two_nodes.readers(), 2);
+  EXPECT_NE(explain(two_nodes, "a").find("2 of 4 in each of 2 nodes"), std::string::npos) << explain(two_nodes, "a");
+  EXPECT_LE(two_nodes.staging_bytes(), plait::plan::kSlots * plait::plan::kWindowBytes);
   EXPECT_FALSE(make_plan("3000x3000 (*, cyclic) onto (256)", task_on_nodes(16, 16, false)).each_node());
   // Writers of separate nodes would write elements of other ranks.
   EXPECT_FALSE(make_plan("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, true)).each_node());
-  AccessOptions readers;
-  readers.readers = 2;
-  EXPECT_FALSE(make_plan("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false), readers).each_node());
+  AccessOptions two_readers;
+  two_readers.readers = 2;
+  EXPECT_FALSE(make_plan("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false), two_readers).each_node());
   EXPECT_EQ(make_plan(cyclic, task_on_nodes(2, 2, false)).strategy(), Strategy::kDirect);
 }
 
@@ -97,16 +99,16 @@ TEST(Prediction, TransfersBetweenNodesUseTheNetwork) {
   };
   for (const bool write : {false, true}) {
     // Each rank owns exactly its share of the file, so that nothing crosses nodes.
-    const char* const own = "2048x2048 (block, *) onto (4)";
-    EXPECT_LE(seconds(own, true, write), 1.01 * seconds(own, false, write));
+    const char* const conforming = "2048x2048 (block, *) onto (4)";
+    EXPECT_LE(seconds(conforming, true, write), 1.01 * seconds(conforming, false, write));
     // Half of the 32 MiB belong to the other node: 8 MiB in each direction.
     const char* const mixed = "2048x2048 (*, cyclic) onto (4)";
-    const double more = seconds(mixed, true, false) - seconds(mixed, false, false);
-    EXPECT_NEAR(more, (8 << 20) / plait::plan::CostModel{}.network_bytes_per_second, 1e-4);
+    const double network_seconds = seconds(mixed, true, false) - seconds(mixed, false, false);
+    EXPECT_NEAR(network_seconds, (8 << 20) / plait::plan::CostModel{}.network_bytes_per_second, 1e-4);
   }
 }
 
-TEST(Prediction, RequestedNumbersOfWritersAreNotChanged) {
+TEST(Prediction, TheRequestedNumberOfWritersIsNotChanged) {
   for (const std::int64_t writers : {1, 2, 3, 4}) {
     AccessOptions options;
     options.readers = writers;
@@ -114,7 +116,7 @@ TEST(Prediction, RequestedNumbersOfWritersAreNotChanged) {
   }
 }
 
-TEST(Prediction, ForAnotherNumberOfReadersMatchesThatOfItsPlan) {
+TEST(Prediction, ForAnotherNumberOfReadersMatchesThePlanWithThatNumber) {
   for (const bool write : {false, true}) {
     for (const std::int64_t readers : {1, 2, 4}) {
       AccessOptions options;
@@ -128,7 +130,7 @@ TEST(Prediction, ForAnotherNumberOfReadersMatchesThatOfItsPlan) {
   }
 }
 
-/// Returns the number of reads that a reader makes for its share by a sieve.
+/// Returns the number of reads that a reader makes for its share if it also reads the gaps between its runs.
 std::int64_t count_covers(const AccessPlan& plan, std::int64_t reader) {
   std::int64_t covers = 0;
   for (std::int64_t number = 0; number < plan.windows(); ++number)
@@ -189,8 +191,9 @@ TEST(Prediction, ThreadsShareTheCopiesOfOneRank) {
   EXPECT_LT(predicted_seconds(plan, Strategy::kTwoPhase), 0.5 * alone);
 }
 
-// The first dimension is contiguous in the array, and its neighbours are 406 * 508 elements apart in the file.
-TEST(Prediction, WindowsFillTheLinesOfATransposedArray) {
+// In the array, elements that are neighbours in the first dimension are contiguous; in the file they are 406 * 508
+// elements apart. A window must span many such planes to fill whole cache lines of the array.
+TEST(Prediction, WindowsFillCacheLinesOfATransposedArray) {
   constexpr std::int64_t kPlane = 406 * 508;
   AccessTask reading = task(2, false, 2);
   reading.threads = true;
@@ -207,20 +210,21 @@ TEST(Prediction, WindowsFillTheLinesOfATransposedArray) {
   reading.strides = {};
 
   options.memory_bytes = 1 << 20;
-  const AccessPlan thin = make_plan("325x406x508 (*, *, *) order=F", reading, options);
-  EXPECT_LE(thin.staging_bytes(), options.memory_bytes);
-  EXPECT_GT(predicted_seconds(thin, Strategy::kTwoPhase), 3 * predicted_seconds(transposed, Strategy::kTwoPhase));
+  const AccessPlan small_windows = make_plan("325x406x508 (*, *, *) order=F", reading, options);
+  EXPECT_LE(small_windows.staging_bytes(), options.memory_bytes);
+  EXPECT_GT(predicted_seconds(small_windows, Strategy::kTwoPhase),
+            3 * predicted_seconds(transposed, Strategy::kTwoPhase));
 }
 
-TEST(Prediction, FollowsTheConstants) {
-  auto slow = std::make_shared<CostModel>();
-  slow->request_seconds = 1e-3;
+TEST(Prediction, FollowsTheConstantsOfTheCostModel) {
+  auto slow_requests = std::make_shared<CostModel>();
+  slow_requests->request_seconds = 1e-3;
   AccessOptions options;
-  options.costs = slow;
+  options.costs = slow_requests;
   EXPECT_EQ(make_plan("100x100 (*, block) onto (2)", task(2, false), options).strategy(), Strategy::kTwoPhase);
-  auto waits = std::make_shared<CostModel>();
-  waits->wait_seconds = 1;
-  options.costs = waits;
+  auto slow_waits = std::make_shared<CostModel>();
+  slow_waits->wait_seconds = 1;
+  options.costs = slow_waits;
   EXPECT_EQ(make_plan("100x100 (*, block) onto (2)", task(2, false), options).strategy(), Strategy::kDirect);
 }
 

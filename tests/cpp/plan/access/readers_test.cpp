@@ -1,4 +1,4 @@
-// The choice of the ranks that read, for virtual ranks on virtual nodes.
+// The choice of the ranks that read. No ranks run: nodes are lists of rank numbers.
 #include "plan/access/readers.hpp"
 
 #include <gtest/gtest.h>
@@ -80,6 +80,7 @@ TEST(Readers, AreSpreadEvenlyOverNodesOfAnySizes) {
     const int nodes = pick(1, 6);
     std::vector<int> node_of_rank;
     for (int rank = 0; rank < workers; ++rank)
+      // Ranks in blocks, round robin, or at random with a larger last node.
       node_of_rank.push_back(i % 3 == 0   ? rank * nodes / workers
                              : i % 3 == 1 ? rank % nodes
                                           : std::min(pick(0, nodes), nodes - 1));
@@ -99,14 +100,14 @@ TEST(Readers, AreTheFirstRanksOfOneNodeOrAllRanks) {
   EXPECT_EQ(all.nodes(), 2);
 }
 
-TEST(Readers, CountUpFromNodeToNode) {
+TEST(Readers, AreNumberedNodeByNode) {
   const Readers blocks(4, 8, make_nodes({0, 0, 0, 0, 1, 1, 1, 1}));
-  const Readers turns(4, 8, make_nodes({0, 1, 0, 1, 0, 1, 0, 1}));
+  const Readers alternating(4, 8, make_nodes({0, 1, 0, 1, 0, 1, 0, 1}));
   const Readers uneven(3, 8, make_nodes({0, 0, 0, 0, 0, 0, 0, 1}));
   std::vector<std::vector<std::int64_t>> reader_ranks(3);
   for (std::int64_t reader = 0; reader < 4; ++reader) {
     reader_ranks[0].push_back(blocks.rank_at(reader));
-    reader_ranks[1].push_back(turns.rank_at(reader));
+    reader_ranks[1].push_back(alternating.rank_at(reader));
     if (reader < 3) reader_ranks[2].push_back(uneven.rank_at(reader));
   }
   EXPECT_EQ(reader_ranks[0], (std::vector<std::int64_t>{0, 2, 4, 6}));
@@ -116,11 +117,11 @@ TEST(Readers, CountUpFromNodeToNode) {
 
 TEST(Readers, OfAMillionRanksAreComputed) {
   auto nodes = std::make_shared<Nodes>();
-  constexpr std::int64_t kOnNode = 100;
+  constexpr std::int64_t kRanksPerNode = 100;
   constexpr std::int64_t kNodes = 10'000;
   for (std::int64_t node = 0; node < kNodes; ++node)
-    nodes->push_back(IndexSet::range(node * kOnNode, (node + 1) * kOnNode));
-  const Readers readers(2 * kNodes, kNodes * kOnNode, nodes);
+    nodes->push_back(IndexSet::range(node * kRanksPerNode, (node + 1) * kRanksPerNode));
+  const Readers readers(2 * kNodes, kNodes * kRanksPerNode, nodes);
   for (std::int64_t reader = 0; reader < readers.count(); reader += 777) {
     EXPECT_EQ(readers.rank_at(reader), reader * 50);
     EXPECT_EQ(readers.reader_at(reader * 50), reader);
@@ -131,9 +132,10 @@ TEST(Readers, OfAMillionRanksAreComputed) {
 
 TEST(Readers, OfAPlanAreExplained) {
   const Layout layout({1000, 1000}, {Distribution::cyclic(), Distribution::collapsed()}, {8});
-  const AccessPlan plan = plan_access(plait::plan::Section({1000, 1000}, plait::Order::kC, {}), layout,
-                                      {8, 0, 8, true, false, make_nodes({0, 0, 0, 0, 1, 1, 1, 1})},
-                                      {plait::plan::Strategy::kTwoPhase, 0, 2});
+  const AccessPlan plan =
+      plan_access(plait::plan::Section({1000, 1000}, plait::Order::kC, {}), layout,
+                  {8, 0, 8, /*nodes_apart=*/true, /*write=*/false, make_nodes({0, 0, 0, 0, 1, 1, 1, 1})},
+                  {plait::plan::Strategy::kTwoPhase, 0, 2});
   EXPECT_EQ(plan.reader_ranks().rank_at(1), 4);
   EXPECT_EQ(plan.reader_ranks().reader_at(4), 1);
   EXPECT_EQ(plan.reader_ranks().reader_at(1), plan.readers());

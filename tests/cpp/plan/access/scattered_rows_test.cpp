@@ -31,26 +31,28 @@ AccessPlan one_rank_plan(const std::string& layout, std::int64_t element_bytes, 
   return plan_access(Section(whole.shape(), Order::kC, {}), whole, {element_bytes, 0, 1}, options);
 }
 
-/// Pairs of file offset and memory offset of each element.
-using Pairs = std::set<std::pair<std::int64_t, std::int64_t>>;
+/// The pairs of file offset and memory offset of all elements.
+using OffsetPairs = std::set<std::pair<std::int64_t, std::int64_t>>;
 
-void add_iterations(Nest nest, Pairs& pairs) {
+/// Adds the pairs of all elements of a nest of loops.
+void add_iterations(Nest nest, OffsetPairs& pairs) {
   plait::plan::for_each_iteration(nest, [&](std::int64_t file, std::int64_t array) { pairs.emplace(file, array); });
 }
 
-Pairs by_rows(ScatteredRows rows, std::int64_t& piece_count) {
-  Pairs pairs;
+/// Returns the pairs of the elements that are copied by rows, and adds the number of file requests to `request_count`.
+OffsetPairs list_pairs_by_rows(ScatteredRows rows, std::int64_t& request_count) {
+  OffsetPairs pairs;
   rows.for_each_block([&](std::int64_t file, std::int64_t array, std::int64_t count) {
     EXPECT_LE(count * rows.row_bytes, rows.buffer_bytes());
     std::map<std::int64_t, std::int64_t> file_offsets;  // by the offset in the buffer
-    rows.for_each_stretch(file, count, [&](std::int64_t offset, std::int64_t at, std::int64_t bytes) {
-      for (std::int64_t i = 0; i < bytes; ++i) file_offsets[at + i] = offset + i;
-      ++piece_count;
+    rows.for_each_stretch(file, count, [&](std::int64_t offset, std::int64_t buffer_offset, std::int64_t bytes) {
+      for (std::int64_t i = 0; i < bytes; ++i) file_offsets[buffer_offset + i] = offset + i;
+      ++request_count;
     });
     Nest block{0, array, rows.row};
     if (count > 1) block.loops.push_back({count, rows.row_bytes, rows.rows.b_stride});
-    plait::plan::for_each_iteration(block, [&](std::int64_t at, std::int64_t position) {
-      EXPECT_TRUE(pairs.emplace(file_offsets.at(at), position).second);
+    plait::plan::for_each_iteration(block, [&](std::int64_t buffer_offset, std::int64_t position) {
+      EXPECT_TRUE(pairs.emplace(file_offsets.at(buffer_offset), position).second);
     });
   });
   return pairs;
@@ -80,27 +82,27 @@ TEST(ScatteredRows, CopiesEachElementOnce) {
   };
   int tested = 0;
   for (int i = 0; i < 300; ++i) {
-    const std::int64_t element = pick(1, 3);
-    const AccessPlan plan = one_rank_plan("16x16 (*, *)", element, pick(6, 40));
+    const std::int64_t element_bytes = pick(1, 3);
+    const AccessPlan plan = one_rank_plan("16x16 (*, *)", element_bytes, pick(6, 40));
     Nest nest{pick(0, 9), pick(0, 9), {}};
-    std::int64_t file_stride = element;
+    std::int64_t file_stride = element_bytes;
     std::vector<std::int64_t> counts;
     for (std::int64_t d = pick(1, 4); d > 0; --d) {
       counts.push_back(pick(2, 5));
       nest.loops.push_back({counts.back(), file_stride, 0});
       file_stride *= counts.back() + pick(0, 1);  // with a gap, or without one
     }
-    std::int64_t array_stride = element;
+    std::int64_t array_stride = element_bytes;
     for (std::size_t d = counts.size(); d-- > 0; array_stride *= counts[d]) nest.loops[d].b_stride = array_stride;
     std::shuffle(nest.loops.begin(), nest.loops.end(), random);
     const auto rows = find_scattered_rows(nest, plan);
     if (!rows) continue;
     ++tested;
-    Pairs expected;
+    OffsetPairs expected;
     add_iterations(nest, expected);
-    std::int64_t piece_count = 0;
-    EXPECT_EQ(by_rows(*rows, piece_count), expected);
-    EXPECT_LE(piece_count, static_cast<std::int64_t>(expected.size()));
+    std::int64_t request_count = 0;
+    EXPECT_EQ(list_pairs_by_rows(*rows, request_count), expected);
+    EXPECT_LE(request_count, static_cast<std::int64_t>(expected.size()));
   }
   EXPECT_GT(tested, 100);
 }

@@ -1,4 +1,4 @@
-// The choice of a strategy by the measured times of accesses.
+// The choice of a strategy by the measured times of accesses. Strategies are numbers; 0 is the cost model's choice.
 #include "plan/access/strategy_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -24,14 +24,15 @@ std::map<std::size_t, int> make_accesses(StrategyChoice& choice, int count, cons
   return counts;
 }
 
-/// Returns the time of a program of `count` accesses; the first access with each strategy takes `cold` times as long.
-double program_seconds(const Seconds& predicted, const Seconds& seconds, int count, double cold = 1.5) {
+/// Returns the time of a program of `count` accesses; the first access with each strategy takes `first_factor` times as
+/// long as later ones.
+double program_seconds(const Seconds& predicted, const Seconds& seconds, int count, double first_factor = 1.5) {
   StrategyChoice choice(predicted);
   std::vector<bool> used(seconds.size(), false);
   double total = 0;
   for (int i = 0; i < count; ++i) {
     const std::size_t next = choice.next();
-    const double duration = seconds[next] * (used[next] ? 1 : cold);
+    const double duration = seconds[next] * (used[next] ? 1 : first_factor);
     used[next] = true;
     total += duration;
     choice.learn(duration);
@@ -67,17 +68,17 @@ TEST(StrategyChoice, SwitchesToTheFasterStrategy) {
 }
 
 TEST(StrategyChoice, TriesStrategiesWithCloserPredictionsEarlier) {
-  int before = 0;
+  int previous_accesses = 0;
   for (const double ratio : {1.0, 1.2, 1.4, 1.6}) {
     StrategyChoice choice(Seconds{6e-3, ratio * 6e-3});
     int accesses = 0;
     for (; choice.next() == 0; ++accesses) choice.learn(6e-3);
-    EXPECT_GT(accesses, before);
-    before = accesses;
+    EXPECT_GT(accesses, previous_accesses);
+    previous_accesses = accesses;
   }
 }
 
-TEST(StrategyChoice, FindsTheBestOfSeveral) {
+TEST(StrategyChoice, SwitchesToTheFastestOfSeveralStrategies) {
   StrategyChoice choice(Seconds{6e-3, 6.3e-3, 6.6e-3, 9e-3});
   make_accesses(choice, 150, {6e-3, 5e-3, 4e-3, 5e-3});
   EXPECT_EQ(choice.next(), 2U);
@@ -91,8 +92,7 @@ TEST(StrategyChoice, StaysWithTheFasterStrategy) {
   EXPECT_LE(counts.at(1), 20);
 }
 
-/// Strategies that are about equally fast are not tried again and again: the slower one gets few accesses.
-TEST(StrategyChoice, LeavesAStrategyThatIsALittleSlower) {
+TEST(StrategyChoice, UsesAStrategyThatIsALittleSlowerForFewAccesses) {
   for (const double ratio : {0.9, 1.0, 1.2})
     for (const double other : {0.9, 0.93, 0.96, 0.99, 1.01, 1.04, 1.07, 1.1, 1.13}) {
       StrategyChoice choice(Seconds{1, ratio});
@@ -103,14 +103,14 @@ TEST(StrategyChoice, LeavesAStrategyThatIsALittleSlower) {
   EXPECT_GE(make_accesses(several, 1000, {1.05, 1, 1.1, 1.07}).at(1), 800);
 }
 
-TEST(StrategyChoice, NeverTriesAStrategyWithAHopelessPrediction) {
+TEST(StrategyChoice, NeverTriesAStrategyWithAVeryLongPredictedTime) {
   StrategyChoice choice(Seconds{6e-3, 2.5, 7e-3});
   EXPECT_TRUE(choice.open());
   const auto counts = make_accesses(choice, 1000, {6e-3, 2.5, 7e-3});
   EXPECT_EQ(counts.count(1), 0U);
 }
 
-TEST(StrategyChoice, TriesAHopelessStrategyOnce) {
+TEST(StrategyChoice, TriesAVerySlowStrategyOnce) {
   StrategyChoice choice(Seconds{6e-3, 7e-3, 7e-3});
   const auto counts = make_accesses(choice, 1000, {6e-3, 100e-3, 4e-3});
   EXPECT_EQ(counts.at(1), 1);
@@ -151,19 +151,19 @@ TEST(StrategyChoice, TrialsCostLittleIfTheModelIsRight) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> factor(1.0, 4.0);
   for (const int count : {1, 3, 6, 12, 50, 200}) {
-    double total = 0;
+    double mean_ratio = 0;
     for (int i = 0; i < 200; ++i) {
       const Seconds seconds{1, factor(random), factor(random), factor(random)};
-      const double sum = program_seconds(seconds, seconds, count);
+      const double program = program_seconds(seconds, seconds, count);
       const double fastest = count + 0.5;  // strategy 0 in all accesses, the first of which takes 1.5
-      total += sum / fastest / 200;
-      EXPECT_LE(sum, fastest * 1.35) << count;
+      mean_ratio += program / fastest / 200;
+      EXPECT_LE(program, fastest * 1.35) << count;
     }
-    EXPECT_LE(total, count <= 6 ? 1.02 : 1.06) << count;
+    EXPECT_LE(mean_ratio, count <= 6 ? 1.02 : 1.06) << count;
   }
 }
 
-TEST(StrategyChoice, LearningPaysIfTheModelIsWrong) {
+TEST(StrategyChoice, MeasurementsSaveTimeIfTheModelIsWrong) {
   const Seconds predicted{1, 1.2};
   const Seconds seconds{1, 0.5};
   EXPECT_EQ(program_seconds(predicted, seconds, 6), 6.5);
@@ -171,7 +171,7 @@ TEST(StrategyChoice, LearningPaysIfTheModelIsWrong) {
   EXPECT_LT(program_seconds(predicted, seconds, 200), 0.6 * 200);
 }
 
-TEST(StrategyChoice, IsTheSameForTheSameTimes) {
+TEST(StrategyChoice, IsDeterministic) {
   StrategyChoice first(Seconds{5e-3, 7e-3, 8e-3});
   StrategyChoice second(Seconds{5e-3, 7e-3, 8e-3});
   double seconds = 3e-3;

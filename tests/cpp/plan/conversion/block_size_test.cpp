@@ -1,5 +1,5 @@
-// The block size of conversions, also of dimensions that are too long for enumeration, and its cost.  For many pairs of
-// layouts, conversion_test.cpp checks that it is the shortest run of any message.
+// The block size of a conversion, which is the shortest run of any message, and the time that it takes to compute it.
+// Some dimensions are too long for an enumeration; conversion_test.cpp checks the block size of many pairs of layouts.
 #include "plan/conversion/block_size.hpp"
 
 #include <gtest/gtest.h>
@@ -33,14 +33,14 @@ TEST(BlockSize, ShortestRunsOfOneDimension) {
   EXPECT_EQ(block("9 (cyclic(2)) onto (3)", "9 (cyclic(4)) onto (2)"), 2);
 }
 
-TEST(BlockSize, WholeDimensionsFuse) {
+TEST(BlockSize, DimensionsThatAreCompleteOnBothSidesFuse) {
   EXPECT_EQ(block("8x12 (block, *) onto (4)", "8x12 (*, *)"), 24);
   EXPECT_EQ(block("8x12 (block, *) onto (4)", "8x12 (cyclic, *) onto (4)"), 12);
   EXPECT_EQ(block("8x12 (block, *) onto (4)", "8x12 (*, block) onto (4)"), 3);
   EXPECT_EQ(block("8x12 (*, block) onto (4) order=F", "8x12 (*, *) order=F"), 24);
   EXPECT_EQ(block("8x12 (*, block) onto (4) order=F", "8x12 (*, *)"), 1);
   EXPECT_EQ(block("4x6x5 (*, block, *) onto (2)", "4x6x5 (*, block, *) onto (2)"), 60);
-  // Column 0 is complete in one rank on both sides and fuses; the other columns are not.
+  // Column 0 alone is one run of 9 elements on both sides; rows of the other columns are split into runs of 3 elements.
   EXPECT_EQ(block("9x7 (*, gen_block(1, 3, 3)) onto (3)", "9x7 (*, gen_block(1, 6)) onto (2)"), 3);
 }
 
@@ -51,32 +51,33 @@ TEST(BlockSize, IsTheShortestRunOfRandomLongDimensions) {
     const auto pick = [&](std::int64_t max) {
       return 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(max));
     };
-    const auto layout = [&]() -> Layout {
+    const auto random_layout = [&]() -> Layout {
       const std::int64_t extent = pick(9) + 1;
       switch (random() % 5) {
         case 0: return {{size}, {Distribution::blocked()}, {extent}};
         case 1: return {{size}, {Distribution::balanced()}, {extent}};
         case 2: {
           Extents sizes;
-          std::int64_t left = size;
+          std::int64_t remaining = size;
           for (std::int64_t c = 1; c < extent; ++c) {
-            sizes.push_back(std::min(left, pick(300) - 1));
-            left -= sizes.back();
+            sizes.push_back(std::min(remaining, pick(300) - 1));
+            remaining -= sizes.back();
           }
-          sizes.push_back(left);
+          sizes.push_back(remaining);
           return {{size}, {Distribution::gen_block(sizes)}, {extent}};
         }
         default: return {{size}, {Distribution::cyclic(pick(pick(400)))}, {extent}};
       }
     };
-    const Layout a = layout();
-    const Layout b = layout();
-    ASSERT_EQ(block_size(a, b), oracle::expected_conversion(oracle::make_map(a), oracle::make_map(b)).shortest_run)
-        << oracle::describe(a) << "  to  " << oracle::describe(b);
+    const Layout source = random_layout();
+    const Layout target = random_layout();
+    ASSERT_EQ(block_size(source, target),
+              oracle::expected_conversion(oracle::make_map(source), oracle::make_map(target)).shortest_run)
+        << oracle::describe(source) << "  to  " << oracle::describe(target);
   }
 }
 
-TEST(BlockSize, TheCostDoesNotDependOnTheDimension) {
+TEST(BlockSize, TheTimeDoesNotDependOnTheSizeOfTheDimension) {
   const std::clock_t start = std::clock();
   EXPECT_EQ(block("1000000000000007 (*)", "1000000000000007 (cyclic(2)) onto (3)"), 1);
   EXPECT_EQ(block("1000000000000000 (*)", "1000000000000000 (cyclic(2)) onto (3)"), 2);

@@ -20,6 +20,7 @@ using plait::Layout;
 using plait::Message;
 using plait::Order;
 
+/// A layout, and the position of each of its elements.
 struct MappedLayout {
   Layout layout;
   oracle::ArrayMap map;
@@ -42,11 +43,12 @@ void check(const MappedLayout& source, const MappedLayout& target) {
   }
   ASSERT_EQ(sent.size(), expected.traffic.size()) << trace();
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    const oracle::Traffic& a = sent[i];
-    const oracle::Traffic& b = expected.traffic[i];
-    ASSERT_TRUE(a == b) << trace() << ": from " << a.from << " to " << a.to << " " << a.elements << " elements in "
-                        << a.runs << " runs, expected from " << b.from << " to " << b.to << " " << b.elements
-                        << " elements in " << b.runs << " runs";
+    const auto message = [](const oracle::Traffic& traffic) {
+      return testing::Message() << "from " << traffic.from << " to " << traffic.to << " " << traffic.elements
+                                << " elements in " << traffic.runs << " runs";
+    };
+    ASSERT_TRUE(sent[i] == expected.traffic[i])
+        << trace() << ": " << message(sent[i]) << ", expected " << message(expected.traffic[i]);
   }
   std::vector<oracle::Traffic> received;
   for (std::int64_t rank = 0; rank < target.layout.size(); ++rank)
@@ -75,12 +77,12 @@ TEST(Conversion, EveryPairOfOneDimensionalLayouts) {
   }
 }
 
-/// Returns the distributions of the multi-dimensional enumeration; some coordinates of gen_block are empty.
-std::vector<Distribution> kinds(std::int64_t size, std::int64_t extent) {
+/// Returns the distributions of one dimension for make_layouts(). In gen_block, coordinate 0 is empty.
+std::vector<Distribution> some_distributions(std::int64_t size, std::int64_t extent) {
   Extents sizes(to_size_t(extent), 0);
-  for (std::int64_t c = 0, left = size; c < extent; ++c) {
-    sizes[to_size_t(c)] = c + 1 == extent ? left : std::min(left, c);
-    left -= sizes[to_size_t(c)];
+  for (std::int64_t c = 0, remaining = size; c < extent; ++c) {
+    sizes[to_size_t(c)] = c + 1 == extent ? remaining : std::min(remaining, c);
+    remaining -= sizes[to_size_t(c)];
   }
   return {Distribution::blocked(),       Distribution::blocked(size / extent + 2),
           Distribution::balanced(),      Distribution::cyclic(),
@@ -88,11 +90,13 @@ std::vector<Distribution> kinds(std::int64_t size, std::int64_t extent) {
           Distribution::gen_block(sizes)};
 }
 
+/// Returns the layouts of a shape with all combinations of some_distributions() on at most `max_ranks` ranks.
 std::vector<MappedLayout> make_layouts(const Extents& shape, std::int64_t max_ranks) {
   std::vector<MappedLayout> result;
   std::vector<Distribution> distributions;
   Extents grid;
-  const std::function<void(std::int64_t)> choose = [&](std::int64_t left) {
+  // Adds a distribution of the next dimension, on grids of at most `rank_limit` ranks, and then all later dimensions.
+  const std::function<void(std::int64_t)> add_dimension = [&](std::int64_t rank_limit) {
     const std::size_t d = distributions.size();
     if (d == shape.size()) {
       for (const Order ranks : {Order::kC, Order::kFortran}) {
@@ -104,28 +108,29 @@ std::vector<MappedLayout> make_layouts(const Extents& shape, std::int64_t max_ra
       return;
     }
     distributions.push_back(Distribution::collapsed());
-    choose(left);
+    add_dimension(rank_limit);
     distributions.pop_back();
-    for (std::int64_t extent = 2; extent <= left; ++extent) {
+    for (std::int64_t extent = 2; extent <= rank_limit; ++extent) {
       grid.push_back(extent);
-      for (const Distribution& distribution : kinds(shape[d], extent)) {
+      for (const Distribution& distribution : some_distributions(shape[d], extent)) {
         distributions.push_back(distribution);
-        choose(left / extent);
+        add_dimension(rank_limit / extent);
         distributions.pop_back();
       }
       grid.pop_back();
     }
   };
-  choose(max_ranks);
+  add_dimension(max_ranks);
   return result;
 }
 
+/// Checks all pairs of layouts of a shape, or `max_pairs` random pairs if there are more.
 void check_pairs(const Extents& shape, std::int64_t max_ranks, std::int64_t max_pairs) {
   SCOPED_TRACE(testing::PrintToString(shape));
   const std::vector<MappedLayout> layouts = make_layouts(shape, max_ranks);
-  const std::size_t all = layouts.size() * layouts.size();
+  const std::size_t pair_count = layouts.size() * layouts.size();
   max_pairs /= oracle::kThinning;
-  if (all <= to_size_t(max_pairs)) {
+  if (pair_count <= to_size_t(max_pairs)) {
     for (const MappedLayout& source : layouts)
       for (const MappedLayout& target : layouts) {
         check(source, target);
@@ -168,7 +173,7 @@ TEST(Conversion, ScalarsAndShapesThatDiffer) {
   oracle::expect_rejected([&] { (void)conversion.receives(3); }, "rank 3 is not in the layout");
 }
 
-TEST(Conversion, TheMixedCase) {
+TEST(Conversion, MessagesOfACyclicAndABlockDimension) {
   const Layout source = Layout::parse("6x4 (cyclic(2), block) onto (2, 2)");
   EXPECT_EQ(oracle::list_indices(source.index_sets(0)[0]), (Extents{0, 1, 4, 5}));
   EXPECT_EQ(oracle::list_indices(source.index_sets(0)[1]), (Extents{0, 1}));
@@ -185,16 +190,17 @@ TEST(Conversion, ExplainsItself) {
   EXPECT_NE(text.find("8x12 (*, block) onto (4)"), std::string::npos);
   EXPECT_NE(text.find("block   3 elements"), std::string::npos) << text;
   EXPECT_NE(text.find("72 of 96 elements between ranks, in 12 messages"), std::string::npos) << text;
-  const plait::Conversion none(conversion.source(), conversion.source());
-  EXPECT_NE(none.explain().find("nothing between ranks"), std::string::npos);
+  const plait::Conversion identity(conversion.source(), conversion.source());
+  EXPECT_NE(identity.explain().find("nothing between ranks"), std::string::npos);
   const plait::Conversion large(Layout::parse("1000x12 (block, *) onto (100)"),
                                 Layout::parse("1000x12 (*, block) onto (4)"));
   EXPECT_NE(large.explain().find("rank 0  sends 120 elements in 4 messages"), std::string::npos) << large.explain();
 }
 
-/// Copies the local arrays of all ranks by the pieces of a conversion.
-std::vector<std::vector<int>> copy_through(const Layout& source, const Layout& target,
-                                           const std::vector<std::vector<int>>& parts) {
+/// Converts the local arrays of all ranks from `source` to `target` by the pieces of the conversion, and returns the
+/// resulting local arrays.
+std::vector<std::vector<int>> convert(const Layout& source, const Layout& target,
+                                      const std::vector<std::vector<int>>& parts) {
   std::vector<std::vector<int>> result;
   for (std::int64_t rank = 0; rank < target.size(); ++rank)
     result.emplace_back(to_size_t(target.local_elements(rank)), -1);
@@ -213,15 +219,18 @@ std::vector<std::vector<int>> copy_through(const Layout& source, const Layout& t
               positions[d].emplace_back(piece.a + t * piece.a_stride + i, piece.b + t * piece.b_stride + i);
         shape.push_back(static_cast<std::int64_t>(positions[d].size()));
       }
-      Extents a(shape.size());
-      Extents b(shape.size());
+      Extents source_index(shape.size());
+      Extents target_index(shape.size());
       std::int64_t elements = 0;
       oracle::for_each_index(shape, [&](const Extents& index) {
-        for (std::size_t d = 0; d < shape.size(); ++d) std::tie(a[d], b[d]) = positions[d][to_size_t(index[d])];
-        const std::int64_t offset_a = oracle::dense_offset(a, source.local_shape(from), oracle::storage_order(source));
-        const std::int64_t offset_b = oracle::dense_offset(b, target.local_shape(to), oracle::storage_order(target));
-        EXPECT_EQ(result[to_size_t(to)][to_size_t(offset_b)], -1) << "delivered twice";
-        result[to_size_t(to)][to_size_t(offset_b)] = parts[to_size_t(from)][to_size_t(offset_a)];
+        for (std::size_t d = 0; d < shape.size(); ++d)
+          std::tie(source_index[d], target_index[d]) = positions[d][to_size_t(index[d])];
+        const std::int64_t source_offset =
+            oracle::dense_offset(source_index, source.local_shape(from), oracle::storage_order(source));
+        const std::int64_t target_offset =
+            oracle::dense_offset(target_index, target.local_shape(to), oracle::storage_order(target));
+        EXPECT_EQ(result[to_size_t(to)][to_size_t(target_offset)], -1) << "delivered twice";
+        result[to_size_t(to)][to_size_t(target_offset)] = parts[to_size_t(from)][to_size_t(source_offset)];
         ++elements;
       });
       EXPECT_EQ(elements, message.elements);
@@ -230,6 +239,7 @@ std::vector<std::vector<int>> copy_through(const Layout& source, const Layout& t
   return result;
 }
 
+/// Returns the local arrays of all ranks, in which each element has its number in C order of the global index.
 std::vector<std::vector<int>> make_parts(const MappedLayout& mapped) {
   std::vector<std::vector<int>> parts;
   for (std::int64_t rank = 0; rank < mapped.layout.size(); ++rank)
@@ -239,7 +249,7 @@ std::vector<std::vector<int>> make_parts(const MappedLayout& mapped) {
   return parts;
 }
 
-TEST(Conversion, TwoConversionsEqualOneComposed) {
+TEST(Conversion, TwoConversionsInARowEqualTheDirectOne) {
   std::mt19937_64 random(3);
   for (const Extents& shape : {Extents{11}, Extents{5, 4}, Extents{3, 4, 2}, Extents{0, 3}}) {
     const std::vector<MappedLayout> layouts = make_layouts(shape, 6);
@@ -249,11 +259,11 @@ TEST(Conversion, TwoConversionsEqualOneComposed) {
       const MappedLayout& c = layouts[random() % layouts.size()];
       SCOPED_TRACE(oracle::describe(a.layout) + "  to  " + oracle::describe(b.layout) + "  to  " +
                    oracle::describe(c.layout));
-      const auto at_b = copy_through(a.layout, b.layout, make_parts(a));
+      const auto at_b = convert(a.layout, b.layout, make_parts(a));
       ASSERT_EQ(at_b, make_parts(b));
-      ASSERT_EQ(copy_through(b.layout, c.layout, at_b), make_parts(c));
-      ASSERT_EQ(copy_through(a.layout, c.layout, make_parts(a)), make_parts(c));
-      ASSERT_EQ(copy_through(b.layout, a.layout, at_b), make_parts(a));
+      ASSERT_EQ(convert(b.layout, c.layout, at_b), make_parts(c));
+      ASSERT_EQ(convert(a.layout, c.layout, make_parts(a)), make_parts(c));
+      ASSERT_EQ(convert(b.layout, a.layout, at_b), make_parts(a));
       if (testing::Test::HasFailure()) return;
     }
   }

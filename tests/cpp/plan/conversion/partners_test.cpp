@@ -1,5 +1,5 @@
-// The ranks that have common elements, for sizes at which planning takes short cuts; compared with a walk over all
-// indices.
+// The partners of a rank, which are the ranks that have elements in common with it, compared with a walk over all
+// indices. The arrays are so large that planning does not itself walk over them.
 #include "plan/conversion/partners.hpp"
 
 #include <gtest/gtest.h>
@@ -18,27 +18,29 @@ using plait::Extents;
 using plait::Layout;
 using plait::Message;
 
+/// Returns the messages of `rank`, counted index by index.
 std::vector<Message> expected_sends(const Layout& source, const Layout& target, std::int64_t rank) {
   std::map<std::int64_t, Message> messages;
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> last;  // positions of the last element of each message
   const plait::IndexSet owned_set = source.index_sets(rank)[0];
-  for (std::int64_t a = 0; a < owned_set.size(); ++a) {
-    const Extents index{owned_set.at(a)};
+  for (std::int64_t source_position = 0; source_position < owned_set.size(); ++source_position) {
+    const Extents index{owned_set.at(source_position)};
     const std::int64_t receiver = target.owner(index);
-    const std::int64_t b = target.to_local(index, receiver)[0];
+    const std::int64_t target_position = target.to_local(index, receiver)[0];
     Message& message = messages[receiver];
     message.rank = receiver;
     ++message.elements;
-    const auto before = last.find(receiver);
-    if (before == last.end() || before->second != std::pair(a - 1, b - 1)) ++message.runs;
-    last[receiver] = {a, b};
+    const auto previous = last.find(receiver);
+    if (previous == last.end() || previous->second != std::pair(source_position - 1, target_position - 1))
+      ++message.runs;
+    last[receiver] = {source_position, target_position};
   }
   std::vector<Message> result;
   for (const auto& [receiver, message] : messages) result.push_back(message);
   return result;
 }
 
-const char* const kTexts[] = {
+const char* const kLayoutTexts[] = {
     "(cyclic) onto (5)",
     "(cyclic(7)) onto (11)",
     "(cyclic(13)) onto (12) source=(5) reverse=(0)",
@@ -55,8 +57,8 @@ const char* const kTexts[] = {
 
 TEST(Partners, AreComputedWithoutAWalkOverIndices) {
   const std::int64_t size = 2963;
-  for (const char* source_text : kTexts)
-    for (const char* target_text : kTexts) {
+  for (const char* source_text : kLayoutTexts)
+    for (const char* target_text : kLayoutTexts) {
       const Layout source = Layout::parse(source_text, {size});
       const Layout target = Layout::parse(target_text, {size});
       SCOPED_TRACE(std::string(source_text) + " -> " + target_text);

@@ -1,4 +1,4 @@
-// Helpers of tests of intersections of index sets, which are expanded into one entry for each common index.
+// Helpers of tests of the pieces of intersections: expand pieces to one entry for each common index, and check them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,10 +17,10 @@ using plait::plan::Piece;
 using plait::plan::Pieces;
 
 /// The position of each common index in the first set, the second set and the intersection.
-using Triples = std::vector<std::array<std::int64_t, 3>>;
+using CommonIndices = std::vector<std::array<std::int64_t, 3>>;
 
-inline Triples expand(const Pieces& pieces) {
-  Triples result;
+inline CommonIndices expand(const Pieces& pieces) {
+  CommonIndices result;
   for (const Piece& piece : pieces)
     for (std::int64_t t = 0; t < piece.count; ++t)
       for (std::int64_t i = 0; i < piece.length; ++i)
@@ -29,20 +29,22 @@ inline Triples expand(const Pieces& pieces) {
   return result;
 }
 
-inline Triples by_common_position(Triples triples) {
-  std::sort(triples.begin(), triples.end(), [](const auto& s, const auto& t) { return s[2] < t[2]; });
-  return triples;
+inline CommonIndices by_common_position(CommonIndices indices) {
+  std::sort(indices.begin(), indices.end(), [](const auto& s, const auto& t) { return s[2] < t[2]; });
+  return indices;
 }
 
-inline std::int64_t count_runs(const Triples& triples) {
+/// Returns the number of maximal sequences of common indices that are consecutive in both sets.
+inline std::int64_t count_runs(const CommonIndices& indices) {
   std::int64_t count = 0;
-  for (std::size_t i = 0; i < triples.size(); ++i)
-    if (i == 0 || triples[i][0] != triples[i - 1][0] + 1 || triples[i][1] != triples[i - 1][1] + 1) ++count;
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    if (i == 0 || indices[i][0] != indices[i - 1][0] + 1 || indices[i][1] != indices[i - 1][1] + 1) ++count;
   return count;
 }
 
-inline Triples expected_pieces(const Extents& a, const Extents& b) {
-  Triples result;
+/// Returns the common indices of two ascending lists.
+inline CommonIndices expected_pieces(const Extents& a, const Extents& b) {
+  CommonIndices result;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     if (a[i] == b[j]) {
       result.push_back(
@@ -56,7 +58,8 @@ inline Triples expected_pieces(const Extents& a, const Extents& b) {
   return result;
 }
 
-inline void check_tidy(const Pieces& pieces) {
+/// Checks that no piece is empty, and that pieces without repeats have no strides.
+inline void check_normalized(const Pieces& pieces) {
   for (const Piece& piece : pieces) {
     ASSERT_GT(piece.length, 0);
     ASSERT_GT(piece.count, 0);
@@ -66,7 +69,8 @@ inline void check_tidy(const Pieces& pieces) {
   }
 }
 
-/// Checks that both ends of each piece are the same index in both sets, and that the counts of elements match.
+/// Checks that the first and the last repeat of each piece begin and end at the same indices in both sets, and that
+/// elements() counts all elements.
 inline void check_positions(const IndexSet& a, const IndexSet& b, const Pieces& pieces) {
   std::int64_t total = 0;
   for (const Piece& piece : pieces) {

@@ -13,14 +13,14 @@
 namespace {
 
 using oracle::by_common_position;
+using oracle::check_normalized;
 using oracle::check_positions;
-using oracle::check_tidy;
+using oracle::CommonIndices;
 using oracle::count_runs;
 using oracle::expand;
 using oracle::expected_pieces;
 using oracle::SetCase;
 using oracle::to_size_t;
-using oracle::Triples;
 using plait::Extents;
 using plait::IndexSet;
 using plait::plan::elements;
@@ -31,16 +31,17 @@ using plait::plan::runs;
 
 using Runs = std::vector<plait::Run>;
 
+/// Compares the intersection of two sets with that of their lists.
 void check(const SetCase& a, const SetCase& b) {
   SCOPED_TRACE(testing::Message() << oracle::describe(a.set) << " and " << oracle::describe(b.set));
   const Pieces pieces = intersect(a.set, b.set);
-  const Triples expected = expected_pieces(a.list, b.list);
+  const CommonIndices expected = expected_pieces(a.list, b.list);
   ASSERT_EQ(by_common_position(expand(pieces)), expected);
   ASSERT_EQ(elements(pieces), static_cast<std::int64_t>(expected.size()));
   ASSERT_EQ(runs(pieces), count_runs(expected));
   ASSERT_TRUE(
       std::is_sorted(pieces.begin(), pieces.end(), [](const Piece& s, const Piece& t) { return s.common < t.common; }));
-  check_tidy(pieces);
+  check_normalized(pieces);
 }
 
 TEST(PiecesPattern, AllPairsOfSmallSetsOfEveryKind) {
@@ -56,7 +57,8 @@ TEST(PiecesPattern, AllPairsOfSmallSetsOfEveryKind) {
 }
 
 TEST(PiecesPattern, PeriodsThatRepeat) {
-  // The sets contain several whole common periods with ragged ends; clipped sets keep the pattern of a longer set.
+  // The sets contain several common periods, and incomplete ones at both ends. A clipped set has the pattern of the
+  // longer set from which it was made.
   std::int64_t count = 0;
   for (std::int64_t bits_a = 2; bits_a <= 6; ++bits_a) {
     for (std::int64_t bits_b = 2; bits_b <= 6; ++bits_b) {
@@ -79,33 +81,34 @@ TEST(PiecesPattern, PeriodsThatRepeat) {
   }
 }
 
-/// Returns a set of at most `max_runs` random runs that repeat every `stride`, and its members.
+/// Returns a set of at most `max_runs` random runs that repeat every `stride`, and the list of its members.
 SetCase random_case(std::mt19937_64& random, std::int64_t stride, std::int64_t max_runs, std::int64_t begin,
                     std::int64_t end) {
-  Runs list;
+  Runs runs_in_period;
   std::int64_t x = static_cast<std::int64_t>(random()) & 15;
-  while (static_cast<std::int64_t>(list.size()) < max_runs) {
+  while (static_cast<std::int64_t>(runs_in_period.size()) < max_runs) {
     const std::int64_t length = 1 + (static_cast<std::int64_t>(random()) & 7);
     if (x + length > stride) break;
-    list.push_back({x, length});
+    runs_in_period.push_back({x, length});
     x += length + 1 + (static_cast<std::int64_t>(random()) & 31);
   }
-  std::vector<bool> member(to_size_t(stride), false);
-  for (const plait::Run& run : list)
-    for (std::int64_t i = 0; i < run.length; ++i) member[to_size_t(run.begin + i)] = true;
-  SetCase result{IndexSet::periodic(0, stride, list, begin, end), {}};
+  std::vector<bool> is_member(to_size_t(stride), false);
+  for (const plait::Run& run : runs_in_period)
+    for (std::int64_t i = 0; i < run.length; ++i) is_member[to_size_t(run.begin + i)] = true;
+  SetCase result{IndexSet::periodic(0, stride, runs_in_period, begin, end), {}};
   for (std::int64_t i = begin; i < end; ++i)
-    if (member[to_size_t(i % stride)]) result.list.push_back(i);
+    if (is_member[to_size_t(i % stride)]) result.list.push_back(i);
   return result;
 }
 
 TEST(PiecesPattern, RandomPeriodsByWalksAndCongruences) {
-  // Few runs, and strides with a large common divisor, are solved by congruences; many or long runs need a walk.
+  // intersect() solves congruences if there are few runs, and strides with a large common divisor; it walks over many or
+  // long runs.
   std::mt19937_64 random(3);
   for (std::int64_t n = 0; n < 1500 / oracle::kThinning; ++n) {
-    const std::int64_t g = 1 + static_cast<std::int64_t>(random() % 60);
-    const std::int64_t stride_a = g * (1 + static_cast<std::int64_t>(random() % 30));
-    const std::int64_t stride_b = g * (1 + static_cast<std::int64_t>(random() % 30));
+    const std::int64_t common_divisor = 1 + static_cast<std::int64_t>(random() % 60);
+    const std::int64_t stride_a = common_divisor * (1 + static_cast<std::int64_t>(random() % 30));
+    const std::int64_t stride_b = common_divisor * (1 + static_cast<std::int64_t>(random() % 30));
     const auto max_a = static_cast<std::int64_t>(1 + random() % 8);
     const auto max_b = static_cast<std::int64_t>(1 + random() % 8);
     const auto begin = static_cast<std::int64_t>(random() % 300);
@@ -118,14 +121,14 @@ TEST(PiecesPattern, RandomPeriodsByWalksAndCongruences) {
 
 TEST(PiecesPattern, LargeValues) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
-  const IndexSet threes = IndexSet::periodic(0, 7, {{0, 1}, {2, 3}}, 0, INT64_MAX);
-  const Pieces whole = intersect(threes, IndexSet::range(0, INT64_MAX));
-  EXPECT_EQ(elements(whole), threes.size());
-  EXPECT_EQ(runs(whole), threes.runs());
-  check_positions(threes, IndexSet::range(0, INT64_MAX), whole);
-  const IndexSet elevens = IndexSet::periodic(kHuge, 11, {{1, 1}, {5, 4}}, 0, INT64_MAX);
-  check_positions(threes, elevens, intersect(threes, elevens));
-  EXPECT_EQ(elements(intersect(threes, elevens)), plait::intersection(threes, elevens).size());
+  const IndexSet period_7 = IndexSet::periodic(0, 7, {{0, 1}, {2, 3}}, 0, INT64_MAX);
+  const Pieces whole = intersect(period_7, IndexSet::range(0, INT64_MAX));
+  EXPECT_EQ(elements(whole), period_7.size());
+  EXPECT_EQ(runs(whole), period_7.runs());
+  check_positions(period_7, IndexSet::range(0, INT64_MAX), whole);
+  const IndexSet period_11 = IndexSet::periodic(kHuge, 11, {{1, 1}, {5, 4}}, 0, INT64_MAX);
+  check_positions(period_7, period_11, intersect(period_7, period_11));
+  EXPECT_EQ(elements(intersect(period_7, period_11)), plait::intersection(period_7, period_11).size());
   // Strides whose common period far exceeds 2^63.
   const IndexSet a = IndexSet::periodic(0, kHuge / 3, {{0, 10}, {100, 10}, {kHuge / 4, 1000}}, 0, INT64_MAX);
   const IndexSet b = IndexSet::periodic(0, kHuge / 3 - 1, {{3, 10}, {102, 10}, {kHuge / 4 + 7, 1}}, 0, INT64_MAX);
@@ -137,7 +140,7 @@ TEST(PiecesPattern, LargeValues) {
   EXPECT_EQ(elements(few), expected);
 }
 
-TEST(PiecesPattern, TheCostDoesNotDependOnTheDimension) {
+TEST(PiecesPattern, TheTimeDoesNotDependOnTheSizeOfTheDimension) {
   constexpr std::int64_t kMax = 1'000'000'000'000'000;
   constexpr std::int64_t kRounds = 200;
   const std::clock_t start = std::clock();
@@ -158,21 +161,21 @@ TEST(PiecesPattern, TheCostDoesNotDependOnTheDimension) {
   EXPECT_LT(seconds, oracle::kSanitized ? 10 : 0.2);
 }
 
-TEST(PiecesPattern, TheCostOfListsDependsOnTheirRuns) {
+TEST(PiecesPattern, TheTimeForListsDependsOnTheirRuns) {
   // Two lists of a hundred thousand runs without repetition, and small parts of one of them.
-  Runs squares;
-  Runs cubes;
+  Runs list_a;
+  Runs list_b;
   std::int64_t x = 0;
   std::int64_t y = 0;
   for (std::int64_t i = 0; i < 100'000; ++i) {
-    squares.push_back({x, 1 + i % 3});
+    list_a.push_back({x, 1 + i % 3});
     x += 5 + i * i % 11;
-    cubes.push_back({y, 1 + i % 5});
+    list_b.push_back({y, 1 + i % 5});
     y += 7 + i * i % 13 * i % 7;
   }
   const std::clock_t start = std::clock();
-  const IndexSet a = IndexSet::of_runs(squares);
-  const IndexSet b = IndexSet::of_runs(cubes);
+  const IndexSet a = IndexSet::of_runs(list_a);
+  const IndexSet b = IndexSet::of_runs(list_b);
   const Pieces pieces = intersect(a, b);
   check_positions(a, b, pieces);
   EXPECT_EQ(elements(pieces), plait::intersection(a, b).size());

@@ -29,7 +29,8 @@ using plait::plan::RankElements;
 using plait::plan::Section;
 using plait::plan::Strategy;
 
-/// The elements of a section in file order: their position in the file, and their index in the section.
+/// The elements of a section in file order: the position in the file of each, and its index in the section, with the
+/// slowest dimension of the file first.
 using Elements = std::map<std::int64_t, Extents>;
 
 Elements list_elements(const access_case::Case& access, const Extents& chunk, const Extents& shard) {
@@ -53,24 +54,24 @@ Elements list_elements(const access_case::Case& access, const Extents& chunk, co
   return result;
 }
 
-/// Checks that every range of positions is divided into boxes, and into runs of the file, which contain each of its
-/// elements once.
+/// Checks that ranges of positions are divided into boxes, and into runs of the file, that contain each element once.
 void check_section(const Section& section, const Elements& elements) {
-  std::vector<std::int64_t> files;
+  std::vector<std::int64_t> file_positions;
   std::vector<Extents> indices;
   for (const auto& [file, index] : elements) {
-    files.push_back(file);
+    file_positions.push_back(file);
     indices.push_back(index);
     ASSERT_EQ(section.file_position(index), file);
   }
-  const auto total = static_cast<std::int64_t>(files.size());
+  const auto total = static_cast<std::int64_t>(file_positions.size());
   ASSERT_EQ(section.elements, total);
   for (std::int64_t begin = 0; begin <= total; begin += 1 + total / 7) {
     for (std::int64_t end = begin; end <= total; end += 1 + total / 5) {
       std::int64_t next = begin;
       for_each_file_run(section, begin, end, [&](const FileRun& run) {
         ASSERT_EQ(run.position, next);
-        for (std::int64_t i = 0; i < run.elements; ++i) ASSERT_EQ(run.file + i, files[to_size_t(run.position + i)]);
+        for (std::int64_t i = 0; i < run.elements; ++i)
+          ASSERT_EQ(run.file + i, file_positions[to_size_t(run.position + i)]);
         next += run.elements;
       });
       ASSERT_EQ(next, end);
@@ -94,7 +95,8 @@ void check_section(const Section& section, const Elements& elements) {
   }
 }
 
-/// Checks that shares and windows are whole chunks that contain each position once; only larger chunks are divided.
+/// Checks that shares and windows consist of whole chunks and contain each position once. Only chunks that are larger
+/// than a window are divided.
 void check_shares(const AccessPlan& plan) {
   const Chunks& chunks = *plan.section().chunks;
   std::int64_t next = 0;
@@ -124,13 +126,13 @@ void check_shares(const AccessPlan& plan) {
   ASSERT_EQ(next, plan.section().elements);
 }
 
-/// Checks that each shard is written by one reader.
-void check_shards(const AccessPlan& plan, const Elements& elements, std::int64_t buffer) {
+/// Checks that all elements of a shard belong to one reader's share.
+void check_shards(const AccessPlan& plan, const Elements& elements, std::int64_t shard_elements) {
   std::map<std::int64_t, std::int64_t> readers;
   std::int64_t position = 0;
   for (const auto& element : elements) {
     const std::int64_t reader = plan.reader_at(position++);
-    ASSERT_EQ(readers.emplace(element.first / buffer, reader).first->second, reader);
+    ASSERT_EQ(readers.emplace(element.first / shard_elements, reader).first->second, reader);
   }
   const Chunks& chunks = *plan.section().chunks;
   ASSERT_EQ(static_cast<std::int64_t>(readers.size()), chunks.shards());
@@ -143,6 +145,7 @@ void check_shards(const AccessPlan& plan, const Elements& elements, std::int64_t
   ASSERT_EQ(chunks.first_in_shard(chunks.shards()), chunks.count());
 }
 
+/// Checks next_owned() and parts() for every position and rank.
 void check_owners(const AccessPlan& plan, const Elements& elements) {
   for (std::int64_t rank = 0; rank < plan.layout().size(); ++rank) {
     for (const RankElements& elements_of_rank : plan.owners().holdings(rank)) {
@@ -180,8 +183,9 @@ TEST(Chunks, PositionsSharesAndWindowsFollowChunks) {
                                     << plait::shape_to_string(chunk) << ", shards " << plait::shape_to_string(shard)
                                     << ", readers " << options.readers << ", memory " << options.memory_bytes);
     const Elements elements = list_elements(access, chunk, shard);
-    const AccessPlan plan = plan_access(Section(access.file_shape, access.file_order, access.region, chunk, shard),
-                                        access.layout, {access.element_bytes, access.offset, 4, false, true}, options);
+    const AccessPlan plan =
+        plan_access(Section(access.file_shape, access.file_order, access.region, chunk, shard), access.layout,
+                    {access.element_bytes, access.offset, 4, /*nodes_apart=*/false, /*write=*/true}, options);
     ASSERT_EQ(plan.strategy(), Strategy::kTwoPhase);
     ASSERT_NO_FATAL_FAILURE(check_section(plan.section(), elements));
     ASSERT_NO_FATAL_FAILURE(check_shares(plan));
@@ -192,33 +196,37 @@ TEST(Chunks, PositionsSharesAndWindowsFollowChunks) {
   }
 }
 
+/// Only processes that write need a whole shard each; threads that write, and all readers, may share one.
 TEST(Chunks, ThreadsOfAProcessAndReadersShareShards) {
   const Section section({64, 64}, Order::kC, {}, {4, 4}, {32, 64});
   const plait::Layout layout({64, 64}, {plait::Distribution::collapsed(), plait::Distribution::collapsed()}, {});
   AccessOptions options;
   options.readers = 4;
-  EXPECT_EQ(plan_access(section, layout, {8, 0, 4, false, true}, options).readers(), 2);
-  EXPECT_EQ(plan_access(section, layout, {8, 0, 4, false, false}, options).readers(), 4);
-  EXPECT_EQ(plan_access(section, layout, {8, 0, 4, false, true, nullptr, true}, options).readers(), 4);
+  EXPECT_EQ(plan_access(section, layout, {8, 0, 4, /*nodes_apart=*/false, /*write=*/true}, options).readers(), 2);
+  EXPECT_EQ(plan_access(section, layout, {8, 0, 4, /*nodes_apart=*/false, /*write=*/false}, options).readers(), 4);
+  EXPECT_EQ(
+      plan_access(section, layout, {8, 0, 4, /*nodes_apart=*/false, /*write=*/true, nullptr, /*threads=*/true}, options)
+          .readers(),
+      4);
 }
 
-TEST(Chunks, OfSomeRowsMatchTheExample) {
+TEST(Chunks, OfARegionHavePartsAndPositions) {
   const Chunks chunks({5, 6}, {2, 4}, {{1, 0}, {1, 1}, {3, 6}});
   ASSERT_EQ(chunks.count(), 4);
   const std::vector<Extents> shapes{{1, 4}, {1, 2}, {2, 4}, {2, 2}};
   const Extents positions{0, 4, 6, 14};
-  const Extents files{4, 12, 16, 24};
+  const Extents file_positions{4, 12, 16, 24};
   for (std::size_t number = 0; number < shapes.size(); ++number) {
     const auto part = chunks.part(static_cast<std::int64_t>(number));
     EXPECT_EQ(part.shape, shapes[number]) << number;
     EXPECT_EQ(part.position, positions[number]) << number;
-    EXPECT_EQ(part.file, files[number]) << number;
+    EXPECT_EQ(part.file, file_positions[number]) << number;
   }
   EXPECT_EQ(chunks.number_at(13), 2);
   EXPECT_EQ(chunks.number_at(14), 3);
 }
 
-TEST(Chunks, TheCostDoesNotDependOnTheirNumber) {
+TEST(Chunks, TheirNumberMayBeHuge) {
   constexpr std::int64_t kLarge = std::int64_t{1} << 30;
   const Section section({kLarge, kLarge}, Order::kC, {}, {1, 3});
   EXPECT_EQ(section.chunks->count(), kLarge * ((kLarge + 2) / 3));
@@ -231,16 +239,17 @@ TEST(Chunks, TheCostDoesNotDependOnTheirNumber) {
 TEST(Chunks, MayBeLargerThanAWindowIfMemoryAllowsIt) {
   const Section section({4096, 4096}, Order::kC, {}, {1024, 1024});
   const plait::Layout layout({4096, 4096}, {plait::Distribution::collapsed(), plait::Distribution::collapsed()}, {});
-  const AccessPlan large = plan_access(section, layout, {8, 0, 3, false, true}, {});
+  const AccessPlan large = plan_access(section, layout, {8, 0, 3, /*nodes_apart=*/false, /*write=*/true}, {});
   EXPECT_EQ(large.window_elements(), 1024 * 1024);
   EXPECT_EQ(large.windows(), 6);  // 16 chunks for 3 readers
   EXPECT_NE(explain(large, "a").find("16 of 8 MiB, each touched by one rank"), std::string::npos)
       << explain(large, "a");
   AccessOptions small_memory;
   small_memory.memory_bytes = 1 << 20;
-  const AccessPlan pieces = plan_access(section, layout, {8, 0, 3, false, true}, small_memory);
-  EXPECT_EQ(pieces.window_elements(), 1 << 16);
-  EXPECT_EQ(pieces.share(0).size(), 6 * 1024 * 1024);
+  const AccessPlan divided =
+      plan_access(section, layout, {8, 0, 3, /*nodes_apart=*/false, /*write=*/true}, small_memory);
+  EXPECT_EQ(divided.window_elements(), 1 << 16);
+  EXPECT_EQ(divided.share(0).size(), 6 * 1024 * 1024);
 }
 
 TEST(Chunks, InvalidChunksAreErrors) {
@@ -250,7 +259,8 @@ TEST(Chunks, InvalidChunksAreErrors) {
   direct.strategy = Strategy::kDirect;
   const Section section({4}, Order::kC, {}, {3});
   const plait::Layout layout({4}, {plait::Distribution::collapsed()}, {});
-  expect_rejected([&] { plan_access(section, layout, {8, 0, 1, false, false}, direct); }, "the array lies in chunks");
+  expect_rejected([&] { plan_access(section, layout, {8, 0, 1, /*nodes_apart=*/false, /*write=*/false}, direct); },
+                  "the array lies in chunks");
 }
 
 }  // namespace

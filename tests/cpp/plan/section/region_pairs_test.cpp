@@ -1,3 +1,4 @@
+// Transfers of a region of one array into a separate array, executed and compared element by element.
 #include "plan/section/region_pairs.hpp"
 
 #include <gtest/gtest.h>
@@ -30,6 +31,7 @@ void for_each_index(const Extents& shape, Visit&& visit) {
   }
 }
 
+/// Returns the number of an index in C order.
 std::int64_t linear_index(const Extents& index, const Extents& shape) {
   std::int64_t number = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) number = number * shape[d] + index[d];
@@ -38,9 +40,10 @@ std::int64_t linear_index(const Extents& index, const Extents& shape) {
 
 struct LocalPart {
   std::vector<std::int64_t> elements;
-  copy::LocalArray array;
+  copy::LocalArray array;  // describes `elements`
 };
 
+/// Returns the array of a rank, with its halo, filled with -1.
 LocalPart make_local(const Layout& layout, std::int64_t rank) {
   const Extents shape = layout.padded_shape(rank);
   LocalPart local;
@@ -53,11 +56,12 @@ LocalPart make_local(const Layout& layout, std::int64_t rank) {
   return local;
 }
 
+/// Returns a reference to the element at a position in the array without its halo.
 std::int64_t& element(LocalPart& local, const Layout& layout, const Extents& position) {
-  std::int64_t at = 0;
+  std::int64_t offset = 0;
   for (std::size_t d = 0; d < position.size(); ++d)
-    at += (position[d] + layout.halo(static_cast<int>(d)).lo) * local.array.strides[d] / 8;
-  return local.elements[static_cast<std::size_t>(at)];
+    offset += (position[d] + layout.halo(static_cast<int>(d)).lo) * local.array.strides[d] / 8;
+  return local.elements[static_cast<std::size_t>(offset)];
 }
 
 /// Checks that the messages of RegionPairs copy each element of the region once, to its position in the target.
@@ -70,7 +74,7 @@ void check(const Layout& source, const Layout& target, const Region& region) {
       element(local, source, position) = linear_index(source.to_global(position, rank), source.shape());
     });
   }
-  const RegionPairs pairs(source, target, region, false);
+  const RegionPairs pairs(source, target, region, /*fill_halo=*/false);
   for (const std::int64_t rank : target.rank_numbers()) {
     LocalPart local = make_local(target, rank);
     const copy::LocalArray to{rank, local.array.data, pairs.with_dropped(local.array.strides, 0)};
@@ -86,11 +90,11 @@ void check(const Layout& source, const Layout& target, const Region& region) {
     EXPECT_EQ(received, target.local_elements(rank));
     for_each_index(target.local_shape(rank), [&](const Extents& position) {
       const Extents index = target.to_global(position, rank);
-      Extents whole;
+      Extents source_index;
       std::size_t next = 0;
       for (const Slice& slice : region)
-        whole.push_back(slice.start + (slice.single ? 0 : index[next++] * slice.stride));
-      EXPECT_EQ(element(local, target, position), linear_index(whole, source.shape()));
+        source_index.push_back(slice.start + (slice.single ? 0 : index[next++] * slice.stride));
+      EXPECT_EQ(element(local, target, position), linear_index(source_index, source.shape()));
     });
   }
 }
@@ -123,23 +127,24 @@ class RandomCases {
   std::mt19937_64 random_;
 };
 
-TEST(RegionPairs, AnyRegionOfAnyLayouts) {
+TEST(RegionPairs, RandomRegionsOfRandomLayouts) {
   for (unsigned seed = 0; seed < 400; ++seed) {
     RandomCases random(seed);
     Extents shape;
-    for (std::int64_t left = random.number(1, 3); left > 0; --left) shape.push_back(random.number(0, 11));
+    for (std::int64_t dimensions = random.number(1, 3); dimensions > 0; --dimensions)
+      shape.push_back(random.number(0, 11));
     Region region;
-    Extents part;
+    Extents region_shape;
     for (const std::int64_t size : shape) {
       region.push_back(random.slice(size));
-      if (!region.back().single) part.push_back(region.back().count);
+      if (!region.back().single) region_shape.push_back(region.back().count);
     }
-    check(random.layout(shape), random.layout(part), region);
+    check(random.layout(shape), random.layout(region_shape), region);
     if (HasFailure()) return;
   }
 }
 
-TEST(RegionPairs, LayoutsThatAreAligned) {
+TEST(RegionPairs, RegionsOfAlignedLayouts) {
   const Region region{{1, 4, 3, false}, {5, 1, 1, true}};
   for (const char* source : {"12x8 (block, *) onto (3) align=(2*d0+1, d1) template=40x8",
                              "12x8 (cyclic, cyclic(2)) onto (2, 3) align=(d1, d0) template=9x12",
@@ -157,7 +162,7 @@ TEST(RegionPairs, HugeArraysAreNotEnumerated) {
   const Layout source = Layout::parse("4000000000x1000000 (cyclic(3), block) onto (1000, 1000)");
   const Region region{{1, 1'300'000'000, 3, false}, {7, 1, 1, true}};
   const Layout target = Layout::parse("1300000000 (block) onto (1000)");
-  const RegionPairs pairs(source, target, region, false);
+  const RegionPairs pairs(source, target, region, /*fill_halo=*/false);
   const auto senders = pairs.senders(17);
   EXPECT_EQ(senders.size(), 1000U);
   std::int64_t elements = 0;

@@ -1,4 +1,5 @@
-// Sections, boxes and contiguous runs of a file, compared with lists of file positions.
+// A section describes a region of an array in file order. Its positions, boxes and contiguous runs are compared with
+// lists of file positions.
 #include "plan/section/section.hpp"
 
 #include <gtest/gtest.h>
@@ -21,8 +22,8 @@ using plait::plan::Section;
 
 /// A region element by element.
 struct RegionListing {
-  Extents layout_shape;  // without single indices
-  Extents files;         // the file position of each element, in C order of the layout's index
+  Extents layout_shape;    // without single indices
+  Extents file_positions;  // of each element, in C order of the layout's index
 };
 
 RegionListing list_section(const Extents& shape, Order order, const Region& region) {
@@ -38,7 +39,7 @@ RegionListing list_section(const Extents& shape, Order order, const Region& regi
   oracle::for_each_index(counts, [&](const Extents& index) {
     Extents position(index.size());
     for (std::size_t d = 0; d < index.size(); ++d) position[d] = slices[d].start + index[d] * slices[d].stride;
-    result.files.push_back(oracle::dense_offset(position, shape, order));
+    result.file_positions.push_back(oracle::dense_offset(position, shape, order));
   });
   return result;
 }
@@ -49,9 +50,9 @@ void check(const Extents& shape, Order order, const Region& region) {
   const Section section(shape, order, region);
   const RegionListing expected = list_section(shape, order, region);
   ASSERT_EQ(section.layout_shape, expected.layout_shape);
-  ASSERT_EQ(section.elements, static_cast<std::int64_t>(expected.files.size()));
+  ASSERT_EQ(section.elements, static_cast<std::int64_t>(expected.file_positions.size()));
   // Section positions enumerate the same elements in file order.
-  Extents ascending = expected.files;
+  Extents ascending = expected.file_positions;
   std::sort(ascending.begin(), ascending.end());
   std::size_t position = 0;
   oracle::for_each_index(section.shape, [&](const Extents& index) {
@@ -63,13 +64,14 @@ void check(const Extents& shape, Order order, const Region& region) {
       if (dimension >= 0) layout_index[to_size_t(dimension)] = index[d];
     }
     ASSERT_EQ(file, ascending[position]);
-    ASSERT_EQ(file, expected.files[to_size_t(oracle::dense_offset(layout_index, section.layout_shape, Order::kC))]);
+    ASSERT_EQ(file,
+              expected.file_positions[to_size_t(oracle::dense_offset(layout_index, section.layout_shape, Order::kC))]);
     ++position;
   });
   ASSERT_EQ(position, ascending.size());
-  const bool gapless = ascending.empty() || ascending.back() - ascending.front() + 1 == section.elements;
+  const bool has_no_gaps = ascending.empty() || ascending.back() - ascending.front() + 1 == section.elements;
   if (!ascending.empty()) {
-    ASSERT_EQ(section.contiguous(), gapless);
+    ASSERT_EQ(section.contiguous(), has_no_gaps);
   }
 
   // Every range of positions is divided into contiguous runs of the file.
