@@ -1,4 +1,8 @@
-"""The accesses of one distribution to one file on one rank: Plait's strategies and MPI-IO, reading or writing."""
+"""The measured accesses of `plait bench io` on one rank, to one file under one distribution.
+
+Each access reads or writes the whole array: by one of Plait's strategies, by MPI-IO, or by one of the other baselines
+that `plait_bench.job` lists.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +29,14 @@ _CHECK_BYTES = 1 << 24  # bytes of the file compared at a time
 
 
 class Access:
-    """All accesses of one rank for one distribution.
+    """All accesses of one rank under one distribution.
 
-    The local arrays are allocated once and used by all accesses.
+    All accesses use the same two local arrays, which are allocated once: one for the requested layout, one for the
+    conforming layout, under which each rank has one contiguous range of the file.
     """
 
     def __init__(self, comm: MPI.Intracomm, job: Job, cell: Cell, accesses: list[str]) -> None:
-        """Open the job's file once for each way of access that `accesses` names."""
+        """Open the job's file once for each access that `accesses` names."""
         case, path = job.case, Path(job.path)
         self._comm, self._path, self._case, self._conditions = comm, path, case, job.conditions
         self._dtype = np.dtype(case.dtype)
@@ -42,10 +47,10 @@ class Access:
         self._conforming_indices = self._conforming.indices(comm.rank)
         self._round = 0
         self._cleanup = ExitStack()
-        needed = {TOTAL, OPTIMAL, REDISTRIBUTION}.intersection(accesses)
         self._file: plait.File | None = None
-        self._direct: plait.File | None = None
-        self._needed = needed, DIRECT in accesses
+        self._direct_file: plait.File | None = None
+        self._needs_file = not {TOTAL, OPTIMAL, REDISTRIBUTION}.isdisjoint(accesses)
+        self._needs_direct_file = DIRECT in accesses
         self._open_files()
         self._unit: PrimitivesFile | None = None
         if FORTRAN in accesses:
@@ -56,18 +61,19 @@ class Access:
             self._mpi_file = MpiIoFile(comm, path, case, cell)
             self._cleanup.callback(self._mpi_file.close)
         self._local = self._pattern(self._indices, 0)
-        self._outer = self._pattern(self._conforming_indices, 0)
-        self._expected = (self._local.copy(order="F"), self._outer.copy(order="F"))
+        self._conforming_local = self._pattern(self._conforming_indices, 0)
+        self._expected_local = self._local.copy(order="F")
+        self._expected_conforming = self._conforming_local.copy(order="F")
         self._converted: npt.NDArray[Any] | None = None
 
     def _open_files(self) -> None:
         """Open Plait's files, after closing the open ones."""
         self._close_files()
-        self._file = self._open_plait(None) if self._needed[0] else None
-        self._direct = self._open_plait("direct") if self._needed[1] else None
+        self._file = self._open_plait(strategy=None) if self._needs_file else None
+        self._direct_file = self._open_plait(strategy="direct") if self._needs_direct_file else None
 
     def _close_files(self) -> None:
-        for file in (self._file, self._direct):
+        for file in (self._file, self._direct_file):
             if file is not None:
                 file.close()
 
@@ -87,14 +93,14 @@ class Access:
         return pattern(indices[0], indices[1], self._case.extent, self._dtype, round_)
 
     def prepare(self, round_: int) -> None:
-        """Overwrite the data of the last access, so that it cannot be mistaken for that of the next one."""
+        """Overwrite the local arrays, so that data of the last access cannot be mistaken for data of the next one."""
         if self._case.operation == "read":
-            for array in (self._local, self._outer):
+            for array in (self._local, self._conforming_local):
                 array.ravel(order="K").view(np.uint8).fill(_POISON)
         else:
             self._round = round_
             self._local[...] = self._pattern(self._indices, round_)
-            self._outer[...] = self._pattern(self._conforming_indices, round_)
+            self._conforming_local[...] = self._pattern(self._conforming_indices, round_)
         self._converted = None
         self._comm.Barrier()
         if self._conditions.cold:
@@ -112,10 +118,10 @@ class Access:
     def run(self, access: str) -> None:
         """Make one access, together with all other ranks."""
         actions: dict[str, Callable[[], None]] = {
-            OPTIMAL: lambda: self._transfer(self._file, self._outer, self._conforming),
+            OPTIMAL: lambda: self._transfer(self._file, self._conforming_local, self._conforming),
             REDISTRIBUTION: self._redistribute,
             TOTAL: lambda: self._transfer(self._file, self._local, self.layout),
-            DIRECT: lambda: self._transfer(self._direct, self._local, self.layout),
+            DIRECT: lambda: self._transfer(self._direct_file, self._local, self.layout),
             FORTRAN: self._transfer_by_fortran,
             MPI_IO: self._transfer_by_mpi,
             PLAIN: lambda: self._on_one_rank(read_plainly),
@@ -125,7 +131,7 @@ class Access:
 
     def last_times(self, access: str) -> dict[str, float] | None:
         """Return the times of the phases of this rank's last access; None if it was not an access of a Plait file."""
-        files = {OPTIMAL: self._file, TOTAL: self._file, DIRECT: self._direct}
+        files = {OPTIMAL: self._file, TOTAL: self._file, DIRECT: self._direct_file}
         file = files.get(access)
         return None if file is None else file.last_times()
 
@@ -138,7 +144,7 @@ class Access:
 
     def _transfer_by_fortran(self) -> None:
         assert self._unit is not None
-        self._unit.move(self._local, self._case.operation == "write")
+        self._unit.transfer(self._local, write=self._case.operation == "write")
 
     def _transfer_by_mpi(self) -> None:
         assert self._mpi_file is not None
@@ -153,47 +159,47 @@ class Access:
 
     def _redistribute(self) -> None:
         if self._case.operation == "read":
-            self._converted = plait.redistribute(self._expected[1], self._conforming, self.layout, self._comm)
+            self._converted = plait.redistribute(self._expected_conforming, self._conforming, self.layout, self._comm)
         else:
             self._converted = plait.redistribute(self._local, self.layout, self._conforming, self._comm)
 
-    def correct(self, access: str) -> bool:
-        """Return whether this rank has every byte that the access should have transferred."""
+    def is_correct(self, access: str) -> bool:
+        """Return True if this rank has every byte that the access should have transferred."""
         if access in (PLAIN, DISK):
             return True  # these measure the disk and discard the data
         if access == REDISTRIBUTION:
             assert self._converted is not None
-            expected = self._expected[0] if self._case.operation == "read" else self._outer
+            expected = self._expected_local if self._case.operation == "read" else self._conforming_local
             return same_bytes(self._converted, expected)
         if self._case.operation == "read":
             if access == OPTIMAL:
-                return same_bytes(self._outer, self._expected[1])
-            return same_bytes(self._local, self._expected[0])
+                return same_bytes(self._conforming_local, self._expected_conforming)
+            return same_bytes(self._local, self._expected_local)
         return self._file_is_correct()
 
     def _file_is_correct(self) -> bool:
-        """Compare the whole file with the pattern of this round, on rank 0."""
+        """Compare the whole file with the pattern of this round on rank 0; return True on all other ranks."""
         self._comm.Barrier()
         correct = True
         if self._comm.rank == 0:
             extent = self._case.extent
             rows = np.arange(extent, dtype=np.int64)
-            block = max(1, _CHECK_BYTES // max(1, extent * self._dtype.itemsize))
+            columns_at_a_time = max(1, _CHECK_BYTES // max(1, extent * self._dtype.itemsize))
             with self._path.open("rb") as file:
-                for first_column in range(0, extent, block):
-                    columns = np.arange(first_column, min(first_column + block, extent), dtype=np.int64)
+                for first_column in range(0, extent, columns_at_a_time):
+                    columns = np.arange(first_column, min(first_column + columns_at_a_time, extent), dtype=np.int64)
                     expected = pattern(rows, columns, extent, self._dtype, self._round).T
                     actual = np.fromfile(file, self._dtype, expected.size)
                     correct = correct and same_bytes(actual, expected.ravel())
-                correct = correct and not file.read(1)
+                correct = correct and not file.read(1)  # the file ends here
         self._comm.Barrier()
         return correct
 
     def __enter__(self) -> Access:
-        """Return the accesses; leaving `with` closes the file."""
+        """Return the accesses; leaving `with` closes their files."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the file in all ways it was opened."""
+        """Close all files."""
         self._close_files()
         self._cleanup.close()

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 
 import plait
 
-# The program ends when its parent has ended for any reason, a kill included: the kernel then gives it another parent.
-_SOURCE = "import os\nbegun = os.getppid()\nwhile os.getppid() == begun:\n    for _ in range(100000): pass\n"
+# The program ends when its parent has ended for any reason, a kill included: the kernel then gives it another parent,
+# so that getppid() changes.
+_SOURCE = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(100000): pass\n"
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The distributions that are measured, named as in the literature on two-phase access."""
+"""The distributions that `plait bench io` measures, named as in the literature on two-phase access."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import plait
 
 @dataclass(frozen=True)
 class Cell:
-    """One distribution of a two-dimensional array."""
+    """One distribution of a two-dimensional array; it makes one row of the table of results."""
 
     name: str
     dist: tuple[str, str]
@@ -26,8 +26,8 @@ class Cell:
 
     def layout(self, shape: tuple[int, int], ranks: int, order: str = "F") -> plait.Layout:
         """Return the layout of an array of this shape, with local arrays in this order."""
-        distributed = [size for size, text in zip(self.grid(ranks), self.dist, strict=True) if text != "*"]
-        return plait.Layout(shape, list(self.dist), grid=tuple(distributed), order=order)
+        distributed_axes = [size for size, text in zip(self.grid(ranks), self.dist, strict=True) if text != "*"]
+        return plait.Layout(shape, list(self.dist), grid=tuple(distributed_axes), order=order)
 
     @property
     def text(self) -> str:
@@ -53,10 +53,10 @@ CONFORMING = CELLS[0]
 
 def near_square(ranks: int) -> tuple[int, int]:
     """Return the grid of two dimensions that is nearest to a square."""
-    across = next(d for d in range(math.isqrt(ranks), 0, -1) if ranks % d == 0)
-    return ranks // across, across
+    columns = next(divisor for divisor in range(math.isqrt(ranks), 0, -1) if ranks % divisor == 0)
+    return ranks // columns, columns
 
 
-def by_name(name: str) -> Cell:
+def find_cell(name: str) -> Cell:
     """Return the cell with a name."""
     return next(cell for cell in CELLS if cell.name == name)

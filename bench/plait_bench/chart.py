@@ -1,4 +1,4 @@
-"""The results as a chart: a panel per case, a group of bars per distribution, and time on a logarithmic scale."""
+"""The results of `plait bench io` as a chart: a panel per case, a group of bars per distribution, a log scale."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SERIES = (
     (DIRECT, "Plait, each rank its own runs", "#56b4e9", "//"),
     (MPI_IO, "MPI-IO", "#e69f00", ".."),
 )
-_WIDTH = 0.27
+_BAR_WIDTH = 0.27  # the distance between two distributions is 1
 
 
 def draw_chart(results: IoResults, path: Path) -> None:
@@ -41,13 +41,22 @@ def draw_chart(results: IoResults, path: Path) -> None:
 
 
 def _draw_case(axis: Axes, result: CaseResult) -> None:
-    shown = [series for series in _SERIES if any(_height(cell, series[0]) for cell in result.cells)]
+    drawn_series = [
+        series for series in _SERIES if any(_height_in_milliseconds(cell, series[0]) for cell in result.cells)
+    ]
     tallest, lowest = 0.0, math.inf
-    for number, (access, label, colour, hatch) in enumerate(shown):
-        positions = [k + (number - (len(shown) - 1) / 2) * _WIDTH for k in range(len(result.cells))]
-        heights = [_height(cell, access) or math.nan for cell in result.cells]
+    for number, (access, label, colour, hatch) in enumerate(drawn_series):
+        positions = [k + (number - (len(drawn_series) - 1) / 2) * _BAR_WIDTH for k in range(len(result.cells))]
+        heights = [_height_in_milliseconds(cell, access) or math.nan for cell in result.cells]
         axis.bar(
-            positions, heights, _WIDTH * 0.94, label=label, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5
+            positions,
+            heights,
+            _BAR_WIDTH * 0.94,
+            label=label,
+            color=colour,
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0.5,
         )
         for cell, position, height in zip(result.cells, positions, heights, strict=True):
             if math.isnan(height):
@@ -61,12 +70,13 @@ def _draw_case(axis: Axes, result: CaseResult) -> None:
     axis.set_ylim(lowest / 2.5, tallest * 6)
     axis.set_ylabel("milliseconds (log scale)", fontsize=12)
     axis.set_title(result.case.title, fontsize=14, loc="left")
-    axis.set_xticks(range(len(result.cells)), [_group(cell) for cell in result.cells], fontsize=10.5)
+    axis.set_xticks(range(len(result.cells)), [_group_label(cell) for cell in result.cells], fontsize=10.5)
     axis.tick_params(axis="y", labelsize=11)
     open_axis(axis, "y")
 
 
-def _height(cell: CellResult, access: str) -> float | None:
+def _height_in_milliseconds(cell: CellResult, access: str) -> float | None:
+    """Return the height of a bar: the median, or the time limit that the access exceeded; None if neither exists."""
     seconds = cell.median(access) or cell.over.get(access)
     return None if seconds is None else seconds * 1000
 
@@ -80,7 +90,7 @@ def _label(cell: CellResult, access: str) -> str:
     return milliseconds(median) if median is not None else ""
 
 
-def _group(cell: CellResult) -> str:
+def _group_label(cell: CellResult) -> str:
     """Return the name of a distribution and its speed-up, below its bars."""
     name = cell.name.replace(")-", ")-\n")
     if cell.speed_up is None:

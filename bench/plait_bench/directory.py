@@ -1,4 +1,7 @@
-"""The directory of the records of `plait bench columbus`, which is identical on all ranks after Changes.exchange()."""
+"""The directory of the records of `plait bench columbus`: where each record is in the file, and how long it is.
+
+Each rank has a copy of the directory and changes it; after Changes.exchange() all copies are equal.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from mpi4py import MPI
 
 Numbers = npt.NDArray[np.int64]
 
-_GRAIN = 512  # bytes; offsets and capacities are multiples of it
-_SPARE = 1.2  # the factor by which a record may grow before it has to move
+_ALIGNMENT = 512  # bytes; offsets and capacities are multiples of it
+_GROWTH = 1.2  # the factor by which a record may grow before it is moved to another offset
 
 
 @dataclass(eq=False)
@@ -33,7 +36,7 @@ class Directory:
     def of_sizes(cls, sizes: Sequence[int]) -> Directory:
         """Arrange records of these sizes one after the other."""
         size = np.array(sizes, np.int64)
-        capacity = -(-np.ceil(size * _SPARE).astype(np.int64) // _GRAIN) * _GRAIN
+        capacity = -(-np.ceil(size * _GROWTH).astype(np.int64) // _ALIGNMENT) * _ALIGNMENT
         return cls(np.cumsum(capacity) - capacity, size, capacity, np.zeros_like(size))
 
     @property
@@ -48,17 +51,17 @@ class Changes:
     def __init__(self, directory: Directory, max_bytes: int, comm: MPI.Intracomm) -> None:
         """`max_bytes` is the maximum size of a record."""
         self._directory, self._comm = directory, comm
-        self._stride = -(-max_bytes // _GRAIN) * _GRAIN
-        self._next = directory.end + comm.rank * self._stride
+        self._slot_bytes = -(-max_bytes // _ALIGNMENT) * _ALIGNMENT
+        self._next_offset = directory.end + comm.rank * self._slot_bytes
         self._changed = np.zeros(directory.size.size, np.int64)
         self.moved = 0
 
     def allocate_record(self, record: int, size: int) -> int:
-        """Record the new size of a record, and return its offset."""
+        """Record the new size of a record, move it if it has outgrown its capacity, and return its offset."""
         directory = self._directory
         if size > directory.capacity[record]:
-            directory.offset[record], directory.capacity[record] = self._next, self._stride
-            self._next += self._comm.size * self._stride
+            directory.offset[record], directory.capacity[record] = self._next_offset, self._slot_bytes
+            self._next_offset += self._comm.size * self._slot_bytes
             self.moved += 1
         directory.size[record] = size
         directory.version[record] += 1
@@ -67,13 +70,14 @@ class Changes:
 
     def exchange(self) -> Numbers:
         """Exchange the changes; return how often each record was changed.  Collective."""
-        times = np.empty_like(self._changed)
-        self._comm.Allreduce(self._changed, times)
+        change_counts = np.empty_like(self._changed)
+        self._comm.Allreduce(self._changed, change_counts)
         for field in fields(Directory):
             values = getattr(self._directory, field.name)
-            changed = np.where(self._changed > 0, values, 0)
-            merged = np.empty_like(changed)
-            self._comm.Allreduce(changed, merged)
-            # The sum is right only if one rank has changed the record; the caller sees violations in `times`.
-            np.copyto(values, merged, where=times > 0)
-        return times
+            changed_here = np.where(self._changed > 0, values, 0)
+            merged = np.empty_like(changed_here)
+            self._comm.Allreduce(changed_here, merged)
+            # The sum is right only if a single rank has changed the record.  The caller finds a record that several
+            # ranks have changed by its count, which is then above 1.
+            np.copyto(values, merged, where=change_counts > 0)
+        return change_counts

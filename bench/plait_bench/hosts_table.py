@@ -12,8 +12,8 @@ from plait_bench.results import CaseResult, CellResult
 from plait_bench.text import NOTHING, rate, three_digits, titled_table
 
 
-def between_hosts(result: CaseResult) -> list[RenderableType]:
-    """Return a table of the bytes between hosts, the minimum, and the share of MPI's rate; empty with a single host."""
+def make_hosts_table(result: CaseResult) -> list[RenderableType]:
+    """Return a table of the bytes between hosts, next to the minimum and to the rate of MPI; empty with one host."""
     if result.hosts == 1:
         return []
     fastest = min((time for cell in result.cells if (time := cell.median(TOTAL))), default=0.0)
@@ -21,12 +21,12 @@ def between_hosts(result: CaseResult) -> list[RenderableType]:
     for title in ("Distribution", "At least", "Total", "to fastest", "of MPI", "Redistr.", "of MPI"):
         table.add_column(title, justify="left" if title == "Distribution" else "right", no_wrap=True)
     for cell in result.cells:
-        time = cell.median(TOTAL)
+        seconds = cell.median(TOTAL)
         table.add_row(
             cell.name,
             three_digits(cell.min_crossing / 1e6),
             _format_crossing(cell, TOTAL),
-            f"{time / fastest:.2f}" if time else NOTHING,
+            f"{seconds / fastest:.2f}" if seconds else NOTHING,
             _format_share(result, cell, TOTAL),
             _format_crossing(cell, REDISTRIBUTION),
             _format_share(result, cell, REDISTRIBUTION),
@@ -36,8 +36,8 @@ def between_hosts(result: CaseResult) -> list[RenderableType]:
 
 
 def _format_crossing(cell: CellResult, access: str) -> str:
-    rounds = cell.crossed.get(access)
-    return three_digits(statistics.median(rounds) / 1e6) if rounds else NOTHING
+    bytes_of_rounds = cell.crossed.get(access)
+    return three_digits(statistics.median(bytes_of_rounds) / 1e6) if bytes_of_rounds else NOTHING
 
 
 def _format_share(result: CaseResult, cell: CellResult, access: str) -> str:

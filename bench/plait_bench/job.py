@@ -1,4 +1,7 @@
-"""The jobs that the benchmark's drivers pass to their ranks."""
+"""The jobs that the benchmarks' drivers pass to their ranks.
+
+A driver is the process that prints the results; the ranks are MPI processes that it starts for the measurements.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 Operation = Literal["read", "write"]
 
-# The measured accesses.
+# The measured accesses.  Under the conforming layout each rank has one contiguous range of the file.
 OPTIMAL = "optimal"  # the file's conforming layout
 REDISTRIBUTION = "redistribution"  # between the conforming layout and the requested one, in memory
 TOTAL = "total"  # the requested layout, with the strategy that Plait chooses

@@ -15,7 +15,7 @@ from types import TracebackType
 
 import plait
 
-_GROUP = Path("/sys/fs/cgroup/blkio")
+_CGROUP = Path("/sys/fs/cgroup/blkio")
 _UNITS = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _EXPECTED = "expected bytes and requests a second such as 40MB/s,400"
 
@@ -31,10 +31,10 @@ class Limits:
     @classmethod
     def parse(cls, text: str) -> Limits:
         """Return the limits that a text such as ``40MB/s,400`` states.  errors  plait.ArgumentError"""
-        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kMG]B|[KMG]iB)/s\s*,\s*([0-9]+)\s*", text)
-        if found is None or float(found[1]) * _UNITS[found[2]] < 1e6 or int(found[3]) < 10:
+        match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kMG]B|[KMG]iB)/s\s*,\s*([0-9]+)\s*", text)
+        if match is None or float(match[1]) * _UNITS[match[2]] < 1e6 or int(match[3]) < 10:
             raise plait.ArgumentError(f"found '{text}'; {_EXPECTED}, at least 1MB/s and 10 requests")
-        return cls(int(float(found[1]) * _UNITS[found[2]]), int(found[3]))
+        return cls(int(float(match[1]) * _UNITS[match[2]]), int(match[3]))
 
     def text(self) -> str:
         """Return the limits in the form that `parse` accepts."""
@@ -46,33 +46,35 @@ def find_obstacle() -> str | None:
     if os.geteuid() != 0:
         return "only the superuser may make loop devices and limit them; run this as root"
     for tool, package in (("mkfs.ext4", "e2fsprogs"), ("mount", "mount"), ("umount", "mount")):
-        if shutil.which(tool, path=_path()) is None:
+        if shutil.which(tool, path=_search_path()) is None:
             return f"{tool} is missing; install (Debian's package): {package}"
     if not Path("/dev/loop-control").exists():
         return "there is no /dev/loop-control, of which loop devices are had; load the kernel's module loop"
-    if not (_GROUP / "blkio.throttle.read_iops_device").exists():
-        return f"the controller blkio of cgroup version 1 is not at {_GROUP}; mount it there"
+    if not (_CGROUP / "blkio.throttle.read_iops_device").exists():
+        return f"the controller blkio of cgroup version 1 is not at {_CGROUP}; mount it there"
     groups = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     if not any(group.split(":")[1:] == ["blkio", "/"] for group in groups):
         return "this process is not in the root group of the controller blkio; run this outside of containers"
     return None
 
 
-def _path() -> str:
+def _search_path() -> str:
+    """Return PATH with the folders of the superuser's programs, which PATH may lack."""
     return f"{os.environ.get('PATH') or os.defpath}:/usr/sbin:/sbin"
 
 
 def _run(*command: str | Path) -> str:
-    done = subprocess.run(
+    """Run a program and return its output.  errors  plait.StoreError: the program fails"""
+    process = subprocess.run(
         [str(word) for word in command],
-        env={**os.environ, "PATH": _path()},
+        env={**os.environ, "PATH": _search_path()},
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode != 0:
-        raise plait.StoreError(f"{' '.join(map(str, command))}: {done.stderr.strip() or done.returncode}")
-    return done.stdout
+    if process.returncode != 0:
+        raise plait.StoreError(f"{' '.join(map(str, command))}: {process.stderr.strip() or process.returncode}")
+    return process.stdout
 
 
 class LimitedDisk:
@@ -142,6 +144,8 @@ class LimitedDisk:
 
         The rule is set in the root group, because the kernel's write-back belongs to that group.
         """
-        for way in ("read", "write"):
-            for what, value in (("bps", rate), ("iops", requests)):
-                (_GROUP / f"blkio.throttle.{way}_{what}_device").write_text(f"{self._device} {value}", encoding="utf-8")
+        for operation in ("read", "write"):
+            for unit, value in (("bps", rate), ("iops", requests)):
+                (_CGROUP / f"blkio.throttle.{operation}_{unit}_device").write_text(
+                    f"{self._device} {value}", encoding="utf-8"
+                )

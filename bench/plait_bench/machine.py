@@ -36,18 +36,19 @@ def shorten_library(version: str) -> str:
 
 def file_system(folder: Path) -> str:
     """Return the type of the file system that a folder is on."""
-    best, kind = "", "unknown"
+    longest_mount, kind = "", "unknown"
     path = str(folder.resolve())
     try:
         lines = Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
     except OSError:
         return kind
     for line in lines:
-        _, point, name, *_ = line.split(" ")
-        point = point.replace("\\040", " ")
-        inside = path == point or path.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= len(best):
-            best, kind = point, name
+        _, mount, name, *_ = line.split(" ")
+        mount = mount.replace("\\040", " ")
+        is_inside = path == mount or path.startswith(mount.rstrip("/") + "/")
+        # Of nested mounts, the longest path is the innermost one; of equal paths, the last mount hides the others.
+        if is_inside and len(mount) >= len(longest_mount):
+            longest_mount, kind = mount, name
     return kind
 
 

@@ -21,7 +21,7 @@ class MpiIoFile:
     def __init__(self, comm: MPI.Intracomm, path: Path, case: Case, cell: Cell) -> None:
         """Open the file and build the file type of this rank's part."""
         self._element = _TYPES[case.dtype]
-        self._filetype = _darray(self._element, comm, cell, case.extent)
+        self._filetype = _create_darray(self._element, comm, cell, case.extent)
         mode = MPI.MODE_RDONLY if case.operation == "read" else MPI.MODE_RDWR
         self._file = MPI.File.Open(comm, str(path), mode)
 
@@ -43,7 +43,8 @@ class MpiIoFile:
         self._filetype.Free()
 
 
-def _darray(element: MPI.Datatype, comm: MPI.Intracomm, cell: Cell, extent: int) -> MPI.Datatype:
+def _create_darray(element: MPI.Datatype, comm: MPI.Intracomm, cell: Cell, extent: int) -> MPI.Datatype:
+    """Return the file type of this rank's part of a square array in Fortran order."""
     distributions, arguments = [], []
     for text in cell.dist:
         name = text.split("(")[0]

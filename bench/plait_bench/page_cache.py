@@ -7,7 +7,7 @@ import ctypes
 import os
 from pathlib import Path
 
-_WAIT_BEFORE, _WRITE, _WAIT_AFTER = 1, 2, 4
+_WAIT_BEFORE, _WRITE, _WAIT_AFTER = 1, 2, 4  # the flags SYNC_FILE_RANGE_… of <fcntl.h>
 
 
 def drop_files(prefix: str) -> int:
@@ -48,13 +48,13 @@ def _drop(descriptor: int) -> None:
 def _write_back(descriptor: int) -> None:
     """Write the dirty pages of a file, because only clean pages can be dropped.
 
-    Like the kernel's own write-back, sync_file_range() does not flush the disk's write cache; fdatasync() would, and so
-    take longer than the situation that it stands for.
+    Like the kernel's own write-back, sync_file_range() does not flush the disk's write cache. fdatasync() flushes
+    it, and would therefore take longer than the eviction that this module imitates.
     """
     libc = ctypes.CDLL(None, use_errno=True)
-    every = _WAIT_BEFORE | _WRITE | _WAIT_AFTER
-    zero = ctypes.c_int64(0)
-    if libc.sync_file_range(ctypes.c_int(descriptor), zero, zero, ctypes.c_uint(every)) != 0:
+    flags = ctypes.c_uint(_WAIT_BEFORE | _WRITE | _WAIT_AFTER)
+    whole_file = ctypes.c_int64(0), ctypes.c_int64(0)  # from offset 0 to the end
+    if libc.sync_file_range(ctypes.c_int(descriptor), *whole_file, flags) != 0:
         os.fdatasync(descriptor)
 
 
@@ -68,13 +68,13 @@ class Allowance:
     def __init__(self, prefix: str, limit: float) -> None:
         """`prefix` is the beginning of the files' paths; `limit` counts the bytes that this rank reads and writes."""
         self._prefix, self._limit = prefix, limit
-        self._moved = 0
+        self._counted_bytes = 0
 
     def count_bytes(self, count: int) -> bool:
         """Count bytes that were read or written; return True if the files were dropped."""
-        self._moved += count
-        if self._moved < self._limit:
+        self._counted_bytes += count
+        if self._counted_bytes < self._limit:
             return False
-        self._moved = 0
+        self._counted_bytes = 0
         drop_files(self._prefix)
         return True

@@ -19,16 +19,17 @@ def pattern(rows: Indices, columns: Indices, extent: int, dtype: np.dtype[Any], 
     All doubles of an array are different.  Bytes repeat, but neighbours in either direction differ.
     """
     if dtype.itemsize == 1:
-        down = (rows * 131 + (rows >> 8) * 13).astype(np.uint8)
-        across = (columns * 71 + (columns >> 8) * 29 + round_ * 101).astype(np.uint8)
+        # Odd factors, so that neighbours differ modulo 256; the shifted terms change the pattern after 256 elements.
+        row_terms = (rows * 131 + (rows >> 8) * 13).astype(np.uint8)
+        column_terms = (columns * 71 + (columns >> 8) * 29 + round_ * 101).astype(np.uint8)
     else:
-        down = rows.astype(dtype)
-        across = (columns * extent + round_ * extent * extent).astype(dtype)
-    return (across[:, np.newaxis] + down[np.newaxis, :]).T
+        row_terms = rows.astype(dtype)
+        column_terms = (columns * extent + round_ * extent * extent).astype(dtype)
+    return (column_terms[:, np.newaxis] + row_terms[np.newaxis, :]).T
 
 
 def same_bytes(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> bool:
-    """Return whether two arrays of the same memory order agree in shape, type and every byte."""
+    """Return True if two arrays of the same memory order agree in shape, type and every byte."""
     if left.shape != right.shape or left.dtype != right.dtype:
         return False
     return bool(np.array_equal(left.ravel(order="K").view(np.uint8), right.ravel(order="K").view(np.uint8)))

@@ -13,8 +13,9 @@ import plait
 from plait_bench.cells import Cell
 from plait_bench.job import Case
 
-_DIRECT, _UNFORMATTED, _OLD = 1, 0, 0
-_ROW_MAJOR = 1
+_DIRECT, _UNFORMATTED, _OLD = 1, 0, 0  # the arguments access, form and status of popen
+_ROW_MAJOR = 1  # the order of processors, for proc_map
+# The distributions of a dimension, for array_map.
 _COLLAPSED, _BLOCK, _CYCLIC, _BLOCK_CYCLIC = 0, 1, 2, 3
 
 
@@ -38,34 +39,39 @@ class PrimitivesFile:
         """Open the file and describe the array.  Collective over all processes."""
         self._library = ctypes.CDLL(str(fortran_library()))
         self._unit = unit
-        processors = _seven(cell.grid(ranks))
+        processors = _pad_to_seven(cell.grid(ranks))
         codes, blocks = zip(*(_distribution(text) for text in cell.dist), strict=True)
-        self._call("proc_map_", processors, _integer(_ROW_MAJOR), _seven([]))
+        self._call("proc_map_", processors, _pointer(_ROW_MAJOR), _pad_to_seven([]))
         name = str(path).encode()
         self._call(
-            "popen_", _integer(unit), name, _integer(_DIRECT), _integer(_UNFORMATTED), _integer(_OLD), _integer(-1),
-            _integer(-1), ctypes.c_size_t(len(name)),
+            "popen_", _pointer(unit), name, _pointer(_DIRECT), _pointer(_UNFORMATTED), _pointer(_OLD), _pointer(-1),
+            _pointer(-1), ctypes.c_size_t(len(name)),
         )  # fmt: skip
         array_map = self._library.array_map_
         array_map.restype = ctypes.c_int32
         self._descriptor = array_map(
-            b"A", _seven([case.extent, case.extent]), _seven(codes), _seven(blocks), processors, ctypes.c_size_t(1)
+            b"A",
+            _pad_to_seven([case.extent, case.extent]),
+            _pad_to_seven(codes),
+            _pad_to_seven(blocks),
+            processors,
+            ctypes.c_size_t(1),
         )
         self._check()
         kind = f"CHARACTER*{np.dtype(case.dtype).itemsize}".encode()
-        self._call("array_type_", _integer(self._descriptor), kind, ctypes.c_size_t(len(kind)))
+        self._call("array_type_", _pointer(self._descriptor), kind, ctypes.c_size_t(len(kind)))
 
-    def move(self, array: npt.NDArray[Any], write: bool) -> None:
+    def transfer(self, array: npt.NDArray[Any], *, write: bool) -> None:
         """Call `pwrite` or `pread` with a local array in Fortran order."""
         self._call(
             "pwrite_" if write else "pread_", ctypes.c_void_p(array.__array_interface__["data"][0]),
-            _integer(array.shape[0]), _integer(array.shape[1]), _integer(self._descriptor), _integer(self._unit),
-            None, _integer(-1),
+            _pointer(array.shape[0]), _pointer(array.shape[1]), _pointer(self._descriptor), _pointer(self._unit),
+            None, _pointer(-1),
         )  # fmt: skip
 
     def close(self) -> None:
         """Close the unit."""
-        self._call("pclose_", _integer(self._unit))
+        self._call("pclose_", _pointer(self._unit))
 
     def _call(self, name: str, *arguments: Any) -> None:
         procedure = getattr(self._library, name)
@@ -89,10 +95,10 @@ def _distribution(text: str) -> tuple[int, int]:
     return {"*": _COLLAPSED, "block": _BLOCK, "cyclic": _CYCLIC}[kind], -1
 
 
-def _integer(value: int) -> Any:
+def _pointer(value: int) -> Any:
     return ctypes.byref(ctypes.c_int32(value))
 
 
-def _seven(values: Any) -> Any:
-    """Return the values as a list of seven entries; unused entries are -1."""
+def _pad_to_seven(values: Any) -> Any:
+    """Return the values as an array of seven entries, one for each possible dimension; unused entries are -1."""
     return (ctypes.c_int32 * 7)(*values, *[-1] * (7 - len(values)))

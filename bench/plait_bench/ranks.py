@@ -1,4 +1,4 @@
-"""The common parts of the benchmarks' rank programs: ``mpiexec -n P python -m plait_bench.NAME_ranks JOB``."""
+"""The common parts of the benchmarks' rank programs: ``mpiexec -n P python -m plait_bench.NAME.ranks JOB``."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def measure_span(comm: MPI.Intracomm, action: Callable[[], None]) -> float:
     comm.Barrier()
     begin = time.clock_gettime(time.CLOCK_MONOTONIC)
     action()
-    span = np.array([time.clock_gettime(time.CLOCK_MONOTONIC), -begin])
-    latest = np.empty(2)
-    comm.Allreduce(span, latest, op=MPI.MAX)
-    return float(latest.sum())
+    end_and_negated_begin = np.array([time.clock_gettime(time.CLOCK_MONOTONIC), -begin])
+    maxima = np.empty(2)
+    comm.Allreduce(end_and_negated_begin, maxima, op=MPI.MAX)
+    return float(maxima.sum())
 
 
 def run_job(load: Callable[[Path], AnyJob], ranks: Callable[[AnyJob], Ranks]) -> None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 Values = npt.NDArray[np.float64]
 
-# record, version, CRC-32 of the values; padded to whole words, so that the values are aligned
+# The record, its version, the CRC-32 of the values; padded to whole words, so that the values are aligned.
 _HEADER = struct.Struct("<qqI4x")
 _LEVEL = 1  # the fastest level; higher levels do not compress these values better
 _MIN_NONZERO, _MAX_NONZERO = 0.3, 0.7  # bounds of the fraction of a record's values that is not zero
@@ -46,13 +46,13 @@ def expected_values(record: int, version: int, count: int) -> Values:
     return values
 
 
-def pack(record: int, version: int, values: Values) -> bytes:
-    """Return the bytes of a record."""
+def encode_record(record: int, version: int, values: Values) -> bytes:
+    """Return the compressed bytes of a record."""
     raw = values.tobytes()
     return zlib.compress(_HEADER.pack(record, version, zlib.crc32(raw)) + raw, _LEVEL)
 
 
-def unpack(data: Any, record: int, version: int) -> Values:
+def decode_record(data: Any, record: int, version: int) -> Values:
     """Return the values in the bytes of a record.
 
     errors  DamagedError: the bytes are damaged, or belong to another record or version
@@ -61,9 +61,9 @@ def unpack(data: Any, record: int, version: int) -> Values:
         raw = zlib.decompress(data)
     except zlib.error as error:
         raise DamagedError(f"record {record}: {error}") from error
-    stored_record, stored_version, check = _HEADER.unpack_from(raw)
+    stored_record, stored_version, stored_checksum = _HEADER.unpack_from(raw)
     body = memoryview(raw)[_HEADER.size :]
-    if zlib.crc32(body) != check:
+    if zlib.crc32(body) != stored_checksum:
         raise DamagedError(f"record {record}: the checksum is wrong")
     if (stored_record, stored_version) != (record, version):
         raise DamagedError(
@@ -72,14 +72,14 @@ def unpack(data: Any, record: int, version: int) -> Values:
     return np.frombuffer(body, np.float64)
 
 
-def count_for(size: int) -> int:
+def estimate_value_count(size: int) -> int:
     """Return the number of values whose records have `size` bytes on average, estimated from a few samples."""
-    guess = max(1, size // 4)
-    mean = sum(len(pack(record, 0, first_values(record, guess))) for record in range(_SAMPLES)) / _SAMPLES
+    guess = max(1, size // 4)  # on average half of the values are zero, so that a value of 8 bytes needs about 4
+    mean = sum(len(encode_record(record, 0, first_values(record, guess))) for record in range(_SAMPLES)) / _SAMPLES
     return max(1, round(guess * size / mean))
 
 
-def max_bytes(count: int) -> int:
-    """Return the maximum bytes of a record of `count` values, by the formula of zlib's compressBound()."""
+def max_record_bytes(count: int) -> int:
+    """Return the maximum compressed bytes of a record of `count` values, by the formula of zlib's compressBound()."""
     raw = _HEADER.size + 8 * count
     return raw + (raw >> 12) + (raw >> 14) + (raw >> 25) + 13

@@ -1,4 +1,4 @@
-"""The measured times, the values computed from them, and their JSON form."""
+"""The results of `plait bench io`: measured times, the values computed from them, and their JSON form."""
 
 from __future__ import annotations
 
@@ -96,8 +96,10 @@ class CaseResult:
     @property
     def disk(self) -> float | None:
         """Seconds in which one process reads the file from the disk: the faster of PLAIN and DISK; None if cached."""
-        ways = [[time for cell in self.cells for time in cell.samples.get(way, [])] for way in (PLAIN, DISK)]
-        return min((statistics.median(times) for times in ways if times), default=None)
+        times_of_reads = [
+            [time for cell in self.cells for time in cell.samples.get(access, [])] for access in (PLAIN, DISK)
+        ]
+        return min((statistics.median(times) for times in times_of_reads if times), default=None)
 
     def share_of_disk(self, cell: CellResult) -> float | None:
         """Return Plait's rate divided by the disk's."""
@@ -106,7 +108,7 @@ class CaseResult:
 
     @property
     def speed_ups(self) -> list[CellResult]:
-        """The cells with a speed-up, the smallest one first."""
+        """The cells with a speed-up over MPI-IO, the smallest speed-up first."""
         return sorted((cell for cell in self.cells if cell.speed_up), key=lambda cell: cell.speed_up or 0.0)
 
 

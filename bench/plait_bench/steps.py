@@ -14,7 +14,7 @@ Progress = Callable[[str, float], None]
 
 
 class Steps:
-    """Counts the steps of a measurement and reports them."""
+    """Counts the completed steps of a measurement, and reports them to a progress bar."""
 
     def __init__(self, progress: Progress, total: int) -> None:
         """`total` is the number of all steps."""

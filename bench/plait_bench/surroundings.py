@@ -18,7 +18,7 @@ from mpi4py import MPI
 
 _TRIPS, _BATCHES = 50, 40  # round trips of one timed batch, and number of batches
 _TIMEOUT = 2.0
-"""Seconds after which round_trip() gives up a word that does not return."""
+"""Seconds after which measure_round_trip() gives up a word that does not return."""
 _WORD_DISTANCE = 256
 """Bytes between two words, so that they do not share a cache line."""
 
@@ -39,7 +39,7 @@ class Round:
         return asdict(self)
 
 
-def own_core() -> int:
+def current_core() -> int:
     """Return the core on which this process runs; -1 if the system does not state it."""
     try:
         # The name of the program, in parentheses, may contain spaces.  Field 39 is the processor; fields are split from
@@ -50,16 +50,17 @@ def own_core() -> int:
         return -1
 
 
-def _ticks() -> tuple[float, float, float] | None:
+def _read_core_seconds() -> tuple[float, float, float] | None:
     """Return the busy, stolen and total seconds of all cores since the machine started."""
     try:
         line = Path("/proc/stat").read_text(encoding="utf-8").splitlines()[0].split()
-        user, nice, system, idle, waiting, hard, soft, stolen = (int(word) for word in line[1:9])
+        user, nice, system, idle, waiting, hard_irq, soft_irq, stolen = (int(word) for word in line[1:9])
     except (OSError, IndexError, ValueError):
         return None
-    second = os.sysconf("SC_CLK_TCK")
-    busy = user + nice + system + hard + soft
-    return busy / second, stolen / second, (busy + stolen + idle + waiting) / second
+    ticks_per_second = os.sysconf("SC_CLK_TCK")
+    busy = user + nice + system + hard_irq + soft_irq
+    total = busy + stolen + idle + waiting
+    return busy / ticks_per_second, stolen / ticks_per_second, total / ticks_per_second
 
 
 class Watch:
@@ -69,13 +70,13 @@ class Watch:
         """Begin to observe."""
         self._comm = comm
         comm.Barrier()
-        self._begin, self._cpu_begin = _ticks(), time.process_time()
+        self._begin, self._cpu_begin = _read_core_seconds(), time.process_time()
 
     def end(self) -> Round:
         """Return the observations.  Collective."""
         ranks_busy = self._comm.allreduce(time.process_time() - self._cpu_begin)
-        now = _ticks()
-        cores = self._comm.allgather(own_core())
+        now = _read_core_seconds()
+        cores = self._comm.allgather(current_core())
         if now is None or self._begin is None or now[2] <= self._begin[2]:
             return Round(cores, None, None)
         busy, stolen, total = (after - before for after, before in zip(now, self._begin, strict=True))
@@ -92,7 +93,7 @@ def _pinned(core: int) -> Iterator[None]:
         os.sched_setaffinity(0, former_cores)
 
 
-def round_trip(comm: MPI.Intracomm) -> float | None:
+def measure_round_trip(comm: MPI.Intracomm) -> float | None:
     """Return the shortest of many measured times in which a word goes from one core to another one and back.
 
     Ranks 0 and 1 run on the first two cores that ranks may use, and pass the word through shared memory.  The time is

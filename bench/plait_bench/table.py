@@ -1,4 +1,4 @@
-"""The results as tables for the terminal."""
+"""The results of `plait bench io` as tables for the terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from plait_bench.hosts_table import between_hosts
+from plait_bench.hosts_table import make_hosts_table
 from plait_bench.job import DIRECT, DISK, FORTRAN, MPI_IO, OPTIMAL, PLAIN, REDISTRIBUTION, TOTAL, Case
 from plait_bench.results import CaseResult, CellResult, IoResults
 from plait_bench.text import (
@@ -40,7 +40,13 @@ def results_table(results: IoResults) -> RenderableType:
     """Return the results as header, one table per case with its footers, and notes."""
     parts: list[RenderableType] = [header(results)]
     for case in results.cases:
-        parts += [Text(), _case_table(case, results), *_footers(case), *between_hosts(case), *make_timers_table(case)]
+        parts += [
+            Text(),
+            _make_case_table(case, results),
+            *_make_footers(case),
+            *make_hosts_table(case),
+            *make_timers_table(case),
+        ]
     parts += [Text(), _make_notes(results)]
     return Group(*parts)
 
@@ -51,11 +57,11 @@ def header(results: IoResults) -> Text:
     return Text(
         f"{machine_line(machine)}\n"
         f"{settings['ranks']} ranks, {machine.get('MPI', 'MPI')}, file on {machine['file system']}, "
-        f"{_conditions(settings)}; {version_line(machine)}"
+        f"{_describe_conditions(settings)}; {version_line(machine)}"
     )
 
 
-def _conditions(settings: dict[str, Any]) -> str:
+def _describe_conditions(settings: dict[str, Any]) -> str:
     conditions = settings["conditions"]
     parts = ["read from the disk" if conditions["cold"] else "cached in memory"]
     if conditions["memory"]:
@@ -65,12 +71,12 @@ def _conditions(settings: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _bytes(case: Case) -> int:
+def _array_bytes(case: Case) -> int:
     return case.extent**2 * (8 if case.dtype == "float64" else 1)
 
 
-def _case_table(result: CaseResult, results: IoResults) -> Table:
-    megabytes = _bytes(result.case) / 1e6
+def _make_case_table(result: CaseResult, results: IoResults) -> Table:
+    megabytes = _array_bytes(result.case) / 1e6
     rounds = results.settings["rounds"]
     table = titled_table(f"{result.case.title} ({megabytes:,.1f} MB), milliseconds, median of {rounds} rounds")
     table.add_column("Distribution", no_wrap=True)
@@ -89,17 +95,17 @@ def _case_table(result: CaseResult, results: IoResults) -> Table:
     if results.settings["mpiio"]:
         table.add_column("Speed-up", justify="right", no_wrap=True)
     for cell in result.cells:
-        row: list[RenderableType] = [cell.name, *(_time(cell, access) for access, _ in columns)]
+        row: list[RenderableType] = [cell.name, *(_format_time(cell, access) for access, _ in columns)]
         if result.disk:
             share = result.share_of_disk(cell)
             row.append(NOTHING if share is None else f"{share:.0%}")
         if results.settings["mpiio"]:
-            row.append(_speed_up(cell))
+            row.append(_format_speed_up(cell))
         table.add_row(*row)
     return table
 
 
-def _time(cell: CellResult, access: str) -> Text:
+def _format_time(cell: CellResult, access: str) -> Text:
     if access in cell.wrong:
         return Text("wrong", style="bold red")
     if access in cell.over:
@@ -112,28 +118,32 @@ def _time(cell: CellResult, access: str) -> Text:
     return Text(milliseconds(median))
 
 
-def _speed_up(cell: CellResult) -> Text:
+def _format_speed_up(cell: CellResult) -> Text:
     if cell.speed_up is None:
         return Text(NOTHING, style="dim")
     bound = "> " if MPI_IO in cell.over else ""
     return Text(bound + factor(cell.speed_up), style="green" if cell.speed_up >= 1 else "red")
 
 
-def _footers(result: CaseResult) -> list[Text]:
+def _make_footers(result: CaseResult) -> list[Text]:
     lines = []
     if result.spread is not None:
         lines.append(Text(f"Plait, slowest distribution over fastest: {result.spread:.2f}"))
     if result.disk:
         shares = [share for cell in result.cells if (share := result.share_of_disk(cell)) is not None]
-        parts = f"; Plait {min(shares):.0%} to {max(shares):.0%} of that" if shares else ""
-        lines.append(Text(f"Disk, read in order by one rank: {rate(_bytes(result.case) / result.disk)} MB/s{parts}"))
-    ranked = result.speed_ups
-    if ranked:
-        smallest, largest = ranked[0], ranked[-1]
+        share_of_disk = f"; Plait {min(shares):.0%} to {max(shares):.0%} of that" if shares else ""
         lines.append(
             Text(
-                f"Speed-up over MPI-IO: smallest {_speed_up(smallest).plain} ({smallest.name}), "
-                f"largest {_speed_up(largest).plain} ({largest.name})"
+                f"Disk, read in order by one rank: {rate(_array_bytes(result.case) / result.disk)} MB/s{share_of_disk}"
+            )
+        )
+    cells_by_speed_up = result.speed_ups
+    if cells_by_speed_up:
+        smallest, largest = cells_by_speed_up[0], cells_by_speed_up[-1]
+        lines.append(
+            Text(
+                f"Speed-up over MPI-IO: smallest {_format_speed_up(smallest).plain} ({smallest.name}), "
+                f"largest {_format_speed_up(largest).plain} ({largest.name})"
             )
         )
     return lines

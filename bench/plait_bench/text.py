@@ -33,7 +33,7 @@ def factor(value: float) -> str:
 
 
 def power(value: int) -> str:
-    """Return ``10^6``, ``1,009`` or ``3.2·10^6``."""
+    """Return a number in a short form such as ``10^6``, ``1,009`` or ``3.2·10^6``."""
     exponent = int(math.log10(value)) if value > 0 else 0
     if value < 1000:
         return str(value)

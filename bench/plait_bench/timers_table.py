@@ -25,20 +25,20 @@ def make_timers_table(result: CaseResult) -> list[RenderableType]:
     for cell in cells:
         times = [milliseconds(cell.timer(TOTAL, name) or 0.0) for name, _ in _TIMERS]
         table.add_row(cell.name, *times, " to ".join(_microseconds(trip) for trip in cell.trips))
-    return [Text(), table, *_machine(result)]
+    return [Text(), table, *_describe_activity(result)]
 
 
 def _microseconds(seconds: float | None) -> str:
     return NOTHING if seconds is None else f"{seconds * 1e6:.2f}"
 
 
-def _machine(result: CaseResult) -> list[Text]:
-    rounds = [observed for cell in result.cells for observed in cell.surroundings]
-    known = [observed for observed in rounds if observed["foreign"] is not None]
+def _describe_activity(result: CaseResult) -> list[Text]:
+    rounds = [activity for cell in result.cells for activity in cell.surroundings]
+    known = [activity for activity in rounds if activity["foreign"] is not None]
     if not known:
         return []
-    foreign, stolen = ([observed[name] for observed in known] for name in ("foreign", "stolen"))
-    placements = len({tuple(observed["cores"]) for observed in rounds})
+    foreign, stolen = ([activity[name] for activity in known] for name in ("foreign", "stolen"))
+    placements = len({tuple(activity["cores"]) for activity in rounds})
     cores = "the same cores" if placements == 1 else f"{placements} different choices of cores"
     return [
         Text(

@@ -1,4 +1,4 @@
-"""Tries measurements that may take very long, before they are repeated in every round."""
+"""Tries each measurement that may take very long once, before the measurements are repeated in every round."""
 
 from __future__ import annotations
 
@@ -44,11 +44,12 @@ class Trials(Generic[Trial]):
         while len(tried) < count:
             before = len(tried)
             with self.start(tried) as ranks:
-                self._until_stuck(ranks, tried, steps)
+                self._try_until_stuck(ranks, tried, steps)
             if len(tried) == before:
                 raise LaunchError("the ranks ended without trying anything")
 
-    def _until_stuck(self, ranks: Ranks, tried: list[Trial], steps: Steps) -> None:
+    def _try_until_stuck(self, ranks: Ranks, tried: list[Trial], steps: Steps) -> None:
+        """Add each finished or aborted trial to `tried`; return at the first abort, or when the ranks have ended."""
         current: Trial | None = None
         while True:
             try:

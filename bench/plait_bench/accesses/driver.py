@@ -33,7 +33,11 @@ class AccessesSettings:
 
     def cases(self, ranks: int) -> list[AccessCase]:
         """Return the cases of one number of ranks."""
-        return [AccessCase(*way, operation, ranks, self.edge) for way in CASES for operation in ("read", "write")]
+        return [
+            AccessCase(dist, strategy, operation, ranks, self.edge)
+            for dist, strategy in CASES
+            for operation in ("read", "write")
+        ]
 
 
 @dataclass
@@ -43,7 +47,9 @@ class AccessResult:
     case: AccessCase
     samples: list[float]
     predicted: float
+    """The time that the simulation predicts."""
     correct: bool
+    """True if every byte was correct."""
 
     @property
     def median(self) -> float:
@@ -109,8 +115,8 @@ def run_accesses(settings: AccessesSettings, progress: Progress = lambda text, s
                         results.machine["MPI"] = shorten_library(event["mpi"])
                     elif event["event"] == "case":
                         case = cases[event["number"]]
-                        time = predict_seconds(case, machine)
-                        results.cases.append(AccessResult(case, event["samples"], time, event["correct"]))
+                        predicted = predict_seconds(case, machine)
+                        results.cases.append(AccessResult(case, event["samples"], predicted, event["correct"]))
                         measured += 1
                         steps.complete(f"{ranks} ranks, {case.operation} {case.dist}, {case.strategy}")
             if measured < len(cases):

@@ -10,7 +10,7 @@ from typing import Any
 
 import plait
 from plait.launch import RankProgram, require_mpi
-from plait_bench.blocks.job import MPI_IO, PLAIT, Blocks, BlocksJob, cases
+from plait_bench.blocks.job import MPI_IO, PLAIT, Blocks, BlocksJob, make_arrays
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 
@@ -31,7 +31,10 @@ class BlocksSettings:
 
 @dataclass
 class BlocksResult:
-    """One array, with or without gaps between the rows of local arrays. Times are seconds until the last rank ends."""
+    """The result of one array, with or without gaps between the rows of local arrays.
+
+    Times are in seconds, until the last rank is done.
+    """
 
     blocks: Blocks
     gaps: bool
@@ -39,9 +42,9 @@ class BlocksResult:
     """``read plait``, ``write mpi-io`` and so on → one time per round."""
     wrong: list[str]
 
-    def median(self, operation: str, way: str) -> float:
+    def median(self, operation: str, library: str) -> float:
         """Return the median of the rounds."""
-        return statistics.median(self.samples[f"{operation} {way}"])
+        return statistics.median(self.samples[f"{operation} {library}"])
 
     def speed_up(self, operation: str) -> float:
         """Return the time of MPI-IO divided by that of Plait."""
@@ -70,7 +73,7 @@ class BlocksResults:
                 {
                     "shape": result.blocks.shape,
                     "grid": result.blocks.grid(ranks),
-                    "run_bytes": result.blocks.run(ranks),
+                    "run_bytes": result.blocks.run_bytes(ranks),
                     "gaps": result.gaps,
                     "seconds": result.samples,
                     "wrong": result.wrong,
@@ -86,7 +89,7 @@ def run_blocks(settings: BlocksSettings, progress: Progress = lambda text, share
     errors  plait.Error: no MPI, no space, ranks that fail
     """
     require_mpi()
-    arrays = cases(settings.megabytes)
+    arrays = make_arrays(settings.megabytes)
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
         folder = Path(name)
         results = BlocksResults(describe_machine(folder), asdict(settings), [])

@@ -30,7 +30,7 @@ class Blocks:
         """Return the numbers of ranks along the dimensions: as equal as possible, the largest last."""
         return even_grid(ranks, len(self.shape))[::-1]
 
-    def run(self, ranks: int) -> int:
+    def run_bytes(self, ranks: int) -> int:
         """Return the bytes of a run: a contiguous part of the file that belongs to one rank."""
         run = 8
         for extent, parts in zip(reversed(self.shape), reversed(self.grid(ranks)), strict=True):
@@ -40,7 +40,7 @@ class Blocks:
         return run
 
 
-def cases(megabytes: int) -> tuple[Blocks, ...]:
+def make_arrays(megabytes: int) -> tuple[Blocks, ...]:
     """Return arrays of three and four dimensions, of `megabytes` MiB each."""
     return Blocks((megabytes, 256, 512)), Blocks((megabytes, 8, 32, 512))
 

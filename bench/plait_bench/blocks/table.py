@@ -24,7 +24,7 @@ def blocks_table(results: BlocksResults) -> RenderableType:
         cells = [cell for operation in ("read", "write") for cell in _cells(result, operation)]
         grid = "x".join(map(str, result.blocks.grid(ranks)))
         memory = "gaps" if result.gaps else "together"
-        table.add_row(result.blocks.name, grid, short_bytes(result.blocks.run(ranks)), memory, *cells)
+        table.add_row(result.blocks.name, grid, short_bytes(result.blocks.run_bytes(ranks)), memory, *cells)
     lines = [
         "Read, Write: by Plait.  Run: bytes that are contiguous in the file and belong to one rank.",
         "Gaps: 16 bytes after each row of a block.",
@@ -39,7 +39,7 @@ def blocks_table(results: BlocksResults) -> RenderableType:
 
 def _cells(result: BlocksResult, operation: str) -> list[Text | str]:
     times: list[Text | str] = []
-    for way in (PLAIT, MPI_IO):
-        wrong = f"{operation} {way}" in result.wrong
-        times.append(Text("wrong", style="bold red") if wrong else milliseconds(result.median(operation, way)))
+    for library in (PLAIT, MPI_IO):
+        wrong = f"{operation} {library}" in result.wrong
+        times.append(Text("wrong", style="bold red") if wrong else milliseconds(result.median(operation, library)))
     return [*times, factor(result.speed_up(operation))]

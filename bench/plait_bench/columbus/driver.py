@@ -1,4 +1,9 @@
-"""The driver of `plait bench columbus`: a small version of the program in section 5 of the paper on Distant I/O."""
+"""The driver of `plait bench columbus`: a small version of the program in section 5 of the paper on Distant I/O.
+
+The program is COLUMBUS, a program of quantum chemistry: its ranks update compressed records in any order, and a record
+changes its size with each update. The benchmark stores the records in two locations in turn, as Shared Files and in one
+ordinary file, and compares the rates.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +42,7 @@ class ColumbusSettings:
 
 @dataclass
 class ColumbusLocation:
-    """One location of the records."""
+    """The results of one location of the records."""
 
     description: str
     """A description of the location."""
@@ -76,15 +81,15 @@ class ColumbusResults:
 
     machine: dict[str, str]
     settings: dict[str, Any]
-    ways: dict[str, ColumbusLocation] = field(default_factory=dict)
+    locations: dict[str, ColumbusLocation] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
-        ways = {
-            name: asdict(way) | {"read_rate": way.rate("read"), "write_rate": way.rate("write")}
-            for name, way in self.ways.items()
+        locations = {
+            name: asdict(location) | {"read_rate": location.rate("read"), "write_rate": location.rate("write")}
+            for name, location in self.locations.items()
         }
-        return {"machine": self.machine, "settings": self.settings, "ways": ways}
+        return {"machine": self.machine, "settings": self.settings, "ways": locations}
 
 
 def run_columbus(settings: ColumbusSettings, progress: Progress = lambda text, share: None) -> ColumbusResults:
@@ -107,19 +112,19 @@ def run_columbus(settings: ColumbusSettings, progress: Progress = lambda text, s
             results = ColumbusResults({}, asdict(settings))
             library = ""
             for event in ranks.events(REPORT_TIMEOUT):
-                way = event.pop("way", None)
+                location = event.pop("location", None)
                 if event["event"] == "hello":
                     library = shorten_library(event["mpi"])
                 elif event["event"] == "filled":
-                    results.ways[way] = ColumbusLocation(event["description"], event["bytes"])
-                    steps.complete(f"{way}: records written")
+                    results.locations[location] = ColumbusLocation(event["description"], event["bytes"])
+                    steps.complete(f"{location}: records written")
                 elif event["event"] == "round":
-                    results.ways[way].rounds.append({name: event[name] for name in event if name != "event"})
-                    steps.complete(f"{way}: round {len(results.ways[way].rounds)} of {settings.rounds}")
+                    results.locations[location].rounds.append({name: event[name] for name in event if name != "event"})
+                    steps.complete(f"{location}: round {len(results.locations[location].rounds)} of {settings.rounds}")
                 elif event["event"] == "checked":
-                    results.ways[way].updates = event["updates"]
-                    steps.complete(f"{way}: records checked")
+                    results.locations[location].updates = event["updates"]
+                    steps.complete(f"{location}: records checked")
         results.machine.update(describe_machine(Path(folder)), MPI=library)
-    if not all(way.updates for way in results.ways.values()) or len(results.ways) < len(LOCATIONS):
+    if not all(location.updates for location in results.locations.values()) or len(results.locations) < len(LOCATIONS):
         raise plait.Error("the ranks ended before they had measured everything")
     return results

@@ -17,25 +17,25 @@ from plait_bench.directory import Changes, Directory
 from plait_bench.ranks import Ranks, run_job
 from plait_bench.records import (
     DamagedError,
-    count_for,
+    decode_record,
+    encode_record,
+    estimate_value_count,
     expected_values,
     first_values,
-    max_bytes,
+    max_record_bytes,
     next_values,
-    pack,
-    unpack,
 )
 
 
 @dataclass(frozen=True)
 class _Round:
-    """The objects of one round, and its sums."""
+    """One round in one location: the objects that it uses, and the counts and times of this rank so far."""
 
     store: Store
     directory: Directory
     changes: Changes
     counts: dict[str, int] = field(
-        default_factory=lambda: {"requests": 0, "read_bytes": 0, "write_bytes": 0, "from_disk": -_from_disk()}
+        default_factory=lambda: {"requests": 0, "read_bytes": 0, "write_bytes": 0, "from_disk": -_device_bytes_read()}
     )
     times: dict[str, float] = field(default_factory=lambda: {"read_seconds": 0.0, "write_seconds": 0.0})
 
@@ -46,51 +46,60 @@ class _Columbus(Ranks):
     def __init__(self, job: ColumbusJob) -> None:
         super().__init__()
         self._job = job
-        self._count = self._comm.bcast(count_for(job.size) if self._comm.rank == 0 else 0)
-        self._buffer = bytearray(max_bytes(self._count))
+        self._value_count = self._comm.bcast(estimate_value_count(job.size) if self._comm.rank == 0 else 0)
+        self._buffer = bytearray(max_record_bytes(self._value_count))
         folder = Path(job.folder)
         folder.mkdir(parents=True, exist_ok=True)
-        self._stores = {way: open_store(way, folder, job.memory, job.size, self._comm) for way in LOCATIONS}
+        self._stores = {
+            location: open_store(location, folder, job.memory, job.size, self._comm) for location in LOCATIONS
+        }
         self._directories: dict[str, Directory] = {}
 
     def run(self) -> None:
         """Run the whole job."""
         self._report_hello()
-        for way, store in self._stores.items():
-            self._directories[way] = self._fill(store)
-            self._report("filled", way=way, description=store.description, bytes=int(self._directories[way].size.sum()))
+        for location, store in self._stores.items():
+            self._directories[location] = self._fill(store)
+            self._report(
+                "filled",
+                location=location,
+                description=store.description,
+                bytes=int(self._directories[location].size.sum()),
+            )
         for number in range(self._job.rounds + 1):
             # The locations alternate, so that neither always follows the writes of the other.
-            for way in LOCATIONS if number % 2 else reversed(LOCATIONS):
-                found = self._round(way, number)
+            for location in LOCATIONS if number % 2 else reversed(LOCATIONS):
+                sums = self._update_all_records(location, number)
                 if number:  # round 0 warms up
-                    self._report("round", way=way, **found)
-        for way in LOCATIONS:
-            self._check(way)
-            self._report("checked", way=way, updates=int(self._directories[way].version.sum()))
+                    self._report("round", location=location, **sums)
+        for location in LOCATIONS:
+            self._check(location)
+            self._report("checked", location=location, updates=int(self._directories[location].version.sum()))
         for store in self._stores.values():
             store.close()
 
     def _fill(self, store: Store) -> Directory:
-        """Write all records; each rank writes every `size`-th one."""
+        """Write all records; each rank writes every P-th one of P ranks."""
         own_records = range(self._comm.rank, self._job.records, self._comm.size)
-        packed = {record: pack(record, 0, first_values(record, self._count)) for record in own_records}
+        compressed = {
+            record: encode_record(record, 0, first_values(record, self._value_count)) for record in own_records
+        }
         sizes = np.zeros(self._job.records, np.int64)
-        for record, data in packed.items():
+        for record, data in compressed.items():
             sizes[record] = len(data)
         all_sizes = np.empty_like(sizes)
         self._comm.Allreduce(sizes, all_sizes)
         directory = Directory.of_sizes(all_sizes.tolist())
-        for record, data in packed.items():
+        for record, data in compressed.items():
             store.write(int(directory.offset[record]), data)
         self._comm.Barrier()
         return directory
 
-    def _round(self, way: str, number: int) -> dict[str, Any]:
+    def _update_all_records(self, location: str, number: int) -> dict[str, Any]:
         """Update every record once, in random order; return the counts and times, summed over the ranks."""
-        store, directory = self._stores[way], self._directories[way]
+        store, directory = self._stores[location], self._directories[location]
         changes = Changes(directory, len(self._buffer), self._comm)
-        tasks = Path(self._job.scratch) / f"tasks-{way}-{number}.npy"
+        tasks = Path(self._job.scratch) / f"tasks-{location}-{number}.npy"
         if self._comm.rank == 0:
             np.save(tasks, np.random.default_rng(number).permutation(self._job.records))
         store.drop()
@@ -103,11 +112,11 @@ class _Columbus(Ranks):
             # Each rank starts its clock between two barriers, so that no rank can take a task before all clocks run.
             begin = time.perf_counter()
             self._comm.Barrier()
-            while (drawn := queue.read(1)).size:
-                self._update(int(drawn[0]), round_)
+            while (task := queue.read(1)).size:
+                self._update(int(task[0]), round_)
             self._comm.Barrier()
             seconds = time.perf_counter() - begin
-        counts["from_disk"] += _from_disk()
+        counts["from_disk"] += _device_bytes_read()
         counts["moved"] = changes.moved
         if not (changes.exchange() == 1).all():
             raise plait.Error("some records were not updated once in a round")
@@ -117,6 +126,7 @@ class _Columbus(Ranks):
         return dict(zip((*counts, *times), total.tolist(), strict=True)) | {"seconds": seconds}
 
     def _update(self, record: int, round_: _Round) -> None:
+        """Read, check, change and write a record, and add the bytes and times to those of the round."""
         store, directory, counts, times = round_.store, round_.directory, round_.counts, round_.times
         version = int(directory.version[record])
         data = memoryview(self._buffer)[: directory.size[record]]
@@ -124,32 +134,34 @@ class _Columbus(Ranks):
         store.read(int(directory.offset[record]), data)
         times["read_seconds"] += time.perf_counter() - begin
 
-        values = unpack(data, record, version)
-        packed = pack(record, version + 1, next_values(values, record, version + 1))
-        offset = round_.changes.allocate_record(record, len(packed))
+        values = decode_record(data, record, version)
+        compressed = encode_record(record, version + 1, next_values(values, record, version + 1))
+        offset = round_.changes.allocate_record(record, len(compressed))
 
         begin = time.perf_counter()
-        store.write(offset, packed)
+        store.write(offset, compressed)
         # The write time includes dropping pages, which waits until their data is on the disk.
-        store.count_bytes(len(data) + len(packed))
+        store.count_bytes(len(data) + len(compressed))
         times["write_seconds"] += time.perf_counter() - begin
         counts["requests"] += 1
         counts["read_bytes"] += len(data)
-        counts["write_bytes"] += len(packed)
+        counts["write_bytes"] += len(compressed)
 
-    def _check(self, way: str) -> None:
+    def _check(self, location: str) -> None:
         """Compare every record with its expected content; each rank checks a share."""
-        store, directory = self._stores[way], self._directories[way]
+        store, directory = self._stores[location], self._directories[location]
         for record in range(self._comm.rank, self._job.records, self._comm.size):
             version = int(directory.version[record])
             data = memoryview(self._buffer)[: directory.size[record]]
             store.read(int(directory.offset[record]), data)
-            if not np.array_equal(unpack(data, record, version), expected_values(record, version, self._count)):
+            if not np.array_equal(
+                decode_record(data, record, version), expected_values(record, version, self._value_count)
+            ):
                 raise DamagedError(f"record {record} is not what its {version} updates make")
         self._comm.Barrier()
 
 
-def _from_disk() -> int:
+def _device_bytes_read() -> int:
     """Return the bytes that this process has read from devices; 0 if the kernel does not provide the number."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/io").read_text(encoding="ascii").splitlines():

@@ -16,7 +16,7 @@ from plait_bench.page_cache import Allowance, drop_files
 
 
 class Store(ABC):
-    """A file of all ranks, of which each node's page cache holds at most a limited part."""
+    """A file that all ranks read and write; the page cache of each node holds at most a limited part of it."""
 
     description: str
     """A description for the table."""
@@ -28,11 +28,11 @@ class Store(ABC):
 
     @abstractmethod
     def read(self, offset: int, out: Any) -> None:
-        """Fill `out`."""
+        """Fill `out` with the bytes at `offset`."""
 
     @abstractmethod
     def write(self, offset: int, data: Any) -> None:
-        """Write bytes."""
+        """Write bytes at `offset`."""
 
     @abstractmethod
     def close(self) -> None:
@@ -114,11 +114,14 @@ class _ServedFile(Store):
         self._file.close()
 
 
-def open_store(way: str, folder: Path, memory: int, request: int, comm: MPI.Intracomm) -> Store:
-    """Make the file of a location, which disappears even if the program is killed.  Collective."""
-    name = comm.bcast(f"plait-columbus-{os.getpid()}-{way}-{os.urandom(4).hex()}")
+def open_store(location: str, folder: Path, memory: int, request: int, comm: MPI.Intracomm) -> Store:
+    """Make the file of a location, which disappears even if the program is killed.  Collective.
+
+    request  mean bytes of a request, from which Shared Files compute the size of a stripe
+    """
+    name = comm.bcast(f"plait-columbus-{os.getpid()}-{location}-{os.urandom(4).hex()}")
     prefix = str(folder.resolve() / name)
-    if way == SHARED:
+    if location == SHARED:
         return _SharedFile(prefix, memory, request, comm)
     if comm.rank == 0:
         Path(prefix).touch(exist_ok=False)
@@ -127,10 +130,10 @@ def open_store(way: str, folder: Path, memory: int, request: int, comm: MPI.Intr
         descriptor = os.open(prefix, os.O_RDWR)
     except FileNotFoundError:
         descriptor = -1
-    everywhere = comm.allreduce(descriptor >= 0, op=MPI.LAND)
+    is_shared_folder = comm.allreduce(descriptor >= 0, op=MPI.LAND)
     if comm.rank == 0:
         Path(prefix).unlink()
-    if everywhere:
+    if is_shared_folder:
         return _PlainFile(prefix, memory, descriptor)
     if descriptor >= 0:
         os.close(descriptor)

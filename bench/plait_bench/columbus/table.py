@@ -34,7 +34,7 @@ def _header(results: ColumbusResults) -> Text:
 
 def _table(results: ColumbusResults) -> Table:
     settings = results.settings
-    total = max(way.bytes for way in results.ways.values())
+    total = max(location.bytes for location in results.locations.values())
     table = titled_table(
         f"{settings['records']:,} records, {total / 1e6:,.1f} MB, in {settings['memory']} MiB of memory; "
         f"an iteration, median of {count_text(settings['rounds'], 'round')}"
@@ -43,11 +43,15 @@ def _table(results: ColumbusResults) -> Table:
     for title in ("Read, MB", "I/O time, s", "MB/s per CPU", "Written, MB", "I/O time, s", "MB/s per CPU"):
         table.add_column(title, justify="right", style="bold" if title.startswith("MB/s") else "")
     for name, title in _TITLES.items():
-        way = results.ways[name]
+        location = results.locations[name]
         row = [title]
         for kind in _KINDS:
-            seconds = way.median(f"{kind}_seconds")
-            row += [three_digits(way.median(f"{kind}_bytes") / 1e6), three_digits(seconds), rate(way.rate(kind))]
+            seconds = location.median(f"{kind}_seconds")
+            row += [
+                three_digits(location.median(f"{kind}_bytes") / 1e6),
+                three_digits(seconds),
+                rate(location.rate(kind)),
+            ]
         table.add_row(*row)
     for paper in _PAPER:
         table.add_row(*paper, *[NOTHING] * 3, style="dim")
@@ -55,11 +59,11 @@ def _table(results: ColumbusResults) -> Table:
 
 
 def _make_notes(results: ColumbusResults) -> Text:
-    ways = {title: results.ways[name] for name, title in _TITLES.items()}
-    shared, ordinary_file = results.ways[SHARED], results.ways[ORDINARY]
+    locations = {title: results.locations[name] for name, title in _TITLES.items()}
+    shared, ordinary_file = results.locations[SHARED], results.locations[ORDINARY]
     tasks = shared.updates + ordinary_file.updates
     lines = [
-        *(_describe(title, way) for title, way in ways.items()),
+        *(_describe(title, location) for title, location in locations.items()),
         f"Shared Files read {factor(shared.rate('read') / ordinary_file.rate('read'))} and write "
         f"{factor(shared.rate('write') / ordinary_file.rate('write'))} as fast as one file; in 1998 it was 3.85x "
         "for reading.",
@@ -73,10 +77,10 @@ def _make_notes(results: ColumbusResults) -> Text:
     return Text("\n".join(lines), style="dim")
 
 
-def _describe(title: str, way: ColumbusLocation) -> str:
-    disk = f", for each byte {way.from_disk:.2f} from the disk" if way.from_disk else ""
-    moved = count_text(round(way.median("moved")), "record")
-    return f"{title}: {way.description}; {way.request / 1e3:.1f} KB a read{disk}; {moved} moved."
+def _describe(title: str, location: ColumbusLocation) -> str:
+    disk = f", for each byte {location.from_disk:.2f} from the disk" if location.from_disk else ""
+    moved = count_text(round(location.median("moved")), "record")
+    return f"{title}: {location.description}; {location.request / 1e3:.1f} KB a read{disk}; {moved} moved."
 
 
 def draw_columbus_chart(results: ColumbusResults, path: Path) -> None:
@@ -90,7 +94,7 @@ def draw_columbus_chart(results: ColumbusResults, path: Path) -> None:
     # Okabe and Ito's colours, which colour-blind readers can distinguish, and hatches for print.
     for number, (kind, colour, hatch) in enumerate((("read", "#0072b2", ""), ("write", "#e69f00", "//"))):
         positions = [k + (number - 0.5) * 0.4 for k in range(len(_TITLES))]
-        rates = [results.ways[name].rate(kind) / 1e6 for name in _TITLES]
+        rates = [results.locations[name].rate(kind) / 1e6 for name in _TITLES]
         axis.bar(positions, rates, 0.36, label=kind, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5)
         for position, value in zip(positions, rates, strict=True):
             axis.text(position, value, three_digits(value), ha="center", va="bottom", fontsize=10)

@@ -18,7 +18,7 @@ Examples:
 """
 
 
-def _ranks() -> int:
+def _default_ranks() -> int:
     from plait_bench.columbus.driver import ColumbusSettings
 
     return ColumbusSettings().ranks
@@ -28,7 +28,7 @@ def _ranks() -> int:
 @click.option(
     "--ranks",
     type=click.IntRange(min=1),
-    default=_ranks,
+    default=_default_ranks,
     help="Number of MPI processes.  [default: the cores, at most 4]",
 )
 @click.option("--records", type=click.IntRange(min=1), default=2000, show_default=True, help="Number of records.")

@@ -11,6 +11,7 @@ from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver_table, json_option
 
 _ROWS = tuple("abcdefgh")
+"""The keys of the measured copies; the help of `--rows` describes them."""
 _EXAMPLES = """
 \b
 Examples:
@@ -19,7 +20,6 @@ Examples:
   plait bench copy --rows a,b --json results.json
   plait bench copy --rows h --cold
 """
-
 
 _TOOLS = (
     "zarrs_reencode",
@@ -34,13 +34,15 @@ _TOOLS = (
 )
 
 
-def _tool(text: str) -> str:
+def _parse_tool(text: str) -> str:
+    """Return the tool.  errors  ValueError: there is no tool of this name"""
     if text not in _TOOLS:
         raise ValueError(text)
     return text
 
 
-def _row(text: str) -> str:
+def _parse_row(text: str) -> str:
+    """Return the key of a row of the table.  errors  ValueError: there is no such row"""
     if text not in _ROWS:
         raise ValueError(text)
     return text
@@ -54,7 +56,7 @@ def _row(text: str) -> str:
 )
 @click.option(
     "--rows",
-    type=Several("row", _row, _ROWS),
+    type=Several("row", _parse_row, _ROWS),
     default=",".join(_ROWS),
     show_default=True,
     help="Which copies: a, b: Zarr, rows to columns, uncompressed and by zstd; c: .npy, C to F; d: HDF5 to Zarr; e: "
@@ -62,7 +64,7 @@ def _row(text: str) -> str:
 )
 @click.option(
     "--tools",
-    type=Several("tool", _tool, _TOOLS),
+    type=Several("tool", _parse_tool, _TOOLS),
     help="Compare Plait with these only.  [default: all that are installed]",
 )
 @click.option(

@@ -56,8 +56,8 @@ def distant_command(
 
     The command repeats figures 3 and 4 of the paper on Distant I/O (1998) with two ranks of this machine, which
     exchange messages as if they were on two nodes, and access each other's files directly as on one node. It also
-    measures the time of small accesses, the processor time of
-    an idle handler, and how much longer a computing rank takes while another rank reads its disk.
+    measures the time of small accesses, the processor time of an idle handler, and how much longer a computing rank
+    takes while another rank reads its disk.
     """
     from plait_bench.distant.driver import DistantSettings, run_distant
     from plait_bench.distant.table import distant_table, draw_distant_chart

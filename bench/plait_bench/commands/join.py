@@ -20,7 +20,8 @@ Examples:
 """
 
 
-def _target(text: str) -> str:
+def _parse_target(text: str) -> str:
+    """Return the format.  errors  ValueError: no join into this format is measured"""
     if text not in _TARGETS:
         raise ValueError(text)
     return text
@@ -31,7 +32,7 @@ def _target(text: str) -> str:
 @click.option("--size", "file_bytes", type=Bytes(), default="2M", show_default=True, help="Approximate size of a file.")
 @click.option(
     "--targets",
-    type=Several("target", _target, _TARGETS),
+    type=Several("target", _parse_target, _TARGETS),
     default=",".join(_TARGETS),
     show_default=True,
     help="Formats to join into.",
@@ -46,7 +47,7 @@ def join_command(json_: str | None, files: int, file_bytes: int, targets: tuple[
     from plait_bench.joins.driver import JoinSettings, run_joins
     from plait_bench.joins.table import join_table
 
-    settings = JoinSettings(JoinSize(files, file_bytes, 0), targets, **options)
+    settings = JoinSettings(JoinSize(files, file_bytes, texts=0), targets, **options)
     results = run_with_bar(lambda progress: run_joins(settings, progress), "starting")
     deliver_table(results, join_table, json_)
     if results.find_wrong_data():

@@ -20,31 +20,33 @@ Examples:
   plait bench objects https://host/run/field.npy --connections 1,8,32 --pieces 1M,8M
 """
 _MAX_CONNECTIONS = 1000
-_PIECES = (64 << 10, 1 << 30)
+_MIN_PIECE, _MAX_PIECE = 64 << 10, 1 << 30  # bytes; the limits of PLAIT_HTTP_PIECE
 
 
-def _connections(text: str) -> int:
-    if parse_count(text) > _MAX_CONNECTIONS:
+def _parse_connections(text: str) -> int:
+    count = parse_count(text)
+    if count > _MAX_CONNECTIONS:
         raise ValueError(text)
-    return parse_count(text)
+    return count
 
 
 def _parse_piece(text: str) -> int:
     count = parse_bytes(text)
-    if not _PIECES[0] <= count <= _PIECES[1] or count % 8:
+    if not _MIN_PIECE <= count <= _MAX_PIECE or count % 8:
         raise ValueError(text)
     return count
 
 
 def _check_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
-    scheme, separator, rest = value.partition("://")
+    scheme, separator, remainder = value.partition("://")
     if not separator or scheme not in ("s3", "http", "https"):
         raise click.BadParameter(
             f"'{value}' is not in a store that can be measured; give s3://BUCKET/PREFIX, or the http(s):// URL of an "
             "object"
         )
-    location = rest.partition("?")[0]
-    if not location.partition("/")[0] or (scheme != "s3" and not location.partition("/")[2]):
+    location = remainder.partition("?")[0]
+    host_or_bucket, _, key = location.partition("/")
+    if not host_or_bucket or (scheme != "s3" and not key):
         missing = "bucket" if scheme == "s3" else "object"
         raise click.BadParameter(f"'{value}' names no {missing}; give s3://BUCKET/PREFIX, or the URL of an object")
     return value
@@ -54,7 +56,7 @@ def _check_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
 @click.argument("url", callback=_check_url)
 @click.option(
     "--connections",
-    type=Several("a number of connections from 1 to 1000", _connections),
+    type=Several("a number of connections from 1 to 1000", _parse_connections),
     default="1,4,16,64",
     show_default=True,
     metavar="LIST",

@@ -26,22 +26,24 @@ Examples:
 _MODES = ("0", "1", "2", "3", "4")
 
 
-def _pattern(text: str) -> str:
+def _parse_pattern(text: str) -> str:
     return {name.lower(): name for name in PATTERNS}[text.lower()]
 
 
-def _mode(text: str) -> int:
+def _parse_mode(text: str) -> int:
     return _MODES.index(text)
 
 
 @click.command("patterns", epilog=_EXAMPLES)
 @click.option(
     "--patterns",
-    type=Several("pattern", _pattern, tuple(PATTERNS)),
+    type=Several("pattern", _parse_pattern, tuple(PATTERNS)),
     metavar="NAMES",
     help="Patterns by the names of plait.patterns.  [default: all]",
 )
-@click.option("--modes", type=Several("mode", _mode, _MODES), metavar="LIST", help="Stream modes.  [default: all]")
+@click.option(
+    "--modes", type=Several("mode", _parse_mode, _MODES), metavar="LIST", help="Stream modes.  [default: all]"
+)
 @click.option(
     "--ranks",
     type=Several("a number of ranks", parse_count),
@@ -68,8 +70,8 @@ def _mode(text: str) -> int:
 )
 @click.option("--page", type=Bytes(), metavar="BYTES", help="Size of several ranks' paged requests.  [default: 4K]")
 @click.option("--unit", type=Bytes(), metavar="BYTES", help="Contiguous bytes of a stripe on one disk.  [default: 64K]")
-@click.option("--paged", "way", flag_value="paged", help="Measure paged requests only.")
-@click.option("--burst", "way", flag_value="burst", help="Measure burst requests only.")
+@click.option("--paged", "request_size", flag_value="paged", help="Measure paged requests only.")
+@click.option("--burst", "request_size", flag_value="burst", help="Measure burst requests only.")
 @click.option("--read", "operation", flag_value="read", help="Measure reading only.")
 @click.option("--write", "operation", flag_value="write", help="Measure writing only.")
 @click.option("--rounds", type=click.IntRange(min=1), help="Number of measurements of each cell.  [default: 5]")
@@ -86,7 +88,7 @@ def _mode(text: str) -> int:
     help="Folder on a disk; repeat it for each disk.  [default: all in --dir]",
 )
 def patterns_command(
-    way: str | None,
+    request_size: str | None,
     operation: str | None,
     quick: bool,
     json_: str | None,
@@ -98,8 +100,7 @@ def patterns_command(
 
     The patterns are those of plait.patterns; the experiments are those of Bordawekar's thesis of 1993, figures 3 to 11
     and tables 3 to 7: small requests of one size (paged) or the largest possible ones (burst), for several numbers of
-    ranks and disks.
-    Every byte of every pattern is checked once.  The exit code is 1 if any data was wrong.
+    ranks and disks. Every byte of every pattern is checked once. The exit code is 1 if any data was wrong.
     """
     from plait_bench.patterns.chart import draw_patterns_chart
     from plait_bench.patterns.driver import PatternsSettings, run_patterns
@@ -107,10 +108,10 @@ def patterns_command(
 
     settings = PatternsSettings(folders=folders)
     if quick:
-        settings = settings.quick()
+        settings = settings.quick_subset()
     settings = replace(settings, **{name: value for name, value in options.items() if value is not None})
-    if way is not None:
-        settings = replace(settings, ways=(way,))
+    if request_size is not None:
+        settings = replace(settings, ways=(request_size,))
     if operation is not None:
         settings = replace(settings, kinds=(operation,))  # type: ignore[arg-type]
     if folders and max(settings.disks) > len(folders):

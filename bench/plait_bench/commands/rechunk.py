@@ -18,7 +18,8 @@ Examples:
 """
 
 
-def _maps(context: click.Context, option: click.Parameter, value: list[int]) -> tuple[int, ...]:
+def _check_shape(context: click.Context, option: click.Parameter, value: list[int]) -> tuple[int, ...]:
+    """Return the shape of the maps.  errors  click.BadParameter: it has not three positive extents"""
     if len(value) != 3 or min(value) < 1:
         raise click.BadParameter(
             f"the shape is {'x'.join(map(str, value))}; give times, rows and columns", context, option
@@ -30,7 +31,7 @@ def _maps(context: click.Context, option: click.Parameter, value: list[int]) -> 
 @click.option(
     "--shape",
     type=Shape(),
-    callback=_maps,
+    callback=_check_shape,
     default="2200x180x360",
     show_default=True,
     help="Times, rows and columns of the maps.",
@@ -47,7 +48,7 @@ def rechunk_command(json_: str | None, shape: tuple[int, int, int], **options: A
     from plait_bench.joins.table import join_table
     from plait_bench.joins.tools import RECHUNKS
 
-    settings = JoinSettings(JoinSize(0, 0, 0, shape), RECHUNKS, **options)
+    settings = JoinSettings(JoinSize(files=0, file_bytes=0, texts=0, maps=shape), RECHUNKS, **options)
     results = run_with_bar(lambda progress: run_joins(settings, progress), "starting")
     deliver_table(results, join_table, json_)
     if results.find_wrong_data():

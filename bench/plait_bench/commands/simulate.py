@@ -24,7 +24,7 @@ Examples:
 """
 
 
-class _Number(_Type):
+class _PositiveNumber(_Type):
     """A positive number with an optional decimal unit, such as `20M` for 20 million."""
 
     name = "number"
@@ -40,10 +40,18 @@ class _Number(_Type):
 
 
 @click.command("simulate", epilog=_EXAMPLES)
-@click.option("--requests", type=_Number(), default="2M", show_default=True, help="Requests of each measurement.")
-@click.option("--objects", type=_Number(), default="100k", show_default=True, help="Number of different blocks.")
 @click.option(
-    "--cache", type=_Number(), default="10k", show_default=True, help="Number of blocks that fit into the cache."
+    "--requests", type=_PositiveNumber(), default="2M", show_default=True, help="Requests of each measurement."
+)
+@click.option(
+    "--objects", type=_PositiveNumber(), default="100k", show_default=True, help="Number of different blocks."
+)
+@click.option(
+    "--cache",
+    type=_PositiveNumber(),
+    default="10k",
+    show_default=True,
+    help="Number of blocks that fit into the cache.",
 )
 @click.option(
     "--skew", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Exponent of Zipf's law; 0: uniform."

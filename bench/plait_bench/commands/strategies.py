@@ -76,11 +76,12 @@ def strategies_command(
     from plait_bench.strategies.programs import programs_table, run_programs
     from plait_bench.strategies.table import draw_strategies_chart, strategies_table
 
-    settings = StrategiesSettings(cases, ranks, rounds, quick, not no_cold and not programs, directory)
+    is_cold_measured = not no_cold and not programs
+    settings = StrategiesSettings(cases, ranks, rounds, quick, is_cold_measured, directory)
     if programs:
-        whole = run_with_bar(lambda progress: run_programs(settings, progress))
-        deliver_table(whole, programs_table, json_)
-        wrong = whole.find_wrong_data()
+        program_results = run_with_bar(lambda progress: run_programs(settings, progress))
+        deliver_table(program_results, programs_table, json_)
+        wrong = program_results.find_wrong_data()
     else:
         results = run_with_bar(lambda progress: run_strategies(settings, progress))
         deliver(results, strategies_table, draw_strategies_chart, json_, chart)

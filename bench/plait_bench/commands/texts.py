@@ -30,7 +30,7 @@ def texts_command(json_: str | None, count: int, **options: Any) -> None:
     from plait_bench.joins.table import join_table
     from plait_bench.joins.tools import TEXTS
 
-    settings = JoinSettings(JoinSize(0, 0, count), TEXTS, **options)
+    settings = JoinSettings(JoinSize(files=0, file_bytes=0, texts=count), TEXTS, **options)
     results = run_with_bar(lambda progress: run_joins(settings, progress), "starting")
     deliver_table(results, join_table, json_)
     if results.find_wrong_data():

@@ -16,7 +16,7 @@ from typing import Any
 
 import plait
 from plait_bench.copies.rates import drop_from_cache, measure_codec_seconds, measure_plain_copy, write_file_of_size
-from plait_bench.copies.rows import Row, has_requested_chunks, has_same_elements, make_source, rows
+from plait_bench.copies.rows import Row, has_requested_chunks, has_same_elements, make_rows, make_source
 from plait_bench.copies.tools import tools_for
 from plait_bench.machine import describe_machine
 from plait_bench.steps import Progress, Steps
@@ -31,6 +31,7 @@ class CopySettings:
     memory: int = 64 << 20
     rounds: int = 3
     keys: tuple[str, ...] = tuple("abcdefgh")
+    """The keys of the measured rows."""
     tools: tuple[str, ...] | None = None
     """The tools to compare, in addition to Plait; by default all installed ones."""
     cold: bool = False
@@ -109,7 +110,7 @@ def run_copy(settings: CopySettings, progress: Progress = lambda text, share: No
 
     errors  plait.Error: no space
     """
-    all_rows = rows(settings.size)
+    all_rows = make_rows(settings.size)
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
         folder = Path(name)
         results = CopyResults(describe_machine(folder), asdict(settings), [])
@@ -123,6 +124,7 @@ def run_copy(settings: CopySettings, progress: Progress = lambda text, share: No
 
 
 def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Steps) -> None:
+    """Measure one copy by all tools of `result`, and add the results to it."""
     row = result.row
     source, target = folder / f"source{row.source.suffix}", folder / f"target{row.target.suffix}"
     steps.report(f"{row.title}: the source")
@@ -143,23 +145,25 @@ def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Ste
             if settings.cold:
                 drop_from_cache(source)
             if not tool.failed:
-                _run(name, row, (source, target), settings, tool)
+                _run_tool(name, row, (source, target), settings, tool)
             if number == 0 and not tool.failed:
-                tool.wrong = not _is_right(row, source, target)
+                tool.wrong = not _is_correct_copy(row, source, target)
             _remove(target)
             steps.complete(f"{row.title}: {name}, round {number + 1} of {settings.rounds}")
     _remove(source)
     _remove(plain)
 
 
-def _is_right(row: Row, source: Path, target: Path) -> bool:
+def _is_correct_copy(row: Row, source: Path, target: Path) -> bool:
+    """Return True if the target can be read, and has the requested chunks and all elements of the source."""
     try:
         return has_requested_chunks(row, target) and has_same_elements(row, source, target)
     except plait.Error:  # the target cannot be read
         return False
 
 
-def _run(name: str, row: Row, ends: tuple[Path, Path], settings: CopySettings, tool: ToolResult) -> None:
+def _run_tool(name: str, row: Row, ends: tuple[Path, Path], settings: CopySettings, tool: ToolResult) -> None:
+    """Copy from the first to the second path of `ends` in a new process; add the time, or the failure, to `tool`."""
     command = [sys.executable, "-m", "plait_bench.copies.worker", name, row.key]
     command += [str(settings.size), str(settings.memory), *map(str, ends)]
     with subprocess.Popen(

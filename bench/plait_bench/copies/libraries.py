@@ -1,4 +1,7 @@
-"""Copies by Python libraries."""
+"""Copies by Python libraries.
+
+Each function has the arguments of `Tool.copy`: the row, the paths of source and target, and the memory limit in bytes.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 from plait_bench.copies.rows import ITEMSIZE, VARIABLE, Row
 
 
-def by_plait(row: Row, source: str, target: str, memory: int) -> None:
+def copy_by_plait(row: Row, source: str, target: str, memory: int) -> None:
     """Copy by `plait.copy`."""
     import plait
 
@@ -19,7 +22,7 @@ def by_plait(row: Row, source: str, target: str, memory: int) -> None:
     plait.copy(source, target, memory=memory, **options)
 
 
-def _windows(row: Row, memory: int) -> Iterator[tuple[slice, ...]]:
+def _choose_windows(row: Row, memory: int) -> Iterator[tuple[slice, ...]]:
     """Yield the windows that Plait would choose for one pass, for libraries without windows of their own."""
     from plait._copying.boxes import choose_boxes, make_storage
     from plait._core import Content
@@ -33,11 +36,11 @@ def _windows(row: Row, memory: int) -> Iterator[tuple[slice, ...]]:
         yield window.region
 
 
-def _new_zarr(row: Row, target: str) -> Any:
+def _create_zarr(row: Row, target: str) -> Any:
     import zarr
     from zarr.codecs import BloscCodec, ZstdCodec
 
-    name, level = row.target.packer
+    name, level = row.target.codec_and_level
     codecs: dict[str, Callable[[], Any]] = {
         "none": lambda: None,
         "zstd": lambda: ZstdCodec(level=level),
@@ -58,11 +61,11 @@ def _open_source(row: Row, source: str) -> Any:
     return h5py.File(source)[VARIABLE]
 
 
-def _by_windows(row: Row, source: str, target: str, memory: int) -> None:
+def _copy_by_windows(row: Row, source: str, target: str, memory: int) -> None:
     array = _open_source(row, source)
     if row.target.suffix == ".zarr":
-        copy = _new_zarr(row, target)
-        for region in _windows(row, memory // 2):
+        copy = _create_zarr(row, target)
+        for region in _choose_windows(row, memory // 2):
             copy[region] = array[region]
         return
     import h5py
@@ -74,34 +77,34 @@ def _by_windows(row: Row, source: str, target: str, memory: int) -> None:
             "f4",
             chunks=row.target.chunks,
             compression="gzip",
-            compression_opts=row.target.packer[1],
+            compression_opts=row.target.codec_and_level[1],
         )
-        for region in _windows(row, memory // 2):
+        for region in _choose_windows(row, memory // 2):
             new[region] = array[region]
 
 
-def by_zarr(row: Row, source: str, target: str, memory: int) -> None:
+def copy_by_zarr(row: Row, source: str, target: str, memory: int) -> None:
     """Copy by zarr-python, and by h5py for HDF5, window by window."""
-    _by_windows(row, source, target, memory)
+    _copy_by_windows(row, source, target, memory)
 
 
-def by_zarrs_pipeline(row: Row, source: str, target: str, memory: int) -> None:
+def copy_by_zarrs_pipeline(row: Row, source: str, target: str, memory: int) -> None:
     """Copy by zarr-python, with zarrs compressing and decompressing its chunks."""
     import zarr
     import zarrs  # noqa: F401
 
     zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline"})
-    _by_windows(row, source, target, memory)
+    _copy_by_windows(row, source, target, memory)
 
 
-def by_dask(row: Row, source: str, target: str, memory: int) -> None:
+def copy_by_dask(row: Row, source: str, target: str, memory: int) -> None:
     """Copy by Dask's rechunking, which has no memory limit."""
     import dask.array
 
     arrays: Any = dask.array
     chunks = row.target.shards or row.target.chunks
     lazy = arrays.from_array(_open_source(row, source), chunks=row.source.chunks or _buffer_shape(row, memory // 8))
-    arrays.store(lazy.rechunk(chunks), _new_zarr(row, target), lock=False)
+    arrays.store(lazy.rechunk(chunks), _create_zarr(row, target), lock=False)
 
 
 def _buffer_shape(row: Row, budget: int) -> tuple[int, ...]:
@@ -109,7 +112,7 @@ def _buffer_shape(row: Row, budget: int) -> tuple[int, ...]:
     return (max(1, budget // width), *row.shape[1:])
 
 
-def by_memory_map(row: Row, source: str, target: str, memory: int) -> None:
+def copy_by_memory_map(row: Row, source: str, target: str, memory: int) -> None:
     """Copy by NumPy, through memory maps."""
     import numpy as np
 
@@ -119,7 +122,7 @@ def by_memory_map(row: Row, source: str, target: str, memory: int) -> None:
     copy.flush()
 
 
-def by_tensorstore(row: Row, source: str, target: str, memory: int) -> None:
+def copy_by_tensorstore(row: Row, source: str, target: str, memory: int) -> None:
     """Copy by TensorStore: everything in one write, with a limited cache."""
     import tensorstore as ts
 
@@ -128,7 +131,7 @@ def by_tensorstore(row: Row, source: str, target: str, memory: int) -> None:
     array = ts.open({**base, "kvstore": {"driver": "file", "path": source}}, open=True).result()
     codecs: list[Any] = [{"name": "bytes", "configuration": {"endian": "little"}}]
     if row.target.codec != "none":
-        codecs.append({"name": "zstd", "configuration": {"level": row.target.packer[1]}})
+        codecs.append({"name": "zstd", "configuration": {"level": row.target.codec_and_level[1]}})
     if row.target.shards:
         codecs = [{"name": "sharding_indexed", "configuration": {"chunk_shape": row.target.chunks, "codecs": codecs}}]
     grid = {"name": "regular", "configuration": {"chunk_shape": row.target.shards or row.target.chunks}}

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from plait_bench.copies.rows import ITEMSIZE, VARIABLE, Row
 
-_POLL_SECONDS = 0.005
+_POLL_SECONDS = 0.005  # interval between two samples of a program's peak memory
 
 
 class ProgramLog:
-    """The programs that this process has run."""
+    """Runs external programs, and records the largest peak memory of any of them."""
 
     def __init__(self) -> None:
         """Start with an empty log."""
@@ -43,40 +43,47 @@ class ProgramLog:
         self.peak = max([self.peak, *peaks])
 
 
-RAN = ProgramLog()
+PROGRAM_LOG = ProgramLog()
+"""The programs of this process."""
 
 
-def _sizes(shape: tuple[int, ...] | None, between: str) -> str:
-    return between.join(map(str, shape or ()))
+def _join_extents(shape: tuple[int, ...] | None, separator: str) -> str:
+    return separator.join(map(str, shape or ()))
 
 
-def by_zarrs(row: Row, source: str, target: str, memory: int) -> None:
+def copy_by_zarrs(row: Row, source: str, target: str, memory: int) -> None:
     """Copy by zarrs_reencode; half of the memory limits both its cache and the number of concurrent chunks.
 
     Version 0.8.1 honours the chunk shape only inside shards, so that a target without shards is written with shards of
     one chunk each.
     """
-    name, level = row.target.packer
+    name, level = row.target.codec_and_level
     configurations = {
         "none": [],
         "zstd": [{"name": "zstd", "configuration": {"level": level, "checksum": False}}],
     }
     shards = row.target.shards or row.target.chunks
     unit = math.prod(shards or ()) * ITEMSIZE
-    command = ["zarrs_reencode", "--chunk-shape", _sizes(row.target.chunks, ","), "--shard-shape", _sizes(shards, ",")]
+    command = [
+        "zarrs_reencode",
+        "--chunk-shape",
+        _join_extents(row.target.chunks, ","),
+        "--shard-shape",
+        _join_extents(shards, ","),
+    ]
     command += ["--bytes-to-bytes-codecs", json.dumps(configurations[name])]
     command += ["--cache-size", str(memory // 2), "--concurrent-chunks", str(max(1, memory // 2 // unit))]
-    RAN.run(*command, source, target)
+    PROGRAM_LOG.run(*command, source, target)
 
 
-def by_h5repack(row: Row, source: str, target: str, memory: int) -> None:
+def copy_by_h5repack(row: Row, source: str, target: str, memory: int) -> None:
     """Copy by h5repack of the HDF5 library."""
-    chunks = f"{VARIABLE}:CHUNK={_sizes(row.target.chunks, 'x')}"
-    RAN.run("h5repack", "-l", chunks, "-f", f"{VARIABLE}:GZIP={row.target.packer[1]}", source, target)
+    chunks = f"{VARIABLE}:CHUNK={_join_extents(row.target.chunks, 'x')}"
+    PROGRAM_LOG.run("h5repack", "-l", chunks, "-f", f"{VARIABLE}:GZIP={row.target.codec_and_level[1]}", source, target)
 
 
-def by_nccopy(row: Row, source: str, target: str, memory: int) -> None:
+def copy_by_nccopy(row: Row, source: str, target: str, memory: int) -> None:
     """Copy by nccopy of the netCDF library, which divides the memory between its buffer and its cache of chunks."""
-    chunks = f"{VARIABLE}:{_sizes(row.target.chunks, ',')}"
+    chunks = f"{VARIABLE}:{_join_extents(row.target.chunks, ',')}"
     limits = ["-m", str(memory // 4), "-h", str(memory // 2)]
-    RAN.run("nccopy", "-d", str(row.target.packer[1]), "-c", chunks, *limits, source, target)
+    PROGRAM_LOG.run("nccopy", "-d", str(row.target.codec_and_level[1]), "-c", chunks, *limits, source, target)

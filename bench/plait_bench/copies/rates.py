@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from plait_bench.copies.libraries import core_count
-from plait_bench.copies.rows import ITEMSIZE, Row, values
+from plait_bench.copies.rows import ITEMSIZE, Row, make_values
 
-_BLOCK = 4 << 20
-_SAMPLED_CHUNKS = 8
+_BLOCK = 4 << 20  # bytes of one read of the plain copy
+_SAMPLED_CHUNKS = 8  # chunks from which the time of the codecs is extrapolated
 _MAX_CHUNK_BYTES = 4 << 20
 """Maximum bytes of a chunk that the measurement of codecs uses."""
 
@@ -32,7 +32,7 @@ def drop_from_cache(path: Path) -> None:
 
 def write_file_of_size(row: Row, path: Path) -> None:
     """Write a file of the array's size, durably."""
-    block = values((1024, 1024), (slice(0, 1024), slice(0, 1024))).tobytes()
+    block = make_values((1024, 1024), (slice(0, 1024), slice(0, 1024))).tobytes()
     with path.open("wb") as file:
         for begin in range(0, row.bytes, len(block)):
             file.write(block[: row.bytes - begin])
@@ -59,38 +59,40 @@ def measure_codec_seconds(row: Row) -> float | None:
     """
     total = 0.0
     for end, compresses in ((row.source, False), (row.target, True)):
-        name, level = end.packer
+        name, level = end.codec_and_level
         if name == "none" or end.chunks is None:
             continue
-        functions = _functions(name, level)
+        functions = _codec_functions(name, level)
         if functions is None:
             return None
         compress, decompress = functions
-        chunks = [_chunk(row, end.chunks, number) for number in range(_SAMPLED_CHUNKS)]
+        chunks = [_make_chunk(row, end.chunks, number) for number in range(_SAMPLED_CHUNKS)]
         pieces = chunks if compresses else [compress(piece) for piece in chunks]
         with ThreadPoolExecutor(core_count()) as pool:
-            list(
-                pool.map(compress if compresses else decompress, pieces[: core_count()])
-            )  # starts the threads before the clock
+            work = compress if compresses else decompress
+            list(pool.map(work, pieces[: core_count()]))  # starts the threads before the clock
             begin = time.perf_counter()
-            list(pool.map(compress if compresses else decompress, pieces))
+            list(pool.map(work, pieces))
             total += (time.perf_counter() - begin) * row.bytes / sum(map(len, chunks))
     return total
 
 
-def _chunk(row: Row, shape: tuple[int, ...], number: int) -> bytes:
+def _make_chunk(row: Row, shape: tuple[int, ...], number: int) -> bytes:
     """Return the elements of one chunk, or at most the first _MAX_CHUNK_BYTES bytes of a large one."""
     region = []
-    for size, count in zip(row.shape, shape, strict=True):
-        begin = min(size // max(count, 1) * number // _SAMPLED_CHUNKS * count, max(size - count, 0))
-        region.append(slice(begin, min(begin + count, size)))
+    for extent, chunk_extent in zip(row.shape, shape, strict=True):
+        # Spread the sampled chunks evenly over the dimension, each at the beginning of a chunk.
+        begin = extent // max(chunk_extent, 1) * number // _SAMPLED_CHUNKS * chunk_extent
+        begin = min(begin, max(extent - chunk_extent, 0))
+        region.append(slice(begin, min(begin + chunk_extent, extent)))
     first = region[0]
-    rest = math.prod(part.stop - part.start for part in region[1:]) * ITEMSIZE
-    region[0] = slice(first.start, min(first.stop, first.start + max(_MAX_CHUNK_BYTES // rest, 1)))
-    return values(row.shape, tuple(region)).tobytes()
+    row_bytes = math.prod(part.stop - part.start for part in region[1:]) * ITEMSIZE
+    region[0] = slice(first.start, min(first.stop, first.start + max(_MAX_CHUNK_BYTES // row_bytes, 1)))
+    return make_values(row.shape, tuple(region)).tobytes()
 
 
-def _functions(name: str, level: int) -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]] | None:
+def _codec_functions(name: str, level: int) -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]] | None:
+    """Return the functions that compress and decompress by a codec; None if its library is not installed."""
     if name == "gzip":
         return (lambda data: zlib.compress(data, level)), zlib.decompress
     try:

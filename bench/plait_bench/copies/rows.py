@@ -1,4 +1,4 @@
-"""The copies that `plait bench copy` measures: the storage of the source and that of the target."""
+"""The copies that `plait bench copy` measures, one for each row of its table: the storage of source and target."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from plait._copying.boxes import Storage, make_storage
 ITEMSIZE = 4
 VARIABLE = "data"
 """The name of the array in formats whose arrays have names."""
-_BLOCK = 16 << 20
+_BLOCK = 16 << 20  # bytes of the array that are made or compared at a time, approximately
 
 
 @dataclass(frozen=True)
 class End:
-    """One end of a copy."""
+    """The storage at one end of a copy, the source or the target."""
 
     suffix: str
     chunks: tuple[int, ...] | None = None
     codec: str = "none"
+    """The name of the codec and its level, as in `zstd:3`."""
     shards: tuple[int, ...] | None = None
     order: str = "C"
 
@@ -35,8 +36,8 @@ class End:
         return make_storage(self.order, self.chunks, self.codec != "none")
 
     @property
-    def packer(self) -> tuple[str, int]:
-        """The name of the codec and the level."""
+    def codec_and_level(self) -> tuple[str, int]:
+        """The name of the codec, and its level as a number."""
         name, _, level = self.codec.partition(":")
         return name, int(level or 0)
 
@@ -50,7 +51,7 @@ class End:
 
 @dataclass(frozen=True)
 class Row:
-    """One copy."""
+    """One copy, and one row of the table of results."""
 
     key: str
     title: str
@@ -64,17 +65,19 @@ class Row:
         return math.prod(self.shape) * ITEMSIZE
 
 
-def rows(size: int) -> dict[str, Row]:
+def make_rows(size: int) -> dict[str, Row]:
     """Return all copies of about `size` bytes, by their keys."""
+    # The square has a power of two of columns, nearly the square root of the number of elements.
     edge = 1 << max(8, (int(math.log2(size / ITEMSIZE)) + 1) // 2)
     square = (max(64, size // ITEMSIZE // edge), edge)
-    count = min(128, max(2, square[0] // 8))
-    by_rows = (max(1, square[0] // count), square[1])
-    by_columns = (square[0], max(1, square[1] // count))
-    times = max(2, size // (ITEMSIZE << 18))
+    slabs = min(128, max(2, square[0] // 8))  # chunks of whole rows, and of whole columns
+    by_rows = (max(1, square[0] // slabs), square[1])
+    by_columns = (square[0], max(1, square[1] // slabs))
+    times = max(2, size // (ITEMSIZE * 512 * 512))
+    # The cube has whole chunks of 64 elements along each edge.
     edge_3d = max(128, round((size / ITEMSIZE) ** (1 / 3) / 64) * 64)
     shard = 256 if edge_3d < 512 else 512
-    blocks = tuple(max(1, size // 16) for size in square)
+    blocks = tuple(max(1, extent // 16) for extent in square)
     all_rows = [
         Row("a", "Zarr, rows to columns", square, End(".zarr", by_rows), End(".zarr", by_columns)),
         Row("b", "the same, zstd 3", square, End(".zarr", by_rows, "zstd:3"), End(".zarr", by_columns, "zstd:3")),
@@ -106,7 +109,7 @@ def rows(size: int) -> dict[str, Row]:
     return {row.key: row for row in all_rows}
 
 
-def values(shape: tuple[int, ...], region: tuple[slice, ...]) -> np.ndarray[Any, np.dtype[Any]]:
+def make_values(shape: tuple[int, ...], region: tuple[slice, ...]) -> np.ndarray[Any, np.dtype[Any]]:
     """Return a part of the array: a smooth field with noise in its last digits, like measured data."""
     grids = np.meshgrid(*[np.arange(part.start, part.stop, dtype="f4") for part in region], indexing="ij", sparse=True)
     field = np.zeros((), "f4")
@@ -124,18 +127,19 @@ def make_source(row: Row, path: Path, progress: Callable[[], None] = lambda: Non
     with plait.open(path, "w", shape=row.shape, dtype="f4", memory="256M", **row.source.options) as file:
         for begin in range(0, row.shape[0], block_rows):
             region = (slice(begin, min(begin + block_rows, row.shape[0])), *(slice(0, size) for size in row.shape[1:]))
-            file.write(values(row.shape, region), region=region)
+            file.write(make_values(row.shape, region), region=region)
             progress()
 
 
 def has_same_elements(row: Row, source: Path, target: Path) -> bool:
     """Return True if a copy has all elements of its source."""
     block_rows = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
+    block_rows = max(block_rows, -(-row.shape[0] // 8))  # at most 8 blocks, even of large arrays
     with plait.open(source, memory="256M") as source_file, plait.open(target, memory="256M") as target_file:
         if source_file.shape != target_file.shape or source_file.dtype != target_file.dtype:
             return False
-        for begin in range(0, row.shape[0], max(block_rows, -(-row.shape[0] // 8))):
-            region = np.s_[begin : min(begin + max(block_rows, -(-row.shape[0] // 8)), row.shape[0])]
+        for begin in range(0, row.shape[0], block_rows):
+            region = np.s_[begin : min(begin + block_rows, row.shape[0])]
             if not np.array_equal(source_file.read(region=region), target_file.read(region=region)):
                 return False
     return True

@@ -33,16 +33,16 @@ class Tool:
 
 
 TOOLS = {
-    PLAIT: Tool("abcdefgh", libraries.by_plait, ("plait",)),
-    "zarrs_reencode": Tool("abfg", programs.by_zarrs, program="zarrs_reencode"),
-    "tensorstore": Tool("abfg", libraries.by_tensorstore, ("tensorstore",)),
-    "zarr-python": Tool("abdefg", libraries.by_zarr, ("zarr", "h5py")),
-    "zarr-python+zarrs": Tool("abdefg", libraries.by_zarrs_pipeline, ("zarr", "zarrs", "h5py")),
-    "dask": Tool("abdfg", libraries.by_dask, ("dask", "zarr", "h5py")),
-    "h5repack": Tool("h", programs.by_h5repack, program="h5repack"),
-    "nccopy": Tool("h", programs.by_nccopy, program="nccopy"),
-    "h5py": Tool("h", libraries.by_zarr, ("h5py",)),
-    "numpy": Tool("c", libraries.by_memory_map, ("numpy",)),
+    PLAIT: Tool("abcdefgh", libraries.copy_by_plait, ("plait",)),
+    "zarrs_reencode": Tool("abfg", programs.copy_by_zarrs, program="zarrs_reencode"),
+    "tensorstore": Tool("abfg", libraries.copy_by_tensorstore, ("tensorstore",)),
+    "zarr-python": Tool("abdefg", libraries.copy_by_zarr, ("zarr", "h5py")),
+    "zarr-python+zarrs": Tool("abdefg", libraries.copy_by_zarrs_pipeline, ("zarr", "zarrs", "h5py")),
+    "dask": Tool("abdfg", libraries.copy_by_dask, ("dask", "zarr", "h5py")),
+    "h5repack": Tool("h", programs.copy_by_h5repack, program="h5repack"),
+    "nccopy": Tool("h", programs.copy_by_nccopy, program="nccopy"),
+    "h5py": Tool("h", libraries.copy_by_zarr, ("h5py",)),
+    "numpy": Tool("c", libraries.copy_by_memory_map, ("numpy",)),
 }
 """The tools by their names."""
 

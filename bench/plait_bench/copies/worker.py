@@ -12,12 +12,12 @@ import os
 import sys
 import time
 
-from plait_bench.copies.programs import RAN
-from plait_bench.copies.rows import rows
+from plait_bench.copies.programs import PROGRAM_LOG
+from plait_bench.copies.rows import make_rows
 from plait_bench.copies.tools import TOOLS
 
 
-def durable(folder: str) -> None:
+def make_durable(folder: str) -> None:
     """Write all data of a folder's file system to the disk, so that every tool's target is as durable as Plait's."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -26,7 +26,7 @@ def durable(folder: str) -> None:
         os.close(descriptor)
 
 
-def _peak() -> int:
+def _peak_memory() -> int:
     """Return this process's peak memory in bytes; getrusage() is wrong, because a child inherits its parent's peak."""
     with open("/proc/self/status", encoding="ascii") as status:
         return next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM:"))
@@ -35,15 +35,17 @@ def _peak() -> int:
 def main() -> None:
     """Make the copy."""
     name, key, size, memory, source, target = sys.argv[1:]
-    tool, row = TOOLS[name], rows(int(size))[key]
+    tool, row = TOOLS[name], make_rows(int(size))[key]
     for module in tool.modules:
         importlib.import_module(module)
-    before = 0 if tool.program else _peak()
+    before = 0 if tool.program else _peak_memory()
     begin = time.perf_counter()
     tool.copy(row, source, target, int(memory))
-    durable(os.path.dirname(target))
+    make_durable(os.path.dirname(target))
     seconds = time.perf_counter() - begin
-    print(json.dumps({"seconds": seconds, "peak": RAN.peak if tool.program else _peak(), "before": before}))
+    print(
+        json.dumps({"seconds": seconds, "peak": PROGRAM_LOG.peak if tool.program else _peak_memory(), "before": before})
+    )
 
 
 if __name__ == "__main__":

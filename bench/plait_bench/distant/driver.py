@@ -28,7 +28,7 @@ class DistantSettings:
     ahead: Sequence[int] = (1, 8)
     rounds: int = 3
     folders: Sequence[str] = ()
-    """The disks of rank 0 and rank 1; default one temporary folder."""
+    """The disks of rank 0 and rank 1; by default one temporary folder for both."""
 
 
 @dataclass
@@ -43,17 +43,21 @@ class DistantResults:
     idle: list[float] = field(default_factory=list)
     """The share of a core that each rank uses while it is idle."""
     losses: list[dict[str, dict[str, float]]] = field(default_factory=list)
+    """For each round: ``alone``, ``served`` or ``near`` → the seconds of a computation, and those of the service.
+
+    The computing rank is alone, or its disk is read by a rank of another node, or of the same node.
+    """
 
     def rate(self, cell: Cell) -> float:
         """Return bytes per second, by the median of the rounds."""
         return float(self.settings["megabytes"] << 20) / statistics.median(self.rates[cell])
 
     def share(self, cell: Cell) -> float:
-        """Return the rate divided by that of the local file."""
+        """Return the rate of a cell divided by the rate of the same accesses to the local file."""
         return self.rate(cell) / self.rate(Cell(LOCAL, cell.kind, cell.size, cell.ahead))
 
     @property
-    def near(self) -> bool:
+    def on_one_host(self) -> bool:
         """True if the ranks are on one host, so that accesses without messages were measured as well."""
         return any(cell.where == NEIGHBOUR for cell in self.rates)
 
@@ -61,14 +65,14 @@ class DistantResults:
         """Return the median time of a small access."""
         return statistics.median(self.latencies[name])
 
-    def slowdown(self, how: str) -> float:
-        """Return the relative slowdown of a computation while the disk of its rank is read."""
-        return statistics.median(loss[how]["seconds"] / loss["alone"]["seconds"] - 1 for loss in self.losses)
+    def slowdown(self, condition: str) -> float:
+        """Return the relative slowdown of a computation under a condition of `losses`."""
+        return statistics.median(loss[condition]["seconds"] / loss["alone"]["seconds"] - 1 for loss in self.losses)
 
-    def service(self, how: str) -> float:
-        """Return the processor time of the service relative to the computation's time."""
+    def service(self, condition: str) -> float:
+        """Return the processor time of serving requests under a condition, relative to the undisturbed computation."""
         return statistics.median(
-            (loss[how]["service"] - loss["alone"]["service"]) / loss["alone"]["seconds"] for loss in self.losses
+            (loss[condition]["service"] - loss["alone"]["service"]) / loss["alone"]["seconds"] for loss in self.losses
         )
 
     def to_json(self) -> dict[str, Any]:

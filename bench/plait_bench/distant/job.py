@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+# The locations of a file: on the rank's own disk, on the disk of another rank of the node, on that of another node.
 LOCAL, NEIGHBOUR, REMOTE = "local", "same node", "remote"
 READ, WRITE = "read", "write"
-# Times of one small access, in the page cache.
+# The kinds of small accesses, in the page cache: location and kind, or a request that moves no bytes of a file.
 LATENCIES = (
     "bare round trip",
     "local read",
@@ -19,14 +20,16 @@ LATENCIES = (
     "same node write",
     "remote write",
 )
-SMALL = 4096
+SMALL_BYTES = 4096
+"""Bytes of a small access."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of a figure."""
+    """One point of a figure: sequential reads or writes of a file."""
 
     where: str
+    """The location of the file."""
     kind: str
     size: int
     """Bytes of a request."""

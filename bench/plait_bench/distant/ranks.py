@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from plait import distant
-from plait_bench.distant.job import LATENCIES, LOCAL, NEIGHBOUR, READ, REMOTE, SMALL, Cell, DistantJob
+from plait_bench.distant.job import LATENCIES, LOCAL, NEIGHBOUR, READ, REMOTE, SMALL_BYTES, Cell, DistantJob
 from plait_bench.page_cache import drop_files
 from plait_bench.ranks import Ranks, run_job
 
 _CALLS = 500  # calls of each kind of small access
-_IDLE_SECONDS = 2.0
-_COMPUTE_SECONDS = 1.5
+_IDLE_SECONDS = 2.0  # duration of the measurement of idle handlers
+_COMPUTE_SECONDS = 1.5  # duration of the computation, if nothing disturbs it
 _BLOB = 1 << 20  # bytes that one round of the computation hashes
 
 
@@ -32,13 +32,14 @@ class _Distant(Ranks):
         folder = job.folders[min(self._comm.rank, len(job.folders) - 1)]
         self._path = Path(folder) / f"plait-distant-{os.getpid()}-{self._comm.rank}"
         # Ranks that share a host access each other's files directly, unless each counts as a separate node.
-        self._near = distant.open(f"{self._path}-near", "w", comm=self._comm.Dup(), temporary=True)
+        # With a node size of 1 they exchange messages, as ranks on two hosts do.
+        self._neighbour_file = distant.open(f"{self._path}-near", "w", comm=self._comm.Dup(), temporary=True)
         os.environ["PLAIT_NODE_SIZE"] = "1"
-        self._file = distant.open(self._path, "w", comm=self._comm, temporary=True)
-        self._data = np.random.default_rng(self._comm.rank).integers(0, 256, job.bytes, "u1")
-        for file in (self._file, self._near):
-            file.write(0, self._data, self._comm.rank)
-        self._remote = np.random.default_rng(1).integers(0, 256, job.bytes, "u1")
+        self._message_file = distant.open(self._path, "w", comm=self._comm, temporary=True)
+        self._local_data = np.random.default_rng(self._comm.rank).integers(0, 256, job.bytes, "u1")
+        for file in (self._message_file, self._neighbour_file):
+            file.write(0, self._local_data, self._comm.rank)
+        self._remote_data = np.random.default_rng(1).integers(0, 256, job.bytes, "u1")
         self._buffer = np.empty(job.bytes, "u1")
 
     def run(self) -> None:
@@ -52,15 +53,15 @@ class _Distant(Ranks):
         self._measure_latencies()
         self._measure_idle_use()
         self._measure_slowdown()
-        self._near.close()
-        self._file.close()
+        self._neighbour_file.close()
+        self._message_file.close()
 
     def _is_possible(self, where: str) -> bool:
         """Return False for accesses within a node if the ranks are on two hosts."""
-        return where != NEIGHBOUR or self._comm.bcast(self._near.direct(1), root=0)
+        return where != NEIGHBOUR or self._comm.bcast(self._neighbour_file.direct(1), root=0)
 
     def _select_file(self, where: str) -> distant.DistantFile:
-        return self._near if where == NEIGHBOUR else self._file
+        return self._neighbour_file if where == NEIGHBOUR else self._message_file
 
     def _wait_asleep(self) -> None:
         """Wait for all ranks, sleeping between checks; a barrier of MPI would poll and use a core."""
@@ -75,12 +76,12 @@ class _Distant(Ranks):
         self._wait_asleep()
         seconds = 0.0
         if self._comm.rank == 0:
-            read = cell.kind == READ
-            values = self._data if server == 0 else self._remote
+            is_read = cell.kind == READ
+            values = self._local_data if server == 0 else self._remote_data
             file = self._select_file(cell.where)
-            start = file.iread if read else file.iwrite
-            array = self._buffer if read else values
-            if read:
+            start = file.iread if is_read else file.iwrite
+            array = self._buffer if is_read else values
+            if is_read:
                 array.fill(0)
             requests: deque[Any] = deque()
             begin = time.perf_counter()
@@ -89,10 +90,10 @@ class _Distant(Ranks):
                     requests.popleft().wait()
                 requests.append(start(offset, array[offset : offset + cell.size], server))
             distant.wait_all(requests)
-            if not read:
+            if not is_read:
                 file.sync(server)
             seconds = time.perf_counter() - begin
-            if read and not np.array_equal(array, values):
+            if is_read and not np.array_equal(array, values):
                 raise ValueError(f"wrong data in {cell}")
         self._wait_asleep()
         return seconds
@@ -119,9 +120,9 @@ class _Distant(Ranks):
         if name.endswith("trip"):
             file.size(server)
         elif name.endswith(READ):
-            file.read(0, self._buffer[:SMALL], server)
+            file.read(0, self._buffer[:SMALL_BYTES], server)
         else:
-            file.write(0, self._remote[:SMALL] if server else self._data[:SMALL], server)
+            file.write(0, self._remote_data[:SMALL_BYTES] if server else self._local_data[:SMALL_BYTES], server)
 
     def _measure_idle_use(self) -> None:
         """Report the share of a core that a sleeping process with an idle handler uses."""
@@ -145,22 +146,23 @@ class _Distant(Ranks):
             for _ in range(rounds_of_hashing):
                 hashlib.sha256(blob).digest()
             seconds = time.perf_counter() - start
+            # The processor time of all other threads of this process: of the one that serves the requests of rank 0.
             service = (time.process_time() - process_begin) - (time.thread_time() - thread_begin)
             return {"seconds": seconds, "service": service}
 
         samples = []
         for _ in range(self._job.rounds):
             alone = self._compute_while(compute, lambda: time.sleep(0.01))
-            served = self._compute_while(compute, lambda: self._file.read(0, self._buffer[: 1 << 15], 1))
+            served = self._compute_while(compute, lambda: self._message_file.read(0, self._buffer[: 1 << 15], 1))
             samples.append({"alone": alone, "served": served})
             if self._is_possible(NEIGHBOUR):
                 samples[-1]["near"] = self._compute_while(
-                    compute, lambda: self._near.read(0, self._buffer[: 1 << 15], 1)
+                    compute, lambda: self._neighbour_file.read(0, self._buffer[: 1 << 15], 1)
                 )
         self._report("loss", samples=samples)
 
     def _compute_while(self, compute: Callable[[], dict[str, float]], action: Callable[[], Any]) -> dict[str, float]:
-        """Run `compute` on rank 1 while rank 0 repeats `other`; return the result of `compute` on rank 0."""
+        """Run `compute` on rank 1 while rank 0 repeats `action`; return the result of `compute` on rank 0."""
         self._wait_asleep()
         if self._comm.rank == 1:
             self._comm.send(compute(), dest=0)

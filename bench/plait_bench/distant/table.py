@@ -17,9 +17,9 @@ from plait_bench.text import count_text, microseconds, ranks_header, rate, short
 
 def distant_table(results: DistantResults) -> RenderableType:
     """Return the results as header, tables and notes."""
-    others = (REMOTE, NEIGHBOUR) if results.near else (REMOTE,)
-    rates = [_rates(results, where) for where in others]
-    return Group(_header(results), Text(), *rates, _latencies(results), _make_notes(results))
+    locations = (REMOTE, NEIGHBOUR) if results.on_one_host else (REMOTE,)
+    rates = [_rates_table(results, where) for where in locations]
+    return Group(_header(results), Text(), *rates, _latencies_table(results), _make_notes(results))
 
 
 def _header(results: DistantResults) -> Text:
@@ -27,7 +27,7 @@ def _header(results: DistantResults) -> Text:
     return ranks_header(machine, 2, f", disks on {machine['file system']}")
 
 
-def _rates(results: DistantResults, other: str) -> Table:
+def _rates_table(results: DistantResults, other: str) -> Table:
     settings = results.settings
     table = titled_table(
         f"{settings['megabytes']} MiB from and to a disk, MB/s, median of {count_text(settings['rounds'], 'round')}"
@@ -47,7 +47,7 @@ def _rates(results: DistantResults, other: str) -> Table:
     return table
 
 
-def _latencies(results: DistantResults) -> Table:
+def _latencies_table(results: DistantResults) -> Table:
     table = titled_table("4 KiB in the page cache, one at a time, microseconds, median")
     names = [name for name in LATENCIES if name in results.latencies]
     for name in names:
@@ -68,15 +68,15 @@ def _make_notes(results: DistantResults) -> Text:
         f"An idle handler takes {100 * max(results.idle):.2f} % of a core.",
         f"A computing rank whose disk is read, 32 KiB at a time, takes {100 * results.slowdown('served'):.1f} % "
         f"longer; the service itself takes {100 * results.service('served'):.1f} % of a core.",
-        *_near_notes(results),
+        *_neighbour_notes(results),
         "Reads come from the disk: the files are dropped from the page cache first.  Writes end with a sync.",
         "Bare round trip: a call that moves no file's bytes.  Every byte that was read was checked.",
     ]
     return Text("\n".join(lines), style="dim")
 
 
-def _near_notes(results: DistantResults) -> list[str]:
-    if not results.near:
+def _neighbour_notes(results: DistantResults) -> list[str]:
+    if not results.on_one_host:
         return []
     return [
         f"While a rank of the same node reads that disk, it takes {100 * results.slowdown('near'):.1f} % longer, "

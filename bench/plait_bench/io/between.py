@@ -22,7 +22,7 @@ _REPEATS = 3
 
 
 class Hosts:
-    """The hosts of the ranks, on one rank.  Collective."""
+    """The hosts of the ranks, as one rank knows them.  Collective."""
 
     def __init__(self, comm: MPI.Intracomm) -> None:
         """Number the hosts in the order of their first ranks; PLAIT_NODE_SIZE divides a host as it does in Plait."""
@@ -36,12 +36,12 @@ class Hosts:
         self.of_rank = [numbers[host] for host in host_of_rank]
         """The host of each rank."""
         self.count = len(numbers)
-        self._first = self.of_rank.index(self.of_rank[comm.rank]) == comm.rank
+        self._is_first_on_host = self.of_rank.index(self.of_rank[comm.rank]) == comm.rank
 
     def count_link_bytes(self) -> npt.NDArray[np.int64]:
         """Return the bytes that this host has received and sent so far; zeros on all but the first rank of a host."""
         total = np.zeros(2, np.int64)
-        if not self._first:
+        if not self._is_first_on_host:
             return total
         lines = Path("/proc/self/net/dev").read_text(encoding="utf-8").splitlines()[2:]
         for name, _, numbers in (line.partition(":") for line in lines):
@@ -73,7 +73,7 @@ class Hosts:
                     bytes_between_hosts[hosts] += int(np.prod(common)) * itemsize
         return int(max(bytes_between_hosts.sum(axis=0).max(), bytes_between_hosts.sum(axis=1).max()))
 
-    def bare_rate(self) -> float:
+    def measure_bare_rate(self) -> float:
         """Return the bytes a second that each host sends to the next host while it receives from the previous one.
 
         This is the rate of MPI alone: the n-th ranks of the hosts exchange long messages, two in flight in each
@@ -95,7 +95,7 @@ class Hosts:
                 MPI.Request.Waitall(requests)
             return float(self._comm.allreduce(time.monotonic() - begin, op=MPI.MAX))
 
-        measure_seconds(1)
+        measure_seconds(1)  # warms up
         max_count = -(-_BYTES // pairs // (2 * _MESSAGE))
         count = max(1, min(max_count, int(_SECONDS / measure_seconds(1))))
         bytes_sent = pairs * count * 2 * _MESSAGE

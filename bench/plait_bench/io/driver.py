@@ -61,7 +61,12 @@ class IoSettings:
     def cases(self) -> list[Case]:
         """Return the arrays to read and write."""
         sizes = {"float64": self.doubles, "uint8": self.bytes}
-        return [Case(dtype, n, operation) for operation in self.operations for dtype, n in sizes.items() if n > 0]
+        return [
+            Case(dtype, extent, operation)
+            for operation in self.operations
+            for dtype, extent in sizes.items()
+            if extent > 0
+        ]
 
 
 def run_io(settings: IoSettings, progress: Progress = lambda text, share: None) -> IoResults:
@@ -112,7 +117,7 @@ class _CaseRun:
         self._settings, self._case, self._folder, self._machine = settings, case, folder, machine
         self._data = folder / f"{case.dtype}-{case.operation}.bin"
         self._cells = {cell.name: CellResult(cell.name) for cell in CELLS}
-        self._hosts, self._bare = 1, None
+        self._hosts, self._bare = 1, None  # the number of hosts, and the rate of MPI alone between them
         self._steps = Steps(progress, len(CELLS) * (len(self._tried_accesses) + settings.rounds))
 
     @property
@@ -129,7 +134,8 @@ class _CaseRun:
             self._data.unlink(missing_ok=True)
         return CaseResult(self._case, list(self._cells.values()), self._hosts, self._bare)
 
-    def _start(self, trial: bool, accesses: list[str], skip: list[tuple[str, str]], limit: float) -> RankProgram:
+    def _start(self, accesses: list[str], skip: list[tuple[str, str]], limit: float, *, trial: bool) -> RankProgram:
+        """Start ranks that measure the accesses, except the pairs of cell and access in `skip`."""
         cells, rounds, conditions = list(self._cells), self._settings.rounds, self._settings.conditions
         job = Job(self._case, str(self._data), cells, rounds, trial, accesses, skip, limit, conditions)
         path = self._folder / "job.json"
@@ -139,15 +145,15 @@ class _CaseRun:
     def _trials(self) -> Trials[tuple[str, str]]:
         limit = REPORT_TIMEOUT + len(self._cells) * len(self._tried_accesses) * (self._settings.cut + 1)
         return Trials(
-            start=lambda tried: self._start(True, self._tried_accesses, tried, limit),
+            start=lambda tried: self._start(self._tried_accesses, tried, limit, trial=True),
             find_trial=lambda event: (event["cell"], event["access"]),
             describe=", ".join,
             record_result=self._record_trial,
             time_limit=self._settings.cut,
         )
 
-    def _record_trial(self, event: Event | None, tried: tuple[str, str]) -> None:
-        name, access = tried
+    def _record_trial(self, event: Event | None, trial: tuple[str, str]) -> None:
+        name, access = trial
         cell = self._cells[name]
         if event is None or (event["event"] == "done" and event["seconds"] > self._settings.cut):
             cell.over[access] = self._settings.cut
@@ -166,7 +172,7 @@ class _CaseRun:
             order[:0] = [PLAIN, DISK] if can_read_past_cache(self._folder / "job.json") else [PLAIN]
         timeout = REPORT_TIMEOUT + 4 * self._settings.cut
         limit = timeout * (len(self._cells) * (self._settings.rounds + 1) + 1)
-        with self._start(False, order, skip, limit) as ranks:
+        with self._start(order, skip, limit, trial=False) as ranks:
             for event in ranks.events(timeout):
                 if event["event"] == "hello":
                     self._machine["MPI"] = shorten_library(event["mpi"])

@@ -1,4 +1,4 @@
-"""The data of the measurements: files to join, and texts."""
+"""The data of `plait bench join` and `texts`: files to join, and texts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import plait
 
 VARIABLES = ("tas", "pr", "ps", "huss", "uas", "zg")
+"""Names of the variables of a file, as in climate models."""
 TIMES = 4
 """Number of times in a file."""
 _ITEMSIZE = 4
@@ -45,7 +46,7 @@ def source_pattern(folder: Path) -> str:
     return str(folder / "source-*.nc")
 
 
-def _values(size: JoinSize, variable: int, file: int) -> np.ndarray[Any, np.dtype[Any]]:
+def _make_values(size: JoinSize, variable: int, file: int) -> np.ndarray[Any, np.dtype[Any]]:
     grid = np.arange(size.edge, dtype="f4")
     times = np.arange(file * TIMES, (file + 1) * TIMES, dtype="f4")[:, None, None]
     return (np.sin(grid * (variable + 1) / 7)[:, None] + np.cos(grid / 9) + times / 16).astype("f4")
@@ -54,7 +55,7 @@ def _values(size: JoinSize, variable: int, file: int) -> np.ndarray[Any, np.dtyp
 def make_files(size: JoinSize, folder: Path) -> None:
     """Write the files to join, as netCDF-4 with time as the unlimited dimension."""
     shape = (TIMES, size.edge, size.edge)
-    variable = {
+    variable_description = {
         "shape": shape,
         "dtype": "f4",
         "dimension_names": ("time", "y", "x"),
@@ -62,12 +63,12 @@ def make_files(size: JoinSize, folder: Path) -> None:
         "chunks": shape,
     }
     time = {"shape": TIMES, "dtype": "f8", "dimension_names": ("time",), "unlimited": (0,)}
-    arrays: dict[str, Any] = {"time": time, **dict.fromkeys(VARIABLES, variable)}
+    arrays: dict[str, Any] = {"time": time, **dict.fromkeys(VARIABLES, variable_description)}
     for number in range(size.files):
         with plait.open(folder / f"source-{number:05}.nc", "w", arrays=arrays, durable=False) as file:
             file.write(np.arange(number * TIMES, (number + 1) * TIMES, dtype="f8"), variable="time")
-            for v, name in enumerate(VARIABLES):
-                file.write(_values(size, v, number), variable=name)
+            for variable, name in enumerate(VARIABLES):
+                file.write(_make_values(size, variable, number), variable=name)
 
 
 def is_joined(size: JoinSize, target: Path) -> bool:
@@ -76,11 +77,11 @@ def is_joined(size: JoinSize, target: Path) -> bool:
         with plait.open(f"{target}::time") as file:
             if not np.array_equal(file.read(), np.arange(size.files * TIMES, dtype="f8")):
                 return False
-        for v, name in enumerate(VARIABLES):
+        for variable, name in enumerate(VARIABLES):
             with plait.open(f"{target}::{name}") as file:
                 for number in range(size.files):
                     region = np.s_[number * TIMES : (number + 1) * TIMES]
-                    if not np.array_equal(file.read(region=region), _values(size, v, number)):
+                    if not np.array_equal(file.read(region=region), _make_values(size, variable, number)):
                         return False
     except plait.Error:  # the target cannot be read
         return False

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from plait_bench.copies.worker import durable
+from plait_bench.copies.worker import make_durable
 from plait_bench.joins.data import JoinSize
 from plait_bench.joins.tools import CASES, PLAIT, JoinCase, Work
 from plait_bench.machine import describe_machine
@@ -82,7 +82,7 @@ class JoinResults:
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
         ratios = [{name: row.ratio(name) for name in row.tools} for row in self.rows]
-        rows = [{**asdict(row), "ratios": its} for row, its in zip(self.rows, ratios, strict=True)]
+        rows = [{**asdict(row), "ratios": tool_ratios} for row, tool_ratios in zip(self.rows, ratios, strict=True)]
         return {"machine": self.machine, "settings": self.settings, "rows": rows}
 
 
@@ -110,7 +110,7 @@ def _measure(key: str, case: JoinCase, settings: JoinSettings, folder: Path, ste
         row.tools[name].failed = f"not installed: {tool.missing}" if tool.missing else ""
     steps.report(f"{case.title}: the source")
     case.prepare(settings.size, work)
-    durable(str(folder))  # otherwise the first tool would wait until the source is on the disk
+    make_durable(str(folder))  # otherwise the first tool would wait until the source is on the disk
     steps.complete(case.title)
     names = list(case.tools)
     for number in range(settings.rounds):
@@ -118,7 +118,7 @@ def _measure(key: str, case: JoinCase, settings: JoinSettings, folder: Path, ste
         for name in names[number % len(names) :] + names[: number % len(names)]:
             result = row.tools[name]
             if not result.failed:
-                _run(key, name, settings, work, result)
+                _run_tool(key, name, settings, work, result)
             if number == 0 and not result.failed and case.target:
                 result.wrong = not case.is_right(settings.size, work.target)
             _remove(work.target)
@@ -126,7 +126,7 @@ def _measure(key: str, case: JoinCase, settings: JoinSettings, folder: Path, ste
     return row
 
 
-def _run(key: str, name: str, settings: JoinSettings, work: Work, result: JoinToolResult) -> None:
+def _run_tool(key: str, name: str, settings: JoinSettings, work: Work, result: JoinToolResult) -> None:
     command = [sys.executable, "-m", "plait_bench.joins.worker", key, name, str(settings.size.texts)]
     command += map(str, (work.folder, work.source, work.target))
     with subprocess.Popen(

@@ -45,11 +45,12 @@ def is_rechunked(shape: tuple[int, int, int], target: Path) -> bool:
 
 
 def _blocks(shape: tuple[int, int, int]) -> Iterator[tuple[Any, np.ndarray[Any, np.dtype[Any]]]]:
+    """Yield the maps in blocks of at most 32 MiB or one map, each with its region in the array."""
     times, rows, columns = shape
-    size = max(1, (32 << 20) // (4 * rows * columns))
+    maps_per_block = max(1, (32 << 20) // (4 * rows * columns))
     noise = np.random.default_rng(rows).integers(0, 64, (rows, columns)).astype("f4") / 64
     smooth = np.sin(np.arange(rows) / 7)[:, None] * 20 + np.cos(np.arange(columns) / 9) * 10 + 280
-    for begin in range(0, times, size):
-        hours = np.arange(begin, min(begin + size, times))
+    for begin in range(0, times, maps_per_block):
+        hours = np.arange(begin, min(begin + maps_per_block, times))
         maps = (smooth + np.sin(hours / 24)[:, None, None] * 5 + np.roll(noise, 1)).astype("f4")
         yield np.s_[begin : begin + len(hours)], maps

@@ -18,7 +18,8 @@ from plait_bench.joins.maps import CODEC, series_chunks
 _DASK_WORKERS = 8
 
 
-def _begin(source: Path, target: Path) -> Any:
+def _begin_copy(source: Path, target: Path) -> Any:
+    """Return the tasks of a copy in parts."""
     with plait.open(source) as file:
         shape = file.shape
     chunks = series_chunks((shape[0], shape[1], shape[2]))
@@ -29,7 +30,7 @@ def _begin(source: Path, target: Path) -> Any:
 
 def copy_in_parts(source: Path, target: Path) -> None:
     """Copy in parts, by one process per core."""
-    tasks = _begin(source, target)
+    tasks = _begin_copy(source, target)
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
         for phase in tasks.phases:
             for _ in pool.map(plait.run_task, phase):
@@ -40,7 +41,7 @@ def copy_in_parts(source: Path, target: Path) -> None:
 def copy_parts_by_distributed(source: Path, target: Path) -> None:
     """Copy in parts, by workers of Dask."""
     distributed: Any = importlib.import_module("distributed")
-    tasks = _begin(source, target)
+    tasks = _begin_copy(source, target)
     with (
         distributed.LocalCluster(n_workers=_DASK_WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,

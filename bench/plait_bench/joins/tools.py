@@ -1,4 +1,4 @@
-"""The measured tasks, and for each task the tools that can do it."""
+"""The tasks that `plait bench join`, `rechunk` and `texts` measure, and for each task the tools that can do it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,9 @@ class JoinCase:
 
     def has_read(self, texts: int, result: Any) -> bool:
         """Return True if a tool has read all texts, or if its result is in the target."""
-        return bool(self.target) or np.asarray(result).tolist() == make_texts(JoinSize(0, 0, texts))
+        return bool(self.target) or np.asarray(result).tolist() == make_texts(
+            JoinSize(files=0, file_bytes=0, texts=texts)
+        )
 
 
 def _join_by_plait(work: Work) -> None:
@@ -215,7 +217,7 @@ CASES = {
         "Dask P2P": Tool(_rechunk(rechunk_by_dask), ("distributed", "dask.array", "zarr")),
     }),
 }  # fmt: skip
-"""All measurements."""
+"""All measurements by their keys."""
 JOINS = ("zarr", "nc")
 RECHUNKS = ("rechunk",)
 TEXTS = tuple(key for key, case in CASES.items() if case.unit == "texts")

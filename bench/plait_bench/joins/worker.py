@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from plait_bench.copies.worker import durable
+from plait_bench.copies.worker import make_durable
 from plait_bench.joins.data import JoinSize, make_texts
 from plait_bench.joins.tools import CASES, Work
 
@@ -27,12 +27,14 @@ def main() -> None:
         importlib.import_module(module)
     # The texts are made before the clock starts.
     needs_texts = case.unit == "texts" and not case.source
-    texts_to_write = np.array(make_texts(JoinSize(0, 0, int(texts))), object) if needs_texts else None
+    texts_to_write = (
+        np.array(make_texts(JoinSize(files=0, file_bytes=0, texts=int(texts))), object) if needs_texts else None
+    )
     work = Work(Path(folder), Path(source), Path(target), texts_to_write)
     begin = time.perf_counter()
     result = tool.run(work)
     if case.target:
-        durable(folder)
+        make_durable(folder)
     seconds = time.perf_counter() - begin
     print(json.dumps({"seconds": seconds, "right": case.has_read(int(texts), result)}))
 

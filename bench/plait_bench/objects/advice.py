@@ -1,4 +1,4 @@
-"""The settings that follow from the measured rates."""
+"""The settings of Plait that `plait bench objects` recommends, computed from the measured rates."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ Rates = Mapping[tuple[int, int], float]
 
 SUFFICES = 0.95
 """A choice with at least this share of the highest rate counts as equally fast."""
+# Plait's defaults.
 USUAL_MEMORY = 32 << 20
 USUAL_CONNECTIONS = 64
 USUAL_PIECE = 4 << 20

@@ -29,6 +29,7 @@ ADVISED = "plait, with these settings"
 _SETTINGS = ("PLAIT_HTTP_CONNECTIONS", "PLAIT_HTTP_PIECE", "PLAIT_MEMORY")
 _WARM = 8 << 20  # minimum bytes of the sample that opens the connections
 _CHUNK = 4 << 20  # bytes of a chunk, and of a piece by default
+_ASSUMED_CONNECTIONS = 8  # connections that a measurement with the defaults is assumed to use
 _MAX_PUT_BYTES = 256 << 20
 """Plait holds at most this many bytes of puts in memory, so that no more can be in flight."""
 _TOO_LONG = 20
@@ -37,7 +38,7 @@ _SLOW = 1 << 20
 """The lowest rate, in bytes a second, for which the time limit of a worker suffices."""
 _LATE_PUT = 0.5
 """Seconds within which a server completes a put that it has received."""
-_REMOVALS = 5
+_MAX_REMOVALS = 5
 """Maximum number of attempts to remove objects after an error."""
 
 
@@ -49,9 +50,13 @@ class ObjectSettings:
     connections: tuple[int, ...] = (1, 4, 16, 64)
     pieces: tuple[int, ...] = (256 << 10, 1 << 20, 4 << 20, 16 << 20)
     size: int = 256 << 20
+    """Bytes of the object to read, and the maximum of a sample."""
     samples: int = 50
+    """Samples of the latency."""
     rounds: int = 3
+    """Samples of each rate."""
     seconds: float = 1.0
+    """Approximate duration of a sample of a rate."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class Cell:
     @property
     def bytes_in_flight(self) -> int:
         """Maximum bytes in flight."""
-        return (self.connections or 8) * (self.piece or _CHUNK)
+        return (self.connections or _ASSUMED_CONNECTIONS) * (self.piece or _CHUNK)
 
     def environment(self) -> dict[str, str]:
         """Return the environment of the process that makes the measurement."""
@@ -126,8 +131,8 @@ class ObjectResults:
 
     def usual_rate(self, kind: str) -> float | None:
         """Return the rate with Plait's defaults."""
-        found = self.find(kind)
-        return None if found is None else found.rate
+        result = self.find(kind)
+        return None if result is None else result.rate
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
@@ -193,7 +198,7 @@ def _temporary_location(settings: ObjectSettings) -> Iterator[str | None]:
 
 def _remove_late(location: str) -> None:
     """Remove the objects after a worker was killed, several times: the server may still complete puts."""
-    for _ in range(_REMOVALS):
+    for _ in range(_MAX_REMOVALS):
         if remove_all(location) == 0:
             return
         time.sleep(_LATE_PUT)
@@ -222,7 +227,7 @@ class _Measurement:
     def __init__(self, results: ObjectResults, location: str | None, steps: Steps) -> None:
         self._results, self._settings = results, results.settings
         self._location, self._steps = location, steps
-        self._best = dict.fromkeys((GET, PUT), 0.0)
+        self._best = dict.fromkeys((GET, PUT), 0.0)  # the highest rate so far, in bytes a second
         self._target, self._bytes = self._find_object()
 
     def _find_object(self) -> tuple[Target, int]:
@@ -239,7 +244,7 @@ class _Measurement:
 
     def run(self) -> None:
         """Measure everything."""
-        self._steps.complete("latency")
+        self._steps.complete("latency")  # the preparation is complete, and the latency is measured next
         latencies = self._run_task(Cell(GET), task="latency", url=self._target.url, shape=self._target.shape,
                           put=self._location, count=self._settings.samples)  # fmt: skip
         self._results.latencies = {GET: latencies["gets"], **({PUT: latencies["puts"]} if latencies["puts"] else {})}

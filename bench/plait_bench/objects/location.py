@@ -48,7 +48,7 @@ def append_to_url(url: str, name: str) -> str:
 
 
 def bucket_and_key(location: str) -> tuple[str, str, dict[str, str]]:
-    """Return bucket, key and options of a location that :func:`below` has made."""
+    """Return bucket, key and options of a location that :func:`append_to_url` has returned."""
     head, _, key = location.removeprefix("s3://").partition("/")
     bucket, _, query = head.partition("?")
     return bucket, key, {name: values[0] for name, values in parse_qs(query).items()}
@@ -56,13 +56,14 @@ def bucket_and_key(location: str) -> tuple[str, str, dict[str, str]]:
 
 def content(begin: int, end: int) -> np.ndarray[Any, np.dtype[Any]]:
     """Return elements `begin` to `end` of the content: all different, so that misplaced ones are noticed."""
+    # The factor is odd, so that its products modulo 2^64 are distinct.
     return np.arange(begin, end, dtype="u8") * np.uint64(0x9E3779B97F4A7C15)
 
 
 def find_target(url: str) -> Target:
     """Return the arguments with which to open an object of an HTTP server.
 
-    errors  plait.Error: there is none, or it cannot be read
+    errors  plait.Error: there is no such object, or it cannot be read
     """
     try:
         with plait.open(url):

@@ -30,24 +30,24 @@ def objects_table(results: ObjectResults) -> RenderableType:
     """Return the results as header, tables and notes."""
     settings = results.settings
     parts: list[RenderableType] = [
-        Text(f"{machine_line(results.machine)}; {version_line(results.machine)}"), Text(), _latencies(results),
+        Text(f"{machine_line(results.machine)}; {version_line(results.machine)}"), Text(), _latencies_table(results),
     ]  # fmt: skip
     kinds = [kind for kind in _KINDS if results.find(kind) is not None]
-    parts += [_rates(results, kind) for kind in kinds]
+    parts += [_rates_table(results, kind) for kind in kinds]
     if results.tools:
-        parts.append(_tools(results))
+        parts.append(_tools_table(results))
     lines = [
         "Columns: bytes of a request. With n connections n requests are in flight, and PLAIT_MEMORY is 2 n of them.",
         f"Rates: medians of {count_text(settings.rounds, 'sample')} of about {settings.seconds:g} s, "
         "without connecting.",
-        *_left_out([*results.cells, *results.tools.values()]),
+        *_omission_lines([*results.cells, *results.tools.values()]),
         "Every element that was read was compared, and the first and the last chunk that was put."
         if results.tools else "What was read was not compared.",
     ]  # fmt: skip
-    return Group(*parts, _advice(results), Text(), notes(lines[:-1], [], lines[-1]))
+    return Group(*parts, _advice_text(results), Text(), notes(lines[:-1], [], lines[-1]))
 
 
-def _latencies(results: ObjectResults) -> Table:
+def _latencies_table(results: ObjectResults) -> Table:
     table = titled_table("Latency, ms")
     table.add_column("Request of 4 KiB")
     for title in ("Median", "p90", "Samples"):
@@ -60,20 +60,20 @@ def _latencies(results: ObjectResults) -> Table:
     return table
 
 
-def _rates(results: ObjectResults, kind: str) -> Table:
+def _rates_table(results: ObjectResults, kind: str) -> Table:
     settings = results.settings
     table = titled_table(f"{_KINDS[kind]}, MB/s")
     table.add_column("Connections")
     for piece in settings.pieces:
         table.add_column(short_bytes(piece), justify="right", no_wrap=True)
     for connections in settings.connections:
-        found = [results.find(kind, connections, piece) for piece in settings.pieces]
-        table.add_row(str(connections), *(rate(None if result is None else result.rate) for result in found))
+        row = [results.find(kind, connections, piece) for piece in settings.pieces]
+        table.add_row(str(connections), *(rate(None if result is None else result.rate) for result in row))
     table.add_row("defaults", rate(results.usual_rate(kind)), *[""] * (len(settings.pieces) - 1))
     return table
 
 
-def _tools(results: ObjectResults) -> Table:
+def _tools_table(results: ObjectResults) -> Table:
     table = titled_table("The same objects")
     table.add_column(f"Zarr array of {short_bytes(results.settings.size)}, chunks of 4M, read by")
     for title in ("MB/s", "Processor time, s/GB"):
@@ -84,11 +84,11 @@ def _tools(results: ObjectResults) -> Table:
     return table
 
 
-def _left_out(cells: list[CellResult]) -> list[str]:
+def _omission_lines(cells: list[CellResult]) -> list[str]:
     return [f"Left out: {reason}." for reason in dict.fromkeys(result.left_out for result in cells if result.left_out)]
 
 
-def _advice(results: ObjectResults) -> Text:
+def _advice_text(results: ObjectResults) -> Text:
     advice = results.advice
     lines = [f"  export {name}={value}" for name, value in advice.settings.items()]
     text = "\n".join(["Settings for this store:", *lines] if lines else ["The defaults suffice for this store."])

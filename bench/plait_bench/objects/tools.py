@@ -15,8 +15,9 @@ import plait
 from plait_bench.objects.location import bucket_and_key
 
 PLAIT = "plait"
-_IN_FLIGHT = 64
+_REQUESTS_IN_FLIGHT = 64  # of obstore, at a time; as many as Plait has connections by default
 Read = Callable[[], Any]
+"""A function that reads the whole array and returns it."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,10 @@ def _obstore(url: str, elements: int, chunk: int) -> Read:
 
     async def read() -> Any:
         array = np.empty(elements, "u8")
-        free = asyncio.Semaphore(_IN_FLIGHT)
+        slots = asyncio.Semaphore(_REQUESTS_IN_FLIGHT)
 
         async def read_chunk(number: int) -> None:
-            async with free:
+            async with slots:
                 response = await obstore.get_async(store, f"{key}/c/{number}")
                 values: Any = np.frombuffer(memoryview(await response.bytes_async()), "u8")
                 # Zarr stores the last chunk in full length, even if the array ends within it.

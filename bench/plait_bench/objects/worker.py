@@ -21,7 +21,7 @@ from plait_bench.objects.tools import TOOLS
 
 SMALL = 4096
 """Bytes of a small object, and of a small read."""
-_HEAD = 64 << 10
+_CACHED_HEAD_BYTES = 64 << 10
 """Plait reads this many bytes at the beginning of an object when it opens it; later reads of them send no request."""
 
 
@@ -49,7 +49,7 @@ def _small_region(file: Any) -> tuple[int, int]:
     """Return the first row and the number of rows of a small read that the cached beginning of the object lacks."""
     row = _row_bytes(file)
     rows = max(1, SMALL // row)
-    first = _HEAD // row + 1
+    first = _CACHED_HEAD_BYTES // row + 1
     if first + rows + 1 > file.shape[0]:
         raise ValueError(f"{file.shape[0]} rows of {row} bytes are too few: measure an object of at least 1 MiB")
     return first, rows
@@ -83,10 +83,10 @@ def get(url: str, shape: int | None, known: bool, amount: Sequence[Any]) -> dict
 
         def read(count: int) -> dict[str, Any]:
             region = np.s_[: max(1, min(file.shape[0], count // row))]
-            found, sample = _time_call(lambda: file.read(region=region))
+            elements, sample = _time_call(lambda: file.read(region=region))
             if known:
-                _check(found, 0, len(found))
-            return {"bytes": found.nbytes, **sample}
+                _check(elements, 0, len(elements))
+            return {"bytes": elements.nbytes, **sample}
 
         return _second_sample(read, Amount(*amount))
 
@@ -97,19 +97,19 @@ def put(url: str, piece: int, amount: Sequence[Any]) -> dict[str, Any]:
     size = Amount(*amount)
     count = (size.warm + size.max_bytes) // piece * chunk
     with plait.open(url, "w", shape=(count,), dtype="u8", chunks=(chunk,), durable=False) as file:
-        at = 0
+        position = 0  # the element at which the next write begins
 
         def write(count: int) -> dict[str, Any]:
-            nonlocal at
-            end = at + max(1, count // piece) * chunk
-            data, region = content(at, end), np.s_[at:end]
+            nonlocal position
+            end = position + max(1, count // piece) * chunk
+            data, region = content(position, end), np.s_[position:end]
             _, sample = _time_call(lambda: file.write(data, region=region))
-            at = end
+            position = end
             return {"bytes": data.nbytes, **sample}
 
         result = _second_sample(write, size)
     with plait.open(url) as file:
-        for begin, end in ((0, chunk), (at - chunk, at)):
+        for begin, end in ((0, chunk), (position - chunk, position)):
             _check(file.read(region=np.s_[begin:end]), begin, end)
     return result
 
@@ -121,22 +121,23 @@ def _second_sample(work: Callable[[int], dict[str, Any]], size: Amount) -> dict[
 
 
 def _time_call(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
+    """Return the result of a call, and its seconds of real time and of processor time."""
     processor, begin = time.process_time(), time.perf_counter()
     result = work()
     seconds = time.perf_counter() - begin
     return result, {"seconds": seconds, "processor": time.process_time() - processor}
 
 
-def _check(found: Any, begin: int, end: int) -> None:
-    if not np.array_equal(found, content(begin, end)):
+def _check(array: Any, begin: int, end: int) -> None:
+    if not np.array_equal(array, content(begin, end)):
         raise ValueError("WRONG DATA: an element differs from what was written")
 
 
 def tool(name: str, url: str, elements: int, chunk: int) -> dict[str, Any]:
     """Return the time of reading a Zarr array by one tool."""
     read = TOOLS[name].prepare(url, elements, chunk)
-    found, sample = _time_call(read)
-    _check(found, 0, elements)
+    array, sample = _time_call(read)
+    _check(array, 0, elements)
     return {"bytes": elements * ITEMSIZE, **sample}
 
 

@@ -39,6 +39,7 @@ class Copy:
     """The format of the source, and the edge of its chunks in percent of the array's edge, as in `zarr:25`."""
     target: str
     axes: tuple[int, ...]
+    """The axes of the source in the order of the target's axes, as of numpy.transpose()."""
     memory: int
     """The memory limit of windows and staging in MiB."""
 
@@ -81,4 +82,5 @@ def select_evenly(cases: Sequence[Case], count: int) -> list[Case]:
     """Return `count` cases, evenly spaced over all of them."""
     if count >= len(cases):
         return list(cases)
-    return [cases[(2 * i + 1) * len(cases) // (2 * count)] for i in range(count)]
+    # The case in the middle of each of `count` equal parts.
+    return [cases[(2 * part + 1) * len(cases) // (2 * count)] for part in range(count)]

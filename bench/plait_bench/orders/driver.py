@@ -37,6 +37,7 @@ class OrdersSettings:
     sizes: tuple[float, ...] = (1, 16, 128)
     """The sizes of the arrays in MiB."""
     memories: tuple[int, ...] = (4, 32, 256)
+    """The memory limits in MiB."""
     rounds: int = 3
     directory: str | None = None
     """The folder for the files; by default in memory, if the system has a file system in memory."""
@@ -51,6 +52,7 @@ class OrdersResult:
     samples: dict[str, list[float]]
     """The time of each round by strategy; ``chosen`` is the strategy that Plait chose."""
     right: bool
+    """True if every element was correct."""
 
     @property
     def seconds(self) -> float:
@@ -125,6 +127,7 @@ def run_orders(settings: OrdersSettings, progress: Progress = lambda text, share
 def make_array(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
     """Return an array of nearly distinct elements."""
     count = int(np.prod(shape))
+    # Multiplicative hashing: the factor is nearly 2^32 divided by the golden ratio.
     return (np.arange(count, dtype="u4") * np.uint32(2654435761) >> np.uint32(8)).astype(dtype).reshape(shape)
 
 
@@ -141,27 +144,28 @@ def measure_read(case: Read, rounds: int, folder: Path) -> OrdersResult:
     array = make_array(case.shape, case.dtype)
     path = folder / "source.npy"
     np.save(path, array)
+    # Without `part` this is the empty tuple, which selects the whole array.
     region = tuple(slice(extent // 4, extent // 4 + max(1, extent // 2)) for extent in case.shape if case.part)
     expected = array[region]
-    samples: dict[str, list[float]] = {way: [] for way in ("chosen", *STRATEGIES)}
-    is_right, predicted = True, 0.0
+    samples: dict[str, list[float]] = {strategy: [] for strategy in ("chosen", *STRATEGIES)}
+    is_correct, predicted = True, 0.0
     for round_ in range(rounds + 1):  # the first round is a warm-up
-        for way, times in samples.items():
+        for strategy, times in samples.items():
             out = np.empty(expected.shape, case.dtype, order=case.order)  # type: ignore[call-overload]
             out[...] = 0
-            strategy_option: dict[str, Any] = {} if way == "chosen" else {"strategy": way}
+            strategy_option: dict[str, Any] = {} if strategy == "chosen" else {"strategy": strategy}
             with plait.open(path, memory=case.memory << 20, **strategy_option) as file:
                 begin = time.perf_counter()
                 file.read(out=out, region=region or None)
                 seconds = time.perf_counter() - begin
-                if way == "chosen":
+                if strategy == "chosen":
                     layout = plait.Layout(expected.shape, ["*"] * expected.ndim, grid=(), order=case.order)
                     predicted = parse_predicted_seconds(file.explain(layout, region=region or None))
-            is_right = is_right and bool((out == expected).all())
+            is_correct = is_correct and bool((out == expected).all())
             if round_ > 0:
                 times.append(seconds)
     path.unlink()
-    return OrdersResult(case, predicted, samples, is_right)
+    return OrdersResult(case, predicted, samples, is_correct)
 
 
 def measure_copy(case: Copy, rounds: int, folder: Path) -> OrdersResult:
@@ -175,8 +179,8 @@ def measure_copy(case: Copy, rounds: int, folder: Path) -> OrdersResult:
         options["chunks"] = chunks
     plan = plait.copy(source, folder / f"target.{kind}", dry_run=True, **options).plan
     samples: list[float] = []
-    is_right = True
-    for round_ in range(rounds + 1):
+    is_correct = True
+    for round_ in range(rounds + 1):  # the first round is a warm-up, and is checked
         target = folder / f"target{round_}.{kind}"
         begin = time.perf_counter()
         plait.copy(source, target, **options)
@@ -184,11 +188,11 @@ def measure_copy(case: Copy, rounds: int, folder: Path) -> OrdersResult:
             samples.append(time.perf_counter() - begin)
         else:
             with plait.open(target) as file:
-                is_right = bool((file.read() == transposed).all())
+                is_correct = bool((file.read() == transposed).all())
         remove(target)
     remove(source)
     predicted = sum(copy_pass.seconds or 0.0 for array_plan in plan for copy_pass in array_plan.passes)
-    return OrdersResult(case, predicted, {"chosen": samples}, is_right)
+    return OrdersResult(case, predicted, {"chosen": samples}, is_correct)
 
 
 def parse_target(name: str, shape: tuple[int, ...]) -> tuple[str, tuple[int, ...] | None]:

@@ -30,14 +30,16 @@ def orders_table(results: OrdersResults) -> RenderableType:
         f"constants {results.machine['constants']}, files on {results.machine['file system']}; "
         f"{version_line(results.machine)}"
     )
-    return Group(header, Text(), table, notes(_lines(results), results.find_wrong_data(), "Every element was checked."))
+    return Group(
+        header, Text(), table, notes(_make_notes(results), results.find_wrong_data(), "Every element was checked.")
+    )
 
 
 def _highlight_if_above(value: float, limit: float) -> Text:
     return Text(factor(value), style="bold red" if value > limit else "")
 
 
-def _lines(results: OrdersResults) -> list[str]:
+def _make_notes(results: OrdersResults) -> list[str]:
     far = sum(result.error > FAR for result in results.cases)
     forced = [result for result in results.cases if len(result.samples) > 1]
     slow = sum(result.loss > SLOW for result in forced)

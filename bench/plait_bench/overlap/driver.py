@@ -40,14 +40,14 @@ class OverlapResult:
     """``io``, ``compute`` or ``both`` → one time per round."""
     wrong: bool = False
 
-    def median(self, way: str) -> float:
+    def median(self, measurement: str) -> float:
         """Return the median of the rounds."""
-        return statistics.median(self.samples[way])
+        return statistics.median(self.samples[measurement])
 
     @property
     def overlap(self) -> float:
         """The overlapped share of the shorter of access and computation: 1 if the longer one hides it completely."""
-        io, compute, both = (self.median(way) for way in (IO, COMPUTE, BOTH))
+        io, compute, both = (self.median(measurement) for measurement in (IO, COMPUTE, BOTH))
         return (io + compute - both) / min(io, compute)
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-# The measurements of an access.
+# The three measurements of an access.
 IO = "io"  # start the access and wait for it at once
 COMPUTE = "compute"  # the computation alone
 BOTH = "both"  # start the access, compute, and then wait for the access
@@ -16,7 +16,7 @@ MEASUREMENTS = (IO, COMPUTE, BOTH)
 
 @dataclass(frozen=True)
 class Access:
-    """One way of reading or writing a rank's part of a file while the rank computes."""
+    """One kind of access to a rank's part of a file, which the rank makes while it computes."""
 
     name: str
     collective: bool
@@ -25,10 +25,10 @@ class Access:
 
 
 ACCESSES = (
-    Access("collective read", True, False),
-    Access("independent read", False, False),
-    Access("collective write", True, True),
-    Access("independent write", False, True),
+    Access("collective read", collective=True, write=False),
+    Access("independent read", collective=False, write=False),
+    Access("collective write", collective=True, write=True),
+    Access("independent write", collective=False, write=True),
 )
 
 

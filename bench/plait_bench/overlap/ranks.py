@@ -15,7 +15,7 @@ import plait
 from plait_bench.overlap.job import ACCESSES, BOTH, COMPUTE, IO, MEASUREMENTS, Access, OverlapJob
 from plait_bench.ranks import Ranks, run_job
 
-_BLOB = 1 << 20
+_BLOB = 1 << 20  # bytes that a unit of the computation hashes
 
 
 class _Overlap(Ranks):
@@ -45,6 +45,8 @@ class _Overlap(Ranks):
                 self._measure(access, file, stream)
 
     def _measure(self, access: Access, file: plait.File, stream: Any) -> None:
+        """Measure an access round by round; `stream` is None for a collective access."""
+
         def start() -> Any:
             if stream is None:
                 if access.write:
@@ -62,12 +64,11 @@ class _Overlap(Ranks):
         for _ in range(3):
             self._prepare_cache(access)
             access_times.append(self._measure_span(lambda: start().wait()))
-        # The computation is made as long as the access.
-        compute_unit = min(self._measure_span(lambda: self._compute(8)) for _ in range(3)) / 8
-        amount = max(
-            1, round(float(self._comm.bcast(statistics.median(access_times))) / self._comm.bcast(compute_unit))
-        )
-        samples: dict[str, list[float]] = {way: [] for way in MEASUREMENTS}
+        # Make the computation as long as the access.
+        unit_seconds = self._comm.bcast(min(self._measure_span(lambda: self._compute(8)) for _ in range(3)) / 8)
+        access_seconds = float(self._comm.bcast(statistics.median(access_times)))
+        amount = max(1, round(access_seconds / unit_seconds))
+        samples: dict[str, list[float]] = {measurement: [] for measurement in MEASUREMENTS}
         actions = {
             IO: lambda: start().wait(),
             COMPUTE: lambda: self._compute(amount),
@@ -75,17 +76,17 @@ class _Overlap(Ranks):
         }
         wrong = False
         for number in range(self._job.rounds):
-            for way in MEASUREMENTS if number % 2 == 0 else MEASUREMENTS[::-1]:
+            for measurement in MEASUREMENTS if number % 2 == 0 else MEASUREMENTS[::-1]:
                 self._prepare_cache(access)
                 self._array.fill(-1.0)
-                samples[way].append(self._measure_span(actions[way]))
-                if way != COMPUTE and not access.write:
+                samples[measurement].append(self._measure_span(actions[measurement]))
+                if measurement != COMPUTE and not access.write:
                     wrong = wrong or not self._is_true_on_all(np.array_equal(self._array, self._values))
             self._report("round", access=access.name, round=number)
         self._report("access", access=access.name, samples=samples, wrong=wrong)
 
     def _compute(self, amount: int) -> None:
-        """Compute without using memory bandwidth or the file: hash a buffer that fits into the cache."""
+        """Hash a buffer `amount` times; it fits into the cache, so that this needs no memory bandwidth."""
         digest = hashlib.sha256()
         for _ in range(amount):
             digest.update(self._blob)

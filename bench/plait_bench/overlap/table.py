@@ -24,7 +24,7 @@ def overlap_table(results: OverlapResults) -> RenderableType:
     for title in ("Access alone", "Computing alone", "Both", "Overlap"):
         table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "Overlap" else "")
     for access in results.accesses:
-        times = [milliseconds(access.median(way)) for way in (IO, COMPUTE, BOTH)]
+        times = [milliseconds(access.median(measurement)) for measurement in (IO, COMPUTE, BOTH)]
         overlap = Text("wrong", style="bold red") if access.wrong else Text(f"{100 * access.overlap:.0f} %")
         table.add_row(access.name, *times, overlap)
     return Group(_header(results), Text(), table, _make_notes(results))
@@ -58,15 +58,15 @@ def draw_overlap_chart(results: OverlapResults, path: Path) -> None:
         (BOTH, "both", "#0072b2", ""),
     )
     height = 0.26
-    for number, (way, label, colour, hatch) in enumerate(series):
+    for number, (measurement, label, colour, hatch) in enumerate(series):
         for k, access in enumerate(results.accesses):
             position = k + (number - 1) * height
-            seconds = access.median(way)
+            seconds = access.median(measurement)
             axis.barh(
                 position, seconds * 1000, height * 0.92, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5,
                 label=label if k == 0 else None,
             )  # fmt: skip
-            text = milliseconds(seconds) + (f"   overlap {100 * access.overlap:.0f} %" if way == BOTH else "")
+            text = milliseconds(seconds) + (f"   overlap {100 * access.overlap:.0f} %" if measurement == BOTH else "")
             axis.text(seconds * 1000, position, " " + text, va="center", fontsize=9.5)
     axis.set_yticks(range(len(results.accesses)), [access.name for access in results.accesses], fontsize=11)
     axis.invert_yaxis()

@@ -62,7 +62,7 @@ class ReadCheck:
         self.correct = self.correct and fits and len(part) == access.count
 
 
-def tile(stretches: list[tuple[int, int]], elements: int) -> bool:
+def covers_each_element_once(stretches: list[tuple[int, int]], elements: int) -> bool:
     """Return True if the stretches that all ranks have read cover the whole file, each element exactly once."""
     ordered = [(0, 0), *sorted(stretches), (elements, elements)]
     return all(left[1] == right[0] for left, right in pairwise(ordered))
@@ -81,8 +81,9 @@ def has_written_elements(pattern: Pattern, mode: int, before: Part, after: Part,
         for access in requests:
             fill(salt, access, expected[access.offset : access.offset + access.count])
         return bool(np.array_equal(after, expected))
-    # In mode 1 the file has the requests in order of arrival.  It is correct if every position occurs once, and if each
-    # stretch of consecutive positions begins where some request begins, so that no request was torn.
+    # In mode 1 the ranks share one file position, so that the file has the requests in order of arrival.  It is correct
+    # if every position occurs once, and if each stretch of consecutive positions begins where some request begins, so
+    # that no request was torn.
     positions = decode_positions(after, salt).astype(np.int64)
     starts = np.flatnonzero(np.diff(positions, prepend=-2) != 1)
     begins = np.isin(positions[starts], [access.offset for access in requests])

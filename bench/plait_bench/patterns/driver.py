@@ -54,7 +54,7 @@ class PatternsSettings:
     folders: tuple[str, ...] = ()
     """Folders on the disks; without them all component files are in `directory`."""
 
-    def quick(self) -> PatternsSettings:
+    def quick_subset(self) -> PatternsSettings:
         """Return a small subset, which takes seconds."""
         return replace(
             self, ranks=(1, 2), disks=(1, 2), sizes=(256 << 10, 1 << 20), buffers=(4 << 10, 64 << 10), rounds=3, cut=0.3
@@ -63,9 +63,12 @@ class PatternsSettings:
     def cells(self) -> list[Cell]:
         """Return all cells to measure, without duplicates."""
         size, max_ranks, disks = max(self.sizes), max(self.ranks), max(self.disks)
-        buffers = [buffer for way, buffer in (("paged", self.page), ("burst", BURST)) if way in self.ways]
+        buffers = [
+            buffer for request_size, buffer in (("paged", self.page), ("burst", BURST)) if request_size in self.ways
+        ]
         cells: list[Cell] = []
         for kind in self.kinds:
+            # One rank: each size of file with each size of buffer; and burst requests, on each number of disks.
             if 1 in self.ranks and "paged" in self.ways:
                 cells += [Cell("GSA", 0, 1, disks, *pair, kind) for pair in product(self.sizes, self.buffers)]
             if 1 in self.ranks and "burst" in self.ways:
@@ -73,6 +76,7 @@ class PatternsSettings:
                     Cell("GSA", 0, 1, number, bytes_, BURST, kind)
                     for bytes_, number in product(self.sizes, self.disks)
                 ]  # fmt: skip
+            # Several ranks: each mode with its typical pattern; and all patterns, on the most ranks and disks.
             for buffer in buffers:
                 cells += [
                     Cell(MODE_PATTERNS[mode], mode, ranks, number, size, buffer, kind)
@@ -85,7 +89,7 @@ class PatternsSettings:
         possible = {
             cell: None
             for cell in cells
-            if cell.pattern in self.patterns and cell.mode in self.modes and cell.possible
+            if cell.pattern in self.patterns and cell.mode in self.modes and cell.is_possible
         }  # fmt: skip
         return list(possible)
 
@@ -118,8 +122,8 @@ class PatternsResults:
 
     def rate(self, cell: Cell) -> float | None:
         """Return the bytes a second of a cell; None if it was not measured."""
-        found = self.cells.get(cell)
-        return found.rate if found else None
+        result = self.cells.get(cell)
+        return result.rate if result else None
 
     def find_wrong_data(self) -> list[Cell]:
         """Return the cells in which some byte was wrong."""
@@ -155,8 +159,8 @@ def run_patterns(settings: PatternsSettings, progress: Progress = lambda text, s
             "there is nothing to measure: none of the modes makes any of the patterns; choose mode 0 as well"
         )
     with ExitStack() as cleanup:
-        folder = Path(cleanup.enter_context(_temporary(settings.directory)))
-        disks = [cleanup.enter_context(_temporary(name)) for name in settings.folders]
+        folder = Path(cleanup.enter_context(_make_temporary_folder(settings.directory)))
+        disks = [cleanup.enter_context(_make_temporary_folder(name)) for name in settings.folders]
         machine = describe_machine(folder)
         files = dict(_make_files(settings, cells, folder, disks, progress))
         results = {cell: CellResult(cell) for cell in cells}
@@ -186,7 +190,7 @@ def run_patterns(settings: PatternsSettings, progress: Progress = lambda text, s
     return PatternsResults(machine, asdict(settings), results)
 
 
-def _temporary(directory: str | None) -> tempfile.TemporaryDirectory[str]:
+def _make_temporary_folder(directory: str | None) -> tempfile.TemporaryDirectory[str]:
     if directory is not None:
         Path(directory).mkdir(parents=True, exist_ok=True)
     return tempfile.TemporaryDirectory(prefix="plait-bench-", dir=directory)
@@ -210,20 +214,20 @@ def _make_files(
         url = str(path)
         if cell.disks > 1:
             url = f"stripe:{quote(str(path))}"
-            disks = ",".join(map(quote, _disks(cell.disks, folder, folders)))
+            disks = ",".join(map(quote, _disk_folders(cell.disks, folder, folders)))
             make_file(f"{url}?disks={disks}&unit={settings.unit}", cell.size)
         else:
             make_file(url, cell.size)
         yield name, url
 
 
-def _disks(count: int, folder: Path, folders: list[str]) -> list[str]:
+def _disk_folders(count: int, folder: Path, folders: list[str]) -> list[str]:
     """Return the folders for the component files of one file."""
     if folders:
         if count > len(folders):
             raise plait.ArgumentError(f"{count} disks need as many folders and {len(folders)} are given; name more")
         return folders[:count]
-    folders_here = [folder / f"disk{number}" for number in range(count)]
-    for directory in folders_here:
+    new_folders = [folder / f"disk{number}" for number in range(count)]
+    for directory in new_folders:
         directory.mkdir(exist_ok=True)
-    return [str(directory) for directory in folders_here]
+    return [str(directory) for directory in new_folders]

@@ -19,7 +19,7 @@ MODE_PATTERNS = {0: "GSA", 1: "GSSA", 2: "GSI", 3: "GSI", 4: "GSA"}
 
 @dataclass(frozen=True)
 class Cell:
-    """One pattern in one mode, on one file."""
+    """One measurement: a pattern in a mode of a stream, by a number of ranks, on one file."""
 
     pattern: str
     mode: int
@@ -36,9 +36,10 @@ class Cell:
         """The name of the file that the cell uses; cells that read never share a file with cells that write."""
         return f"{self.kind}-{self.disks}-{self.size}"
 
-    def make(self) -> Pattern:
+    def make_pattern(self) -> Pattern:
         """Return the pattern, for a file of elements of 8 bytes."""
         elements = self.size // ELEMENT
+        # The maximum depends on the pattern: the whole file, or the share of a rank, or of every second rank.
         if self.buffer != BURST:
             request = max(1, self.buffer // ELEMENT)
         elif self.pattern in ("GSA", "GSS"):
@@ -49,9 +50,9 @@ class Cell:
         return PATTERNS[self.pattern](elements, self.ranks, request, kind=self.kind)
 
     @property
-    def possible(self) -> bool:
+    def is_possible(self) -> bool:
         """True if the mode can produce the pattern."""
-        return self.mode in self.make().modes
+        return self.mode in self.make_pattern().modes
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 import plait
 from plait.patterns._drive import carry_out, list_accesses
-from plait_bench.patterns.content import DTYPE, ReadCheck, fill, has_written_elements, tile
+from plait_bench.patterns.content import DTYPE, ReadCheck, covers_each_element_once, fill, has_written_elements
 from plait_bench.patterns.job import ELEMENT, Cell, PatternsJob
 from plait_bench.ranks import Ranks, run_job
 
@@ -24,11 +24,11 @@ class _CellRun:
         self._comm = comm
         self.cell = cell
         self._file = file
-        self.pattern = cell.make()
+        self.pattern = cell.make_pattern()
         self.stream = file.stream(mode=cell.mode)
         self._buffer = buffer
         # Computed in advance, so that the cost of random numbers is not measured.
-        self._turns = list(list_accesses(self.pattern, comm.rank, cell.mode))
+        self._accesses = list(list_accesses(self.pattern, comm.rank, cell.mode))
         self.samples: list[float] = []
         self.wrong = False
         requests = [self.pattern.requests(rank) for rank in range(comm.size)]
@@ -50,9 +50,9 @@ class _CellRun:
 
     def run(self, receive: Any = None, fill: Any = None) -> None:
         """Make all requests of this rank once."""
-        carry_out(self._turns, self.stream, self._buffer, receive, fill)
+        carry_out(self._accesses, self.stream, self._buffer, receive, fill)
 
-    def correct(self, salt: int) -> bool:
+    def is_correct(self, salt: int) -> bool:
         """Make the requests once and return True if every byte that this rank checks is correct.  Collective."""
         self.rewind()
         if self.cell.kind == "write":
@@ -71,7 +71,9 @@ class _CellRun:
         all_stretches = self._comm.gather(check.stretches)
         if all_stretches is None:
             return check.correct
-        return check.correct and tile([stretch for each in all_stretches for stretch in each], self.pattern.elements)
+        return check.correct and covers_each_element_once(
+            [stretch for each in all_stretches for stretch in each], self.pattern.elements
+        )
 
     def _read_whole_file(self) -> npt.NDArray[Any] | None:
         """Return all elements of the file on rank 0, None on other ranks.  Collective."""
@@ -95,12 +97,12 @@ class _Ranks(Ranks):
         """Check all cells, then measure them round by round; every other round runs them in reverse."""
         self._report_hello()
         # All cells use one array, so that the caches favour none of them.
-        buffer = np.zeros(max(cell.make().largest for cell in self._job.cells), DTYPE)
+        buffer = np.zeros(max(cell.make_pattern().largest for cell in self._job.cells), DTYPE)
         with ExitStack() as cleanup:
-            files = {name: cleanup.enter_context(self._open(name)) for name in self._names()}
+            files = {name: cleanup.enter_context(self._open(name)) for name in self._file_names()}
             runs = [_CellRun(self._comm, cell, files[cell.file], buffer) for cell in self._job.cells]
             for salt, run in enumerate(runs):
-                run.wrong = not self._is_true_on_all(run.correct(salt))
+                run.wrong = not self._is_true_on_all(run.is_correct(salt))
                 self._report("checked", cell=self._describe(run.cell))
             for number in range(self._job.rounds):
                 for run in runs if number % 2 == 0 else runs[::-1]:
@@ -114,7 +116,7 @@ class _Ranks(Ranks):
                 wrong=run.wrong,
             )  # fmt: skip
 
-    def _names(self) -> list[str]:
+    def _file_names(self) -> list[str]:
         return sorted({cell.file for cell in self._job.cells})
 
     def _open(self, name: str) -> plait.File:

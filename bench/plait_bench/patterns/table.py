@@ -33,7 +33,7 @@ def patterns_table(results: PatternsResults) -> RenderableType:
     rounds = results.settings["rounds"]
     title = Text(f"\nMB/s that all ranks together read or write; median of {rounds} rounds", "bold")
     parts: list[RenderableType] = [patterns_header(results), title]
-    for table in _tables(results):
+    for table in _make_tables(results):
         if table.row_count:
             parts += [Text(), table]
     return Group(*parts, Text(), _make_notes(results))
@@ -49,7 +49,7 @@ def patterns_header(results: PatternsResults) -> Text:
     )
 
 
-def _tables(results: PatternsResults) -> Iterator[Table]:
+def _make_tables(results: PatternsResults) -> Iterator[Table]:
     settings = results.settings
     size, max_ranks, disks = max(settings["sizes"]), max(settings["ranks"]), max(settings["disks"])
     file, page = f"file of {short_bytes(size)}", f"by {short_bytes(settings['page'])}"
@@ -62,24 +62,26 @@ def _tables(results: PatternsResults) -> Iterator[Table]:
         for mode in settings["modes"]
         for number in settings["disks"]
     ]
-    ways = [("paged", settings["page"]), ("burst", BURST)]
+    request_sizes = [("paged", settings["page"]), ("burst", BURST)]
     patterns: Changes = [
         (f"{name}, {mode}", {"pattern": name, "mode": mode}) for name in PATTERNS for mode in settings["modes"]
     ]
     one_rank, many = (Cell("GSA", 0, count, disks, size, BURST, "read") for count in (1, max_ranks))
-    yield _grid(
+    yield _make_grid_table(
         results, f"One rank, paged, {count_text(disks, 'disk')}", "File, buffer", _Cells(one_rank, sizes, buffers)
     )
-    yield _grid(results, "One rank, burst", "File", _Cells(one_rank, sizes, numbers))
+    yield _make_grid_table(results, "One rank, burst", "File", _Cells(one_rank, sizes, numbers))
     paged = replace(many, buffer=settings["page"])
-    yield _grid(results, f"Modes, paged {page}, {file}", "Mode, pattern, disks", _Cells(paged, modes, ranks))
-    yield _grid(results, f"Modes, burst, {file}", "Mode, pattern, disks", _Cells(many, modes, ranks))
-    columns: Changes = [(way, {"buffer": buffer}) for way, buffer in ways if way in settings["ways"]]
+    yield _make_grid_table(results, f"Modes, paged {page}, {file}", "Mode, pattern, disks", _Cells(paged, modes, ranks))
+    yield _make_grid_table(results, f"Modes, burst, {file}", "Mode, pattern, disks", _Cells(many, modes, ranks))
+    columns: Changes = [
+        (request_size, {"buffer": buffer}) for request_size, buffer in request_sizes if request_size in settings["ways"]
+    ]
     title = f"All patterns, {count_text(max_ranks, 'rank')}, {count_text(disks, 'disk')}, {file}, paged {page}"
-    yield _grid(results, title, "Pattern, mode", _Cells(many, patterns, columns))
+    yield _make_grid_table(results, title, "Pattern, mode", _Cells(many, patterns, columns))
 
 
-def _grid(results: PatternsResults, title: str, corner: str, cells: _Cells) -> Table:
+def _make_grid_table(results: PatternsResults, title: str, corner: str, cells: _Cells) -> Table:
     """Return a table of rates, without rows and kinds that were not measured."""
     table = titled_table(title)
     table.add_column(corner, no_wrap=True)
@@ -93,11 +95,11 @@ def _grid(results: PatternsResults, title: str, corner: str, cells: _Cells) -> T
     for name, row in cells.rows:
         line = [replace(cells.base, **row, **column) for _, column in across]
         if any(cell in results.cells for cell in line):
-            table.add_row(name, *(_entry(results, cell) for cell in line))
+            table.add_row(name, *(_format_rate(results, cell) for cell in line))
     return table
 
 
-def _entry(results: PatternsResults, cell: Cell) -> Text:
+def _format_rate(results: PatternsResults, cell: Cell) -> Text:
     result = results.cells.get(cell)
     if result is not None and result.wrong:
         return Text("wrong", style="bold red")

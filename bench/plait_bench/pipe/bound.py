@@ -46,22 +46,22 @@ class _Tokens:
         paths = [folder / f"wake-{rank}" for rank in range(comm.size)]
         os.mkfifo(paths[comm.rank])
         comm.Barrier()
-        self._ends = [os.open(path, os.O_RDWR) for path in paths]
+        self._fifos = [os.open(path, os.O_RDWR) for path in paths]
         comm.Barrier()
         paths[comm.rank].unlink()
 
     def wake(self, rank: int) -> None:
-        os.write(self._ends[rank], bytes([self._comm.rank]))
+        os.write(self._fifos[rank], bytes([self._comm.rank]))
 
     def wait_for(self, rank: int) -> None:
         while self._pending[rank] == 0:
-            for sender in os.read(self._ends[self._comm.rank], 64):
+            for sender in os.read(self._fifos[self._comm.rank], 64):
                 self._pending[sender] += 1
         self._pending[rank] -= 1
 
     def close(self) -> None:
-        for end in self._ends:
-            os.close(end)
+        for fifo in self._fifos:
+            os.close(fifo)
 
 
 class Contiguous:

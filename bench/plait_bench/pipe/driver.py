@@ -20,7 +20,7 @@ import numpy as np
 import plait
 from plait.launch import RankProgram, require_mpi
 from plait_bench.machine import describe_machine, shorten_library
-from plait_bench.pipe.job import BOUND, CELLS, FILE, MPI_IO, PIPE, SIDES, SST, PipeJob, by_name
+from plait_bench.pipe.job import BOUND, CELLS, FILE, MPI_IO, PIPE, SIDES, SST, PipeJob, find_cell
 from plait_bench.pipe.sst import has_sst
 from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 
@@ -64,9 +64,9 @@ class PipeCell:
     opening: float = 0.0
     """Seconds from the first rank's call that opens the pipe until the last rank's call has returned."""
 
-    def median(self, way: str = PIPE) -> float | None:
-        """Return the median of the rounds, or None if the way was not measured."""
-        times = self.samples.get(way)
+    def median(self, transfer: str = PIPE) -> float | None:
+        """Return the median of the rounds, or None if the transfer was not measured."""
+        times = self.samples.get(transfer)
         return statistics.median(times) if times else None
 
     def over_bound(self) -> float | None:
@@ -113,8 +113,12 @@ class PipeResults:
         return [cell.opening for cell in self.cells if (cell.writers, cell.readers) == (writers, readers)]
 
     def find_wrong_data(self) -> list[tuple[str, str]]:
-        """Return each cell and way with wrong data."""
-        return [(f"{cell.name}, {cell.writers} to {cell.readers}", way) for cell in self.cells for way in cell.wrong]
+        """Return each cell and transfer with wrong data."""
+        return [
+            (f"{cell.name}, {cell.writers} to {cell.readers}", transfer)
+            for cell in self.cells
+            for transfer in cell.wrong
+        ]
 
     def over_equal(self, cell: PipeCell) -> float | None:
         """Return a cell's time divided by the shortest time of cells with equal layouts and the same numbers of ranks.
@@ -125,7 +129,8 @@ class PipeResults:
         equal_cells = [
             other.over_bound()
             for other in self.cells
-            if (other.writers, other.readers) == (cell.writers, cell.readers) and by_name(other.name).same
+            if (other.writers, other.readers) == (cell.writers, cell.readers)
+            and find_cell(other.name).has_equal_layouts
         ]
         times = [time for time in equal_cells if time]
         over_bound = cell.over_bound()
@@ -136,7 +141,7 @@ class PipeResults:
         cells = [
             {
                 **asdict(cell),
-                "medians": {way: cell.median(way) for way in cell.samples},
+                "medians": {transfer: cell.median(transfer) for transfer in cell.samples},
                 "bytes_per_second": cell.rate,
                 "share_of_bound": cell.share,
                 "over_equal_layouts": self.over_equal(cell),
@@ -153,7 +158,12 @@ def run_pipe(settings: PipeSettings, progress: Progress = lambda text, share: No
     errors  plait.Error: no MPI, no space, ranks that fail
     """
     require_mpi()
-    ways = [PIPE, BOUND, *([FILE, MPI_IO] if settings.files else []), *([SST] if settings.sst and has_sst() else [])]
+    transfers = [
+        PIPE,
+        BOUND,
+        *([FILE, MPI_IO] if settings.files else []),
+        *([SST] if settings.sst and has_sst() else []),
+    ]
     steps = Steps(progress, len(settings.sides) * len(CELLS) * (settings.rounds + 1))
     with tempfile.TemporaryDirectory(prefix="plait-bench-") as name:
         folder = Path(name)
@@ -163,7 +173,7 @@ def run_pipe(settings: PipeSettings, progress: Progress = lambda text, share: No
             limit = REPORT_TIMEOUT * len(CELLS)
             job = PipeJob(
                 settings.size, settings.dtype, writers, readers, settings.rounds, settings.steps,
-                settings.small, [cell.name for cell in CELLS], ways, str(folder), limit,
+                settings.small, [cell.name for cell in CELLS], transfers, str(folder), limit,
             )  # fmt: skip
             job.save(folder / "job.json")
             _measure(job, folder, results, steps)

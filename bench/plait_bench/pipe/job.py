@@ -24,7 +24,7 @@ ROW, COLUMN, BLOCK, CYCLIC = ("block", "*"), ("*", "block"), ("block", "block"),
 
 @dataclass(frozen=True)
 class Cell:
-    """One pair of layouts: the distribution of each dimension at both ends, and the local orders."""
+    """One pair of layouts, which makes one row of the table: the distributions at both ends, and the local orders."""
 
     name: str
     source: tuple[str, str]
@@ -32,7 +32,7 @@ class Cell:
     orders: tuple[str, str] = ("C", "C")
 
     @property
-    def same(self) -> bool:
+    def has_equal_layouts(self) -> bool:
         """True if both ends have the same layout, given equal numbers of ranks."""
         return self.source == self.target and self.orders[0] == self.orders[1]
 
@@ -64,7 +64,7 @@ SIDES = ((1, 1), (2, 2), (4, 4), (6, 6), (4, 1), (1, 4), (3, 2))
 """Pairs of the writer's and the reader's number of ranks."""
 
 
-def by_name(name: str) -> Cell:
+def find_cell(name: str) -> Cell:
     """Return the cell with a name."""
     return next(cell for cell in CELLS if cell.name == name)
 
@@ -83,7 +83,7 @@ class PipeJob(SavedJob):
     small: int
     """Round trips of small steps; 0: small steps are not measured."""
     cells: list[str]
-    ways: list[str]
+    transfers: list[str]
     folder: str
     limit: float
     """Seconds after which a rank ends itself if the driver is gone."""

@@ -13,32 +13,32 @@ import plait
 from plait_bench.pipe.job import SMALL
 
 _PAUSE = 1e-3  # seconds
-_WARM = 20  # round trips that are not counted
+_WARM = 20  # round trips that warm up and are not counted
 
 
 class SmallSteps:
     """A pipe from the first ranks to the others, and another one back."""
 
-    def __init__(self, world: MPI.Intracomm, end: MPI.Intracomm, writers: int) -> None:
-        """`end` has the ranks of this rank's side; the first `writers` ranks of `world` are the writers' side."""
-        self._world, self._end, self._is_writer = world, end, world.rank < writers
+    def __init__(self, world: MPI.Intracomm, side_comm: MPI.Intracomm, writers: int) -> None:
+        """`side_comm` has the ranks of this rank's side; the first `writers` ranks of `world` are the writers' side."""
+        self._world, self._side_comm, self._is_writer = world, side_comm, world.rank < writers
         readers = world.size - writers
         self._elements = SMALL * max(writers, readers)
 
     def measure(self, trips: int) -> dict[str, Any]:
         """Return, in seconds, half of each round trip, and the time from one side to the other after a pause."""
-        layout = plait.Layout((self._elements,), ["block"], grid=(self._end.size,))
-        local = np.zeros(layout.local_shape(self._end.rank))
-        options: dict[str, Any] = {"comm": self._end, "shape": (self._elements,), "dtype": "f8"}
+        layout = plait.Layout((self._elements,), ["block"], grid=(self._side_comm.size,))
+        local = np.zeros(layout.local_shape(self._side_comm.rank))
+        options: dict[str, Any] = {"comm": self._side_comm, "shape": (self._elements,), "dtype": "f8"}
         if self._is_writer:
             with (
                 plait.open("pipe:there", "w", **options) as there,
-                plait.open("pipe:back", comm=self._end) as back,
+                plait.open("pipe:back", comm=self._side_comm) as back,
             ):
                 halves = [self._time_half_trip(there, back, layout, local) for _ in range(trips + _WARM)][_WARM:]
         else:
             with (
-                plait.open("pipe:there", comm=self._end) as there,
+                plait.open("pipe:there", comm=self._side_comm) as there,
                 plait.open("pipe:back", "w", **options) as back,
             ):
                 for _ in range(trips + _WARM):
@@ -70,7 +70,7 @@ class SmallSteps:
                     local[:] = time.clock_gettime(time.CLOCK_MONOTONIC)
                     pipe.write(local, layout)
         else:
-            with plait.open("pipe:paused", comm=self._end) as pipe:
+            with plait.open("pipe:paused", comm=self._side_comm) as pipe:
                 for _ in range(count):
                     pipe.read(layout, out=local)
                     latencies.append(time.clock_gettime(time.CLOCK_MONOTONIC) - float(local[0]))

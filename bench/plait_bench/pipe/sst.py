@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-_PATIENCE = 60.0
+_STEP_TIMEOUT = 60.0  # seconds
 
 
 def has_sst() -> bool:
@@ -44,7 +44,7 @@ class Sst:
                 engine.BeginStep()
                 engine.Put(self._variable, self._array, adios2.Mode.Sync)
             else:
-                if engine.BeginStep(adios2.StepMode.Read, _PATIENCE) != adios2.StepStatus.OK:
+                if engine.BeginStep(adios2.StepMode.Read, _STEP_TIMEOUT) != adios2.StepStatus.OK:
                     raise OSError("SST has no more steps")
                 variable = self._io.InquireVariable("data")
                 variable.SetSelection([[0] * self._array.ndim, list(self._array.shape)])
@@ -56,6 +56,6 @@ class Sst:
         self._engine.Close()
 
 
-def goes_by_sst(orders: tuple[str, str], writers: int, readers: int) -> bool:
+def can_use_sst(orders: tuple[str, str], writers: int, readers: int) -> bool:
     """Return True if the serial wheels support the transfer: one writer, one reader, and the order C at both ends."""
     return (writers, readers) == (1, 1) and orders == ("C", "C")

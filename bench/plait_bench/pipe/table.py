@@ -39,14 +39,14 @@ def pipe_table(results: PipeResults) -> RenderableType:
         table.add_row(
             cell.name,
             f"{cell.writers} to {cell.readers}",
-            _rate(cell, max(cell.writers, cell.readers)),
-            _rate(cell, 1),
-            _time(cell, PIPE),
+            _format_rate(cell, max(cell.writers, cell.readers)),
+            _format_rate(cell, 1),
+            _format_time(cell, PIPE),
             Text(NOTHING if over is None else f"{over:.2f}"),
             Text(NOTHING if cell.share is None else f"{100 * cell.share:.0f} %"),
-            _times(cell, FILE),
-            _times(cell, MPI_IO),
-            _times(cell, SST),
+            _format_slowdown(cell, FILE),
+            _format_slowdown(cell, MPI_IO),
+            _format_slowdown(cell, SST),
             end_section=cell.name == CELLS[-1].name,
         )
     small: list[RenderableType] = [_small_table(results), Text()] if results.small else []
@@ -63,13 +63,13 @@ def _small_table(results: PipeResults) -> Table:
         openings = results.openings(steps.writers, steps.readers)
         table.add_row(
             f"{steps.writers} to {steps.readers}",
-            *(_at(times, share, 1e6) for times in (steps.halves, steps.paused) for share in (0.5, 0.9)),
-            *(_at(openings, share, 1e3) for share in (0.5, 1.0)),
+            *(_format_quantile(times, share, 1e6) for times in (steps.halves, steps.paused) for share in (0.5, 0.9)),
+            *(_format_quantile(openings, share, 1e3) for share in (0.5, 1.0)),
         )
     return table
 
 
-def _at(times: list[float], share: float, scale: float) -> Text:
+def _format_quantile(times: list[float], share: float, scale: float) -> Text:
     """Return the quantile `share` of the times, multiplied by `scale`."""
     if not times:
         return Text(NOTHING)
@@ -82,21 +82,21 @@ def _header(results: PipeResults) -> Text:
     return Text(f"{machine_line(machine)}\n{machine.get('MPI', 'MPI')}; {version_line(machine)}")
 
 
-def _rate(cell: PipeCell, ranks: int) -> Text:
+def _format_rate(cell: PipeCell, ranks: int) -> Text:
     return Text(NOTHING if cell.rate is None else three_digits(cell.rate / ranks / 1e6))
 
 
-def _time(cell: PipeCell, way: str) -> Text:
-    if way in cell.wrong:
+def _format_time(cell: PipeCell, transfer: str) -> Text:
+    if transfer in cell.wrong:
         return Text("wrong", style="bold red")
-    seconds = cell.median(way)
+    seconds = cell.median(transfer)
     return Text(NOTHING if seconds is None else milliseconds(seconds))
 
 
-def _times(cell: PipeCell, way: str) -> Text:
-    """Return the factor by which the same transfer takes longer in another way."""
-    pipe_time, other_time = cell.median(), cell.median(way)
-    if way in cell.wrong:
+def _format_slowdown(cell: PipeCell, transfer: str) -> Text:
+    """Return the factor by which another transfer of the same array takes longer than the pipe."""
+    pipe_time, other_time = cell.median(), cell.median(transfer)
+    if transfer in cell.wrong:
         return Text("wrong", style="bold red")
     return Text(NOTHING if not pipe_time or not other_time else factor(other_time / pipe_time))
 
@@ -116,7 +116,7 @@ def _make_notes(results: PipeResults) -> Text:
     ]
     return notes(
         lines,
-        [f"{name}, {way}" for name, way in results.find_wrong_data()],
+        [f"{name}, {transfer}" for name, transfer in results.find_wrong_data()],
         "Every byte of the first round was checked.",
     )
 

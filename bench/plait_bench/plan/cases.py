@@ -59,11 +59,11 @@ def pieces_of_period(cyclic: tuple[Cyclic, Cyclic], rank: int) -> tuple[int, int
     source, target = cyclic
     stride = source.block * source.ranks
     period = math.lcm(stride, target.block * target.ranks)
-    # The boundaries are the multiples of target.block. Modulo the stride they are the multiples of g, each of which
-    # occurs equally often in a period.
-    g = math.gcd(target.block, stride)
-    inside = sum(1 for phase in range(1, source.block) if (phase + rank * source.block) % g == 0)
-    return period, period // stride + period // target.block * inside // (stride // g)
+    # The boundaries are the multiples of target.block. Modulo the stride they are the multiples of the greatest common
+    # divisor of both, each of which occurs equally often in a period.
+    divisor = math.gcd(target.block, stride)
+    boundaries_inside_block = sum(1 for phase in range(1, source.block) if (phase + rank * source.block) % divisor == 0)
+    return period, period // stride + period // target.block * boundaries_inside_block // (stride // divisor)
 
 
 def cases(quick: bool) -> list[PlanCase]:

@@ -25,18 +25,18 @@ def draw_plan_chart(results: PlanResults, path: Path) -> None:
     """
     figure = new_figure(15, 12.5)
     (extent, ranks), (coprime, features) = figure.subplots(2, 2)
-    _draw_extent(extent, _members(results, "extent"))
-    _draw_counts(ranks, _members(results, "ranks"), "message")
-    _draw_counts(coprime, _members(results, "coprime"), "piece")
-    _draw_series(features, _members(results, "features"))
-    _finish(features, _ELEMENTS)
+    _draw_extent(extent, _select_group(results, "extent"))
+    _draw_counts(ranks, _select_group(results, "ranks"), "message")
+    _draw_counts(coprime, _select_group(results, "coprime"), "piece")
+    _draw_series(features, _select_group(results, "features"))
+    _finish_axis(features, _ELEMENTS)
     features.set_title("Copies, halos, alignment, nested, irregular", fontsize=13, loc="left")
     figure.suptitle("Planning: one rank's messages", fontsize=16)
     figure.supxlabel(plan_header(results).plain, fontsize=9, color="#444444")
     save(figure, path)
 
 
-def _members(results: PlanResults, group: Group) -> list[PlanResult]:
+def _select_group(results: PlanResults, group: Group) -> list[PlanResult]:
     return [result for result in results.results if result.case.group == group]
 
 
@@ -57,7 +57,7 @@ def _draw_extent(axis: Axes, results: list[PlanResult]) -> None:
             points = [(x, seconds * 1e6) for x, seconds in points if seconds is not None]
             label = f"{parts}, NumPy" if number == 0 else None
             axis.plot(*zip(*points, strict=True), line, color=line_style(number)["color"], linewidth=1.4, label=label)
-    _finish(axis, _ELEMENTS, "upper right")
+    _finish_axis(axis, _ELEMENTS, "upper right")
     axis.set_title("The array grows", fontsize=13, loc="left")
 
 
@@ -80,11 +80,11 @@ def _draw_counts(axis: Axes, results: list[PlanResult], unit: Literal["message",
     guide = [_GUIDE * 1e6, max_count * _GUIDE * 1e6]
     axis.plot([1, max_count], guide, ":", color="#777777", label=f"1 µs per {unit}")
     title = "The ranks grow; N = 10¹²" if unit == "message" else "Coprime blocks and grids; N = 10⁴ to 10¹⁵"
-    _finish(axis, f"{unit}s of the rank")
+    _finish_axis(axis, f"{unit}s of the rank")
     axis.set_title(title, fontsize=13, loc="left")
 
 
-def _finish(axis: Axes, label: str, legend: Literal["upper left", "upper right"] = "upper left") -> None:
+def _finish_axis(axis: Axes, label: str, legend: Literal["upper left", "upper right"] = "upper left") -> None:
     axis.set_xscale("log")
     axis.set_yscale("log")
     low, high = axis.get_ylim()

@@ -16,7 +16,7 @@ from typing import Any
 import plait
 from plait_bench.machine import describe_machine
 from plait_bench.plan.cases import PlanCase, cases, pieces_of_period
-from plait_bench.plan.naive import by_blocks, by_elements
+from plait_bench.plan.naive import enumerate_blocks, enumerate_elements
 from plait_bench.steps import Progress
 
 _MIN_BATCH_SECONDS = 1e-3  # minimum duration of a sample, which consists of several calls, in seconds
@@ -124,7 +124,7 @@ def plan(case: PlanCase, rounds: int) -> PlanResult:
     python_bytes, resident_bytes = _measure_memory(conversion, rank)
     samples = _take_samples(conversion, rank, rounds)
     messages = conversion.sends(rank)
-    naive = by_elements(case, rank) if case.naive else None
+    naive = enumerate_elements(case, rank) if case.naive else None
     exact = _is_correct(conversion, rank, messages)
     if naive is not None:
         exact = exact and naive[1] == {message.rank: (message.elements, message.runs) for message in messages}
@@ -140,7 +140,7 @@ def plan(case: PlanCase, rounds: int) -> PlanResult:
         resident_bytes=resident_bytes,
         exact=exact,
         by_elements=naive[0] if naive is not None else None,
-        by_blocks=by_blocks(case, rank) if case.naive else None,
+        by_blocks=enumerate_blocks(case, rank) if case.naive else None,
     )
 
 

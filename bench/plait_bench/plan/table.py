@@ -42,25 +42,28 @@ def by_series(results: list[PlanResult]) -> Iterator[tuple[str, list[PlanResult]
 
 def _group_table(group: Group, title: str, results: list[PlanResult]) -> Table:
     table = titled_table(title)
-    count_text = any(result.pieces is not None for result in results)
-    naive = any(result.case.naive for result in results)
+    has_pieces = any(result.pieces is not None for result in results)
+    has_naive = any(result.case.naive for result in results)
     table.add_column("Conversion", no_wrap=True)
-    names = ["P" if group in ("ranks", "pipe") else "N", "Messages", *(["Pieces"] if count_text else []), "Runs", "µs"]
-    names += ["µs/message", *(["µs/piece"] if count_text else []), "KiB"]
-    names += ["By block", "By element"] if naive else []
+    names = ["P" if group in ("ranks", "pipe") else "N", "Messages", *(["Pieces"] if has_pieces else []), "Runs", "µs"]
+    names += ["µs/message", *(["µs/piece"] if has_pieces else []), "KiB"]
+    names += ["By block", "By element"] if has_naive else []
     for name in names:
         table.add_column(name, justify="right", no_wrap=True, style="bold" if name == "µs" else "")
     for name, members in by_series(results):
         for number, result in enumerate(members):
             row = [name if number == 0 else "", power(result.case.at), f"{result.messages:,}"]
-            if count_text:
+            if has_pieces:
                 row.append(NOTHING if result.pieces is None else f"{result.pieces:,}")
             row += [power(result.runs), microseconds(result.seconds), _time_per_piece(result.seconds, result.messages)]
-            if count_text:
+            if has_pieces:
                 row.append(_time_per_piece(result.seconds, result.pieces))
             row.append(kibibytes(result.memory))
-            if naive:
-                row += [_relative(result.by_blocks, result.seconds), _relative(result.by_elements, result.seconds)]
+            if has_naive:
+                row += [
+                    _format_naive_time(result.by_blocks, result.seconds),
+                    _format_naive_time(result.by_elements, result.seconds),
+                ]
             table.add_row(*row, style="" if result.exact else "red", end_section=number == len(members) - 1)
     return table
 
@@ -69,7 +72,7 @@ def _time_per_piece(seconds: float, count: int | None) -> str:
     return f"{seconds * 1e6 / count:.2f}" if count else NOTHING
 
 
-def _relative(naive: float | None, seconds: float) -> str:
+def _format_naive_time(naive: float | None, seconds: float) -> str:
     return NOTHING if naive is None else f"{microseconds(naive)} ({factor(naive / seconds)})"
 
 
@@ -78,6 +81,7 @@ def _growth_lines(group: Group, results: list[PlanResult]) -> Iterator[str]:
     for name, members in by_series(results):
         times = [result.seconds for result in members]
         if group in ("extent", "features"):
+            # Small arrays have fewer messages; only results with all messages can be compared.
             full = [result for result in members if result.messages == members[-1].messages]
             spread = max(result.best for result in full) / min(result.best for result in full)
             yield (
@@ -85,10 +89,10 @@ def _growth_lines(group: Group, results: list[PlanResult]) -> Iterator[str]:
                 f"{power(full[-1].case.at)}"
             )
         elif group == "ranks":
-            each = [result.seconds / result.messages for result in members if result.messages]
+            times_per_message = [result.seconds / result.messages for result in members if result.messages]
             yield (
                 f"{name}: {microseconds(times[-1])} µs on {power(members[-1].case.at)} ranks, "
-                f"{microseconds(min(each))} to {microseconds(max(each))} µs a message"
+                f"{microseconds(min(times_per_message))} to {microseconds(max(times_per_message))} µs a message"
             )
 
 

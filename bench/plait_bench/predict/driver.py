@@ -102,10 +102,10 @@ def on_other_disk(machine: simulate.Machine, known: Limits, other: Limits) -> si
         factors |= {"read_requests": request_factor, "write_requests": request_factor}
     else:
         factors |= {"read_latency": 1 / request_factor, "write_latency": 1 / request_factor}
-    counts = ("read_requests", "write_requests")
+    integers = ("read_requests", "write_requests")
     scaled = {name: machine.get("device", name) * factor for name, factor in factors.items()}
     return machine.changed(
-        "device", **{name: max(round(value), 1) if name in counts else value for name, value in scaled.items()}
+        "device", **{name: max(round(value), 1) if name in integers else value for name, value in scaled.items()}
     )
 
 
@@ -123,11 +123,11 @@ def run_predict(settings: PredictSettings, progress: Progress = lambda text, sha
         folder = Path(name)
         results = PredictResults(describe_machine(folder), asdict(settings))
         with LimitedDisk(folder, _DISK_BYTES) as disk:
-            bench = _Bench(settings, folder, disk, Steps(progress, _count_steps(settings)))
-            bench.steps.report("making the programs' files")
+            experiment = _Experiment(settings, folder, disk, Steps(progress, _count_steps(settings)))
+            experiment.steps.report("making the programs' files")
             prepare(disk.folder)
-            bench.calibrate(results)
-            results.runs = list(bench.runs(simulate.parse(results.machine_file)))
+            experiment.calibrate(results)
+            results.runs = list(experiment.runs(simulate.parse(results.machine_file)))
     return results
 
 
@@ -136,8 +136,8 @@ def _count_steps(settings: PredictSettings) -> int:
 
 
 @dataclass
-class _Bench:
-    """The common state of the phases."""
+class _Experiment:
+    """One run of the benchmark: calibrates the disk, and then measures and predicts the programs."""
 
     settings: PredictSettings
     folder: Path

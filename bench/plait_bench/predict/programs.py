@@ -11,6 +11,7 @@ from pathlib import Path
 
 MIB = 1 << 20
 PIECE = 64 << 10
+"""Bytes of a piece that the reader reads."""
 WRITTEN = 48
 """MiB that the writer writes."""
 READ_FILE = 48
@@ -18,9 +19,11 @@ READ_FILE = 48
 PIECES = 800
 """Number of pieces that the reader reads."""
 PANELS = 8
+"""Number of panels of the solver's matrix."""
 PANEL = 2
 """MiB of a panel of the solver's matrix."""
 ARRAYS = 10
+"""Number of arrays that the two ranks read."""
 ARRAY_SHAPE = (1024, 1024)
 """Shape of the arrays of doubles: 8 MiB each."""
 

@@ -19,13 +19,13 @@ def predict_table(results: PredictResults) -> RenderableType:
     table.add_column("Disk")
     for title in ("Measured", "Replayed", "Predicted", "Error"):
         table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "Error" else "")
-    program = ""
+    previous_program = ""
     for run in results.runs:
-        middle = [three_digits(statistics.median(each)) for each in (run.measured, run.replayed, run.predicted)]
+        medians = [three_digits(statistics.median(times)) for times in (run.measured, run.replayed, run.predicted)]
         error = Text(f"{100 * run.error:+.1f} %", style="green" if run.holds else "red")
         disk = f"{run.limits}{' (calibrated)' if run.known else ''}"
-        table.add_row("" if run.program == program else run.program, disk, *middle, error)
-        program = run.program
+        table.add_row("" if run.program == previous_program else run.program, disk, *medians, error)
+        previous_program = run.program
     others = [run for run in results.runs if not run.known]
     correct = sum(run.holds for run in others)
     header = f"{machine_line(machine)}\ndisk on {machine['file system']}; {version_line(machine)}\n"

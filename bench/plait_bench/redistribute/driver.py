@@ -42,27 +42,27 @@ class RedistributeCell:
     name: str
     layouts: list[str] = field(default_factory=list)
     samples: dict[str, list[float]] = field(default_factory=dict)
-    """Way → one time per round."""
+    """Method → one time per round."""
     over: float | None = None
     """The time limit, if MPI_Alltoallw exceeded it."""
     wrong: list[str] = field(default_factory=list)
-    """Ways with wrong data."""
+    """Methods with wrong data."""
 
-    def median(self, way: str) -> float | None:
-        """Return the median of the rounds, or None if the way was not measured."""
-        times = self.samples.get(way)
+    def median(self, method: str) -> float | None:
+        """Return the median of the rounds, or None if the method was not measured."""
+        times = self.samples.get(method)
         return statistics.median(times) if times else None
 
     @property
     def bound(self) -> float | None:
         """The time of copying the same bytes once."""
-        times = [time for way in (PLAIN, PAST) if (time := self.median(way))]
+        times = [time for method in (PLAIN, PAST) if (time := self.median(method))]
         return min(times, default=None)
 
-    def share(self, way: str = SHARED) -> float | None:
-        """Return a way's speed as a fraction of the bound's; None if it was not measured or its data was wrong."""
-        bound, time = self.bound, self.median(way)
-        return bound / time if bound and time and way not in self.wrong else None
+    def share(self, method: str = SHARED) -> float | None:
+        """Return a method's speed as a fraction of the bound's; None if it was not measured or its data was wrong."""
+        bound, time = self.bound, self.median(method)
+        return bound / time if bound and time and method not in self.wrong else None
 
     @property
     def speed_up(self) -> float | None:
@@ -82,8 +82,8 @@ class RedistributeResults:
     cells: list[RedistributeCell]
 
     def find_wrong_data(self) -> list[tuple[str, str]]:
-        """Return each cell and way with wrong data."""
-        return [(cell.name, way) for cell in self.cells for way in cell.wrong]
+        """Return each cell and method with wrong data."""
+        return [(cell.name, method) for cell in self.cells for method in cell.wrong]
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
@@ -96,7 +96,7 @@ def _to_json(cell: RedistributeCell) -> dict[str, Any]:
         "source": cell.layouts[0],
         "target": cell.layouts[1],
         "seconds": cell.samples,
-        "medians": {way: cell.median(way) for way in cell.samples},
+        "medians": {method: cell.median(method) for method in cell.samples},
         "bound": cell.bound,
         "share": cell.share(),
         "share_private": cell.share(PRIVATE),
@@ -138,7 +138,7 @@ class _Run:
     def run(self) -> None:
         """Fill the results."""
         Trials(
-            start=lambda tried: self._start(True, tried),
+            start=lambda tried: self._start(tried, trial=True),
             find_trial=lambda event: str(event["cell"]),
             describe=lambda name: f"MPI_Alltoallw, {name}",
             record_result=self._record_trial,
@@ -146,8 +146,10 @@ class _Run:
         ).run(len(self._cells), self._steps)
         self._measure()
 
-    def _start(self, trial: bool, skip: list[str]) -> RankProgram:
-        limit = (REPORT_TIMEOUT + self._settings.cut) * (len(CELLS) * (1 if trial else self._settings.rounds + 1) + 1)
+    def _start(self, skip: list[str], *, trial: bool) -> RankProgram:
+        """Start ranks that try or measure the cells, without MPI_Alltoallw in the cells of `skip`."""
+        rounds = 1 if trial else self._settings.rounds + 1
+        limit = (REPORT_TIMEOUT + self._settings.cut) * (len(CELLS) * rounds + 1)
         job = RedistributeJob(self._settings.size, self._settings.rounds, list(self._cells), trial, skip, limit)
         path = self._folder / "job.json"
         job.save(path)
@@ -159,7 +161,7 @@ class _Run:
 
     def _measure(self) -> None:
         skip = [cell.name for cell in self._cells.values() if cell.over is not None]
-        with self._start(False, skip) as ranks:
+        with self._start(skip, trial=False) as ranks:
             for event in ranks.events(REPORT_TIMEOUT + self._settings.cut):
                 if event["event"] == "hello":
                     self._results.machine["MPI"] = shorten_library(event["mpi"])

@@ -47,23 +47,23 @@ def _grid(dist: tuple[str, str], column: bool, ranks: int) -> tuple[int, ...]:
     return (ranks, 1) if column else near_square(ranks)
 
 
-def _same(text: str) -> tuple[str, str]:
+def _both(text: str) -> tuple[str, str]:
     return text, text
 
 
 CELLS = (
-    Cell("cyclic(64) to itself", _same("cyclic(64)"), _same("cyclic(64)")),
-    Cell("cyclic(36) to cyclic(128)", _same("cyclic(36)"), _same("cyclic(128)")),
-    Cell("cyclic(8) to cyclic(128), square to column", _same("cyclic(8)"), _same("cyclic(128)"), target_column=True),
-    Cell("cyclic(1) to cyclic(128)", _same("cyclic"), _same("cyclic(128)")),
-    Cell("cyclic(1500) to cyclic(64)", _same("cyclic(1500)"), _same("cyclic(64)")),
+    Cell("cyclic(64) to itself", _both("cyclic(64)"), _both("cyclic(64)")),
+    Cell("cyclic(36) to cyclic(128)", _both("cyclic(36)"), _both("cyclic(128)")),
+    Cell("cyclic(8) to cyclic(128), square to column", _both("cyclic(8)"), _both("cyclic(128)"), target_column=True),
+    Cell("cyclic(1) to cyclic(128)", _both("cyclic"), _both("cyclic(128)")),
+    Cell("cyclic(1500) to cyclic(64)", _both("cyclic(1500)"), _both("cyclic(64)")),
     Cell("C order to F order", ("block", "*"), ("block", "*"), orders=("C", "F")),
     Cell("rows to columns", ("block", "*"), ("*", "block")),
     Cell("block to cyclic rows", ("block", "*"), ("cyclic", "*")),
 )
 
 
-def by_name(name: str) -> Cell:
+def find_cell(name: str) -> Cell:
     """Return the cell with a name."""
     return next(cell for cell in CELLS if cell.name == name)
 

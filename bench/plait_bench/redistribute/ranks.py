@@ -12,30 +12,41 @@ from mpi4py import MPI
 import plait
 from plait_bench.alltoallw import Alltoallw
 from plait_bench.ranks import Ranks, run_job
-from plait_bench.redistribute.job import ALLTOALLW, CALL, PAST, PLAIN, PRIVATE, SHARED, Cell, RedistributeJob, by_name
+from plait_bench.redistribute.job import (
+    ALLTOALLW,
+    CALL,
+    METHODS,
+    PAST,
+    PLAIN,
+    PRIVATE,
+    SHARED,
+    Cell,
+    RedistributeJob,
+    find_cell,
+)
 
-_POISON = -1.0
+_POISON = -1.0  # the value that fills target arrays before checked runs
 
 
 class _CellRun:
     """One cell on one rank: its arrays, plan and MPI types, which all rounds use."""
 
-    def __init__(self, comm: MPI.Intracomm, cell: Cell, extent: int, ways: list[str]) -> None:
+    def __init__(self, comm: MPI.Intracomm, cell: Cell, extent: int, methods: list[str]) -> None:
         self._comm = comm
         self._extent = extent
         self.source, self.target = cell.layouts(extent, comm.size)
         self._cleanup = ExitStack()
         self._plan = self._cleanup.enter_context(plait.Redistribution(self.source, self.target, "f8", comm))
-        # All ways but PRIVATE and CALL use the shared arrays, MPI included: to MPI they are ordinary memory.
+        # All methods but PRIVATE and CALL use the shared arrays, MPI included: to MPI they are ordinary memory.
         self._shared = (self._plan.source, self._plan.target)
         self._private: tuple[npt.NDArray[Any], npt.NDArray[Any]] | None = None
-        if PRIVATE in ways:
+        if PRIVATE in methods:
             pair = [np.empty_like(array) for array in self._shared]
             self._private = pair[0], pair[1]
             self._private[0][...] = 0
-        self._called: npt.NDArray[Any] | None = None
+        self._call_result: npt.NDArray[Any] | None = None
         self._types: Alltoallw | None = None
-        if ALLTOALLW in ways:
+        if ALLTOALLW in methods:
             self._types = Alltoallw(comm, self.source, self.target)
             self._cleanup.callback(self._types.free)
         self._expected = self._values(self.target)
@@ -46,29 +57,29 @@ class _CellRun:
         rows, columns = layout.indices(self._comm.rank)
         return rows[:, np.newaxis] * float(self._extent) + columns[np.newaxis, :]
 
-    def prepare(self, way: str, check: bool) -> None:
+    def prepare(self, method: str, *, check: bool) -> None:
         """Overwrite the target if the result will be checked, so that old data cannot pass the check."""
-        self._called = None
-        if check and way != CALL:
-            self._arrays(way)[1].fill(_POISON)
+        self._call_result = None
+        if check and method != CALL:
+            self._arrays(method)[1].fill(_POISON)
         self._comm.Barrier()
 
-    def _arrays(self, way: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        if way in (PRIVATE, CALL):
+    def _arrays(self, method: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        if method in (PRIVATE, CALL):
             assert self._private is not None
             return self._private
         return self._shared
 
-    def run(self, way: str) -> None:
+    def run(self, method: str) -> None:
         """Redistribute once, together with all other ranks."""
-        source, target = self._arrays(way)
-        if way == SHARED:
+        source, target = self._arrays(method)
+        if method == SHARED:
             self._plan.run()
-        elif way == PRIVATE:
+        elif method == PRIVATE:
             self._plan.run(source, target)
-        elif way == CALL:
-            self._called = plait.redistribute(source, self.source, self.target, self._comm)
-        elif way == ALLTOALLW:
+        elif method == CALL:
+            self._call_result = plait.redistribute(source, self.source, self.target, self._comm)
+        elif method == ALLTOALLW:
             assert self._types is not None
             self._types.run(source, target)
         else:
@@ -78,12 +89,12 @@ class _CellRun:
                 target.__array_interface__["data"][0],
                 source.__array_interface__["data"][0],
                 size * 8,
-                way == PAST,
+                method == PAST,
             )
 
-    def correct(self, way: str) -> bool:
+    def is_correct(self, method: str) -> bool:
         """Return True if this rank has the expected data in every byte."""
-        result = self._called if way == CALL and self._called is not None else self._arrays(way)[1]
+        result = self._call_result if method == CALL and self._call_result is not None else self._arrays(method)[1]
         return bool(np.array_equal(result.view(np.uint64), np.asarray(self._expected).view(np.uint64)))
 
     def __enter__(self) -> _CellRun:
@@ -105,39 +116,40 @@ class _Ranks(Ranks):
         self._report_hello()
         for name in self._job.cells:
             if self._job.trial:
-                self._try_cell(by_name(name))
+                self._try_cell(find_cell(name))
             else:
-                self._measure_cell(by_name(name))
+                self._measure_cell(find_cell(name))
 
     def _try_cell(self, cell: Cell) -> None:
+        """Run MPI_Alltoallw once; report the start and the end to the driver, which aborts it if it takes too long."""
         if cell.name in self._job.skip:
             return
-        with _CellRun(self._comm, cell, self._job.extent, [ALLTOALLW]) as ready:
-            ready.prepare(ALLTOALLW, True)
+        with _CellRun(self._comm, cell, self._job.extent, [ALLTOALLW]) as cell_run:
+            cell_run.prepare(ALLTOALLW, check=True)
             self._report("start", cell=cell.name)
-            seconds = self._measure_span(lambda: ready.run(ALLTOALLW))
-            correct = self._is_true_on_all(ready.correct(ALLTOALLW))
+            seconds = self._measure_span(lambda: cell_run.run(ALLTOALLW))
+            correct = self._is_true_on_all(cell_run.is_correct(ALLTOALLW))
         self._report("done", cell=cell.name, seconds=seconds, correct=correct)
 
     def _measure_cell(self, cell: Cell) -> None:
-        """Measure all ways round by round; every other round runs them in reverse."""
-        ways = [SHARED, PRIVATE, CALL, PLAIN, PAST, ALLTOALLW]
+        """Measure all methods round by round; every other round runs them in reverse."""
+        methods = list(METHODS)
         if cell.name in self._job.skip:
-            ways.remove(ALLTOALLW)
-        samples: dict[str, list[float]] = {way: [] for way in ways}
+            methods.remove(ALLTOALLW)
+        samples: dict[str, list[float]] = {method: [] for method in methods}
         wrong: set[str] = set()
-        with _CellRun(self._comm, cell, self._job.extent, ways) as ready:
+        with _CellRun(self._comm, cell, self._job.extent, methods) as cell_run:
             for number in range(-1, self._job.rounds):  # round -1 warms up, is checked and is not counted
-                for way in ways if number % 2 == 0 else ways[::-1]:
-                    checked = number < 0 and way not in (PLAIN, PAST)
-                    ready.prepare(way, checked)
-                    seconds = self._measure_span(lambda way=way: ready.run(way))  # type: ignore[misc]
-                    if checked and not self._is_true_on_all(ready.correct(way)):
-                        wrong.add(way)
+                for method in methods if number % 2 == 0 else methods[::-1]:
+                    checked = number < 0 and method not in (PLAIN, PAST)
+                    cell_run.prepare(method, check=checked)
+                    seconds = self._measure_span(lambda method=method: cell_run.run(method))  # type: ignore[misc]
+                    if checked and not self._is_true_on_all(cell_run.is_correct(method)):
+                        wrong.add(method)
                     if number >= 0:
-                        samples[way].append(seconds)
+                        samples[method].append(seconds)
                 self._report("round", cell=cell.name, round=number)
-            layouts = [str(ready.source), str(ready.target)]
+            layouts = [str(cell_run.source), str(cell_run.target)]
         self._report("cell", cell=cell.name, layouts=layouts, samples=samples, wrong=sorted(wrong))
 
 

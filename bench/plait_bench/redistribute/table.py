@@ -28,7 +28,7 @@ def redistribute_table(results: RedistributeResults) -> RenderableType:
     for cell in results.cells:
         table.add_row(
             cell.name,
-            *(_time(cell, way) for way in (SHARED, PRIVATE, CALL)),
+            *(_time(cell, method) for method in (SHARED, PRIVATE, CALL)),
             _format_time(cell.bound),
             _share(cell),
             _baseline(cell),
@@ -49,10 +49,10 @@ def _format_time(seconds: float | None) -> Text:
     return Text(NOTHING, style="dim") if seconds is None else Text(milliseconds(seconds))
 
 
-def _time(cell: RedistributeCell, way: str) -> Text:
-    if way in cell.wrong:
+def _time(cell: RedistributeCell, method: str) -> Text:
+    if method in cell.wrong:
         return Text("wrong", style="bold red")
-    return _format_time(cell.median(way))
+    return _format_time(cell.median(method))
 
 
 def _baseline(cell: RedistributeCell) -> Text:
@@ -83,7 +83,7 @@ def _make_notes(results: RedistributeResults) -> Text:
     ]
     return notes(
         lines,
-        [f"{name}, {way}" for name, way in results.find_wrong_data()],
+        [f"{name}, {method}" for name, method in results.find_wrong_data()],
         "Every byte of the first round was checked.",
     )
 

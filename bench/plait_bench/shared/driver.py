@@ -58,9 +58,9 @@ class SharedResults:
     settings: dict[str, Any]
     hosts: list[int] = field(default_factory=list)
     cells: dict[tuple[str, int], SharedCell] = field(default_factory=dict)
-    """Way and number of hosts → the measurements."""
+    """Location and number of hosts → the measurements."""
 
-    def linear(self, hosts: int, kind: str) -> float | None:
+    def linear_share(self, hosts: int, kind: str) -> float | None:
         """Return the rate of Shared Files relative to `hosts` times the rate of one host; None if that is unknown."""
         if 1 not in self.hosts:
             return None
@@ -73,10 +73,10 @@ class SharedResults:
             "settings": self.settings,
             "hosts": self.hosts,
             "cells": [
-                {"way": way, "hosts": hosts, **asdict(cell), "rates": {kind: cell.rate(kind) for kind in KINDS}}
-                for (way, hosts), cell in self.cells.items()
+                {"way": location, "hosts": hosts, **asdict(cell), "rates": {kind: cell.rate(kind) for kind in KINDS}}
+                for (location, hosts), cell in self.cells.items()
             ],
-            "linear": {kind: {str(hosts): self.linear(hosts, kind) for hosts in self.hosts} for kind in KINDS},
+            "linear": {kind: {str(hosts): self.linear_share(hosts, kind) for hosts in self.hosts} for kind in KINDS},
         }
 
 
@@ -115,11 +115,11 @@ def run_shared(settings: SharedSettings, progress: Progress = lambda text, share
                     results.hosts = event["numbers"]
                     steps = Steps(progress, len(results.hosts) * len(LOCATIONS) * settings.rounds)
                 elif event["event"] == "cell":
-                    way, hosts = event["way"], event["hosts"]
-                    cell = results.cells.setdefault((way, hosts), SharedCell(event["bytes"]))
+                    location, hosts = event["location"], event["hosts"]
+                    cell = results.cells.setdefault((location, hosts), SharedCell(event["bytes"]))
                     for kind in KINDS:
                         cell.seconds[kind].append(event["seconds"][kind])
-                    steps.complete(f"{way} on {hosts} hosts")
+                    steps.complete(f"{location} on {hosts} hosts")
         results.machine.update(describe_machine(Path(folder)), MPI=library)
     if len(results.cells) < len(results.hosts) * len(LOCATIONS) or not results.hosts:
         raise plait.Error("the ranks ended before they had measured everything")

@@ -67,8 +67,8 @@ class _RemoteFile:
         self._file.close()
 
 
-def open_measured(way: str, folder: Path, request: int, comm: MPI.Intracomm) -> MeasuredFile:
+def open_measured(location: str, folder: Path, request: int, comm: MPI.Intracomm) -> MeasuredFile:
     """Make the file in one of the LOCATIONS; the system removes it even if the program is killed.  Collective."""
-    name = comm.bcast(f"plait-shared-{os.getpid()}-{way}-{os.urandom(4).hex()}")
+    name = comm.bcast(f"plait-shared-{os.getpid()}-{location}-{os.urandom(4).hex()}")
     prefix = str(folder.resolve() / name)
-    return _StripedFile(prefix, request, comm) if way == SHARED else _RemoteFile(prefix, comm)
+    return _StripedFile(prefix, request, comm) if location == SHARED else _RemoteFile(prefix, comm)

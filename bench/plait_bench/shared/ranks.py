@@ -26,10 +26,10 @@ class _SharedRanks(Ranks):
         self._job = job
         self._folder = Path(job.folder)
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._host = self._number_hosts()
+        self._host = self._find_host_number()
         self._hosts = self._comm.allreduce(self._host, op=MPI.MAX) + 1
 
-    def _number_hosts(self) -> int:
+    def _find_host_number(self) -> int:
         """Return the number of this rank's host; hosts are numbered in the order of their first ranks."""
         size = int(os.environ.get("PLAIT_NODE_SIZE", "0"))
         node = self._comm.Split_type(MPI.COMM_TYPE_SHARED)
@@ -55,32 +55,33 @@ class _SharedRanks(Ranks):
         self._report("hosts", numbers=numbers, ranks=self._comm.size)
         for round_ in range(self._job.rounds):
             for hosts in numbers:
-                for way in LOCATIONS if round_ % 2 else reversed(LOCATIONS):
-                    self._measure(hosts, way)
+                for location in LOCATIONS if round_ % 2 else reversed(LOCATIONS):
+                    self._measure(hosts, location)
                     # Ranks of hosts that do not take part sleep here.
                     self._wait_asleep(self._comm)
 
-    def _measure(self, hosts: int, way: str) -> None:
-        part = self._comm.Split(0 if self._host < hosts else MPI.UNDEFINED, self._comm.rank)
-        if part == MPI.COMM_NULL:
+    def _measure(self, hosts: int, location: str) -> None:
+        """Write a new file and read it by the ranks of the first `hosts` hosts; the other ranks return at once."""
+        group = self._comm.Split(0 if self._host < hosts else MPI.UNDEFINED, self._comm.rank)
+        if group == MPI.COMM_NULL:
             return
-        comm = MPI.Intracomm(part)
-        neighbours = comm.allgather(self._host).count(self._host)
-        requests = self._job.bytes // neighbours // self._job.request
-        file = open_measured(way, self._folder, self._job.request, comm)
+        comm = MPI.Intracomm(group)
+        ranks_of_host = comm.allgather(self._host).count(self._host)
+        requests = self._job.bytes // ranks_of_host // self._job.request
+        file = open_measured(location, self._folder, self._job.request, comm)
         data = np.random.default_rng(comm.rank).integers(0, 256, (requests, self._job.request), "u1")
-        found = np.zeros_like(data)
-        times = {kind: self._move(comm, file, kind, rows) for kind, rows in ((WRITE, data), (READ, found))}
-        if not np.array_equal(found, data):
-            raise plait.Error(f"wrong data was read ({way}, {hosts} hosts)")
+        received = np.zeros_like(data)
+        times = {kind: self._transfer_rows(comm, file, kind, rows) for kind, rows in ((WRITE, data), (READ, received))}
+        if not np.array_equal(received, data):
+            raise plait.Error(f"wrong data was read ({location}, {hosts} hosts)")
         file.close()
         total = comm.allreduce(data.nbytes)
         comm.Free()
-        self._report("cell", hosts=hosts, way=way, bytes=total, seconds=times)
+        self._report("cell", hosts=hosts, location=location, bytes=total, seconds=times)
 
-    def _move(self, comm: MPI.Intracomm, file: MeasuredFile, kind: str, rows: npt.NDArray[np.uint8]) -> float:
+    def _transfer_rows(self, comm: MPI.Intracomm, file: MeasuredFile, kind: str, rows: npt.NDArray[np.uint8]) -> float:
         """Return the seconds in which all ranks read or write their rows, each of which is one request."""
-        base = comm.exscan(len(rows)) or 0
+        first_row = comm.exscan(len(rows)) or 0
         start = file.iwrite if kind == WRITE else file.iread
         drop_files(file.prefix)
         self._wait_asleep(comm)
@@ -91,7 +92,7 @@ class _SharedRanks(Ranks):
             row = (number + comm.rank) % len(rows)
             if len(in_flight) == self._job.ahead:
                 in_flight.popleft().wait()
-            in_flight.append(start((base + row) * self._job.request, rows[row]))
+            in_flight.append(start((first_row + row) * self._job.request, rows[row]))
         while in_flight:
             in_flight.popleft().wait()
         self._wait_asleep(comm)

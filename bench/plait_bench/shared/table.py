@@ -39,10 +39,10 @@ def _table(results: SharedResults) -> Table:
     for hosts in results.hosts:
         row = [str(hosts)]
         for kind in KINDS:
-            linear = results.linear(hosts, kind)
+            linear_share = results.linear_share(hosts, kind)
             row += [
                 rate(results.cells[SHARED, hosts].rate(kind)),
-                NOTHING if linear is None else f"{100 * linear:.0f} %",
+                NOTHING if linear_share is None else f"{100 * linear_share:.0f} %",
                 rate(results.cells[SERVED, hosts].rate(kind)),
             ]
         table.add_row(*row)
@@ -69,13 +69,13 @@ def draw_shared_chart(results: SharedResults, path: Path) -> None:
     figure = new_figure(11.0, 5.0)
     panels = figure.subplots(1, len(KINDS), squeeze=False, sharey=True)
     for axis, kind in zip(panels.flat, KINDS, strict=True):
-        for number, (way, title) in enumerate(_TITLES.items()):
-            rates = [results.cells[way, hosts].rate(kind) / 1e6 for hosts in results.hosts]
+        for number, (location, title) in enumerate(_TITLES.items()):
+            rates = [results.cells[location, hosts].rate(kind) / 1e6 for hosts in results.hosts]
             axis.plot(results.hosts, rates, label=title, linewidth=1.8, markersize=6, **line_style(number))
         if 1 in results.hosts:
             alone = results.cells[SHARED, 1].rate(kind) / 1e6
-            linear = [alone * hosts for hosts in results.hosts]
-            axis.plot(results.hosts, linear, label="linear", color="#999999", linewidth=1, linestyle=":")
+            linear_rates = [alone * hosts for hosts in results.hosts]
+            axis.plot(results.hosts, linear_rates, label="linear", color="#999999", linewidth=1, linestyle=":")
         axis.set_title(kind, fontsize=12, loc="left")
         axis.set_xlabel("hosts", fontsize=11)
         axis.set_xticks(results.hosts)

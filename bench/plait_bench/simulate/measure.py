@@ -19,16 +19,17 @@ from plait.trace import EVENT, Flag, Kind
 from plait_bench.machine import describe_machine
 from plait_bench.steps import Progress, Steps
 
-MIN = 5e6
+MIN_LRU_RATE = 5e6
 """The minimum rate of LRU: requests per second of processor time."""
+# Names of measurements of miss-ratio curves, and the arguments of miss_ratio_curve().
 CURVES: list[tuple[str, dict[str, Any]]] = [
     ("curve of LRU", {}),
     ("curve, 1 % of the blocks", {"rate": 0.01}),
     ("curve, 8192 blocks", {"samples": 8192}),
 ]
-_AT_ONCE = 1 << 20  # requests that are generated at a time
-_TRACED = 2_000_000  # maximum number of requests of the trace
-_BLOCK = 4096
+_BATCH_REQUESTS = 1 << 20  # requests that are generated at a time
+_MAX_TRACED = 2_000_000  # maximum number of requests of the trace
+_BLOCK_BYTES = 4096  # bytes of a block of the trace
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,10 @@ class SimulateSettings:
 
 @dataclass
 class Measurement:
-    """One way of counting. Samples are seconds of processor time, which other programs hardly affect."""
+    """One measured task, such as counting hits by one policy.
+
+    Samples are seconds of processor time, which other programs hardly affect.
+    """
 
     name: str
     requests: int
@@ -82,9 +86,9 @@ class SimulateResults:
         return statistics.median(self.reading.samples) / statistics.median(self.traced.samples)
 
     def bound(self) -> tuple[float, bool] | None:
-        """Return the rate of LRU, and True if it is at least MIN; None if LRU was not measured."""
+        """Return the rate of LRU, and True if it is at least MIN_LRU_RATE; None if LRU was not measured."""
         lru_rate = next((measurement.rate for measurement in self.policies if measurement.name == "lru"), None)
-        return None if lru_rate is None else (lru_rate, lru_rate >= MIN)
+        return None if lru_rate is None else (lru_rate, lru_rate >= MIN_LRU_RATE)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
@@ -106,13 +110,14 @@ class SimulateResults:
 def zipf_keys(settings: SimulateSettings) -> npt.NDArray[np.uint64]:
     """Return the blocks of all requests, drawn independently by Zipf's law; popular blocks are not adjacent."""
     rng = np.random.default_rng(settings.seed)
-    sums = np.cumsum(np.arange(1, settings.objects + 1, dtype=np.float64) ** -settings.skew)
-    sums /= sums[-1]
-    names = rng.permutation(settings.objects).astype(np.uint64)
+    cumulative_probabilities = np.cumsum(np.arange(1, settings.objects + 1, dtype=np.float64) ** -settings.skew)
+    cumulative_probabilities /= cumulative_probabilities[-1]
+    blocks_by_popularity = rng.permutation(settings.objects).astype(np.uint64)
     keys = np.empty(settings.requests, np.uint64)
-    for begin in range(0, settings.requests, _AT_ONCE):
-        part = keys[begin : begin + _AT_ONCE]
-        part[:] = names[np.searchsorted(sums, rng.random(len(part)), "right").clip(max=settings.objects - 1)]
+    for begin in range(0, settings.requests, _BATCH_REQUESTS):
+        part = keys[begin : begin + _BATCH_REQUESTS]
+        ranks = np.searchsorted(cumulative_probabilities, rng.random(len(part)), "right")
+        part[:] = blocks_by_popularity[ranks.clip(max=settings.objects - 1)]
     return keys
 
 
@@ -120,20 +125,20 @@ def _write_trace(path: Path, keys: npt.NDArray[np.uint64]) -> None:
     with plait.trace.create(path) as writer:
         writer.add_process(1)
         writer.add_file(1, 1, "blocks")
-        for begin in range(0, len(keys), _AT_ONCE):
-            part = keys[begin : begin + _AT_ONCE]
+        for begin in range(0, len(keys), _BATCH_REQUESTS):
+            part = keys[begin : begin + _BATCH_REQUESTS]
             events = np.zeros(len(part), EVENT)
             events["start"] = np.arange(begin, begin + len(part)) * 1000
             events["duration"] = events["cpu"] = -1
-            events["offset"] = part * _BLOCK
-            events["length"] = events["result"] = _BLOCK
+            events["offset"] = part * _BLOCK_BYTES
+            events["length"] = events["result"] = _BLOCK_BYTES
             events["process"] = events["thread"] = events["file"] = 1
             events["kind"] = Kind.READ
             events["flags"] = Flag.LOGICAL
             writer.write(events)
 
 
-def _read(path: Path) -> None:
+def _read_trace(path: Path) -> None:
     with plait.trace.open(path) as trace:
         for _ in trace:
             pass
@@ -147,7 +152,7 @@ def run_simulate(settings: SimulateSettings, progress: Progress = lambda text, s
     names = settings.policies or tuple(policy.name for policy in plait.simulate.policies())
     progress("drawing requests", 0)
     keys = zipf_keys(settings)
-    traced = keys[:_TRACED]
+    traced = keys[:_MAX_TRACED]
     with tempfile.TemporaryDirectory(prefix="plait-bench-") as folder:
         path = Path(folder, "requests.plait")
         _write_trace(path, traced)
@@ -179,9 +184,9 @@ def run_simulate(settings: SimulateSettings, progress: Progress = lambda text, s
                     measurement,
                     lambda: plait.simulate.miss_ratio_curve(keys, **options).miss_ratio(settings.cache),  # noqa: B023
                 )
-            measure(results.reading, lambda: _read(path))
+            measure(results.reading, lambda: _read_trace(path))
             measure(
                 results.traced,
-                lambda: plait.simulate.count(path, cache=settings.cache * _BLOCK, block=_BLOCK).miss_ratio,
+                lambda: plait.simulate.count(path, cache=settings.cache * _BLOCK_BYTES, block=_BLOCK_BYTES).miss_ratio,
             )
     return results

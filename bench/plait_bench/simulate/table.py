@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from plait_bench.simulate.measure import MIN, Measurement, SimulateResults
+from plait_bench.simulate.measure import MIN_LRU_RATE, Measurement, SimulateResults
 from plait_bench.text import NOTHING, machine_line, power, three_digits, titled_table, version_line
 
 
@@ -34,9 +34,10 @@ def simulate_table(results: SimulateResults) -> RenderableType:
     bound = results.bound()
     if bound is not None:
         rate, holds = bound
+        verdict = "holds" if holds else "fails"
         lines.append(
             Text(
-                f"{'holds' if holds else 'fails'}: lru {rate / 1e6:,.1f} million requests/s, at least {MIN / 1e6:,.0f}",
+                f"{verdict}: lru {rate / 1e6:,.1f} million requests/s, at least {MIN_LRU_RATE / 1e6:,.0f}",
                 style="green" if holds else "bold red",
             )
         )

@@ -1,4 +1,4 @@
-"""The driver of `plait bench small`: starts the ranks, one start for each number of them."""
+"""The driver of `plait bench small`: starts the rank program once for each number of ranks."""
 
 from __future__ import annotations
 
@@ -26,25 +26,26 @@ class SmallSettings:
     """Rows and columns of the squares of doubles."""
     rounds: int = 25
     sampling_seconds: float = 10.0
+    """Seconds after which a case gets no more rounds."""
     directory: str | None = None
 
 
 @dataclass
 class SmallResult:
-    """The result of one case: the samples of each way, in seconds until the last rank is done."""
+    """The result of one case: the samples of each method, in seconds until the last rank is done."""
 
     case: SmallCase
     samples: dict[str, list[float]]
     wrong: list[str] = field(default_factory=list)
 
-    def median(self, way: str) -> float:
-        """Return the median of a way."""
-        return statistics.median(self.samples[way])
+    def median(self, method: str) -> float:
+        """Return the median of a method."""
+        return statistics.median(self.samples[method])
 
-    def ratio(self, way: str) -> float:
-        """Return the time of Plait, as a multiple of that of another way: the median over the rounds."""
-        pairs = zip(self.samples[PLAIT], self.samples[way], strict=True)
-        return statistics.median(mine / others for mine, others in pairs)
+    def ratio(self, method: str) -> float:
+        """Return Plait's time divided by another method's time in the same round: the median over the rounds."""
+        pairs = zip(self.samples[PLAIT], self.samples[method], strict=True)
+        return statistics.median(plait_seconds / other_seconds for plait_seconds, other_seconds in pairs)
 
 
 @dataclass
@@ -56,8 +57,12 @@ class SmallResults:
     cases: list[SmallResult] = field(default_factory=list)
 
     def find_wrong_data(self) -> list[str]:
-        """Return the accesses that brought wrong data."""
-        return [f"{way}, {result.case.access} of {result.case.layout}" for result in self.cases for way in result.wrong]
+        """Return the accesses with wrong data."""
+        return [
+            f"{method}, {result.case.access} of {result.case.layout}"
+            for result in self.cases
+            for method in result.wrong
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
@@ -65,9 +70,9 @@ class SmallResults:
             {
                 **asdict(result.case),
                 "seconds": result.samples,
-                "median": {way: result.median(way) for way in result.samples},
+                "median": {method: result.median(method) for method in result.samples},
             }
-            | {"ratio": {way: result.ratio(way) for way in result.case.others}, "wrong": result.wrong}
+            | {"ratio": {method: result.ratio(method) for method in result.case.others}, "wrong": result.wrong}
             for result in self.cases
         ]
         return {"machine": self.machine, "settings": self.settings, "cases": cases}
@@ -94,11 +99,11 @@ def _run_ranks(
 ) -> None:
     """Measure the cases of one number of ranks."""
     path = Path(folder) / "job.json"
-    patience = REPORT_TIMEOUT + 4 * settings.sampling_seconds
-    SmallJob(cases, folder, settings.rounds, settings.sampling_seconds, patience * (len(cases) + 1)).save(path)
+    timeout = REPORT_TIMEOUT + 4 * settings.sampling_seconds
+    SmallJob(cases, folder, settings.rounds, settings.sampling_seconds, timeout * (len(cases) + 1)).save(path)
     measured = 0
     with RankProgram(cases[0].ranks, _MODULE, [str(path)]) as program:
-        for event in program.events(patience):
+        for event in program.events(timeout):
             if event["event"] == "hello":
                 results.machine["MPI"] = shorten_library(event["mpi"])
             elif event["event"] == "case":

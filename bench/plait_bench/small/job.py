@@ -7,7 +7,7 @@ from typing import Any
 
 from plait_bench.job import SavedJob
 
-# The ways to access a file.
+# The methods of access: Plait, and the libraries with which it is compared.
 PLAIT = "Plait"
 MPI_IO = "MPI-IO"
 RENAMED = "MPI-IO, renamed"
@@ -19,6 +19,7 @@ ZARR = "zarr-python"
 # The accesses.
 READ = "open, read, close"
 AGAIN = "read again"
+"""A further read of a file that stays open."""
 WRITE = "open, write, close"
 SYNCED = "open, write, sync, close"
 SLICE = "slice of a row"
@@ -36,11 +37,11 @@ class SmallCase:
     ranks: int
     dist: str = CONTIGUOUS
     file: str = "npy"
-    """npy, h5 (contiguous), gzip.h5, gzip.zarr; the last two are slices of compressed chunks."""
+    """The suffix of the file: npy, h5 (contiguous), gzip.h5 or gzip.zarr; the last two have compressed chunks."""
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The programs that Plait is compared with."""
+        """The methods with which Plait is compared."""
         if self.file == "gzip.zarr":
             return (ZARR,)
         if self.file != "npy":
@@ -72,22 +73,22 @@ class SmallJob(SavedJob):
     folder: str
     rounds: int
     sampling_seconds: float
-    """Seconds after which a case is given no more rounds."""
+    """Seconds after which a case gets no more rounds."""
     limit: float
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> SmallJob:
-        """Return the job of which these are the fields, as JSON holds them."""
+        """Return the job with these fields, which were read from JSON."""
         return cls(**{**fields, "cases": [SmallCase(**case) for case in fields["cases"]]})
 
 
 def make_cases(ranks: int, edges: tuple[int, ...]) -> list[SmallCase]:
-    """Return the cases of one number of ranks; slices are those of one process."""
-    found = []
+    """Return the cases of one number of ranks; slices are read by one process only."""
+    cases = []
     for edge in edges:
         for dist in (CONTIGUOUS, BLOCKS) if ranks > 1 else (CONTIGUOUS,):
-            found += [SmallCase(access, edge, ranks, dist) for access in (READ, AGAIN, WRITE, SYNCED)]
+            cases += [SmallCase(access, edge, ranks, dist) for access in (READ, AGAIN, WRITE, SYNCED)]
         if ranks == 1:
-            found += [SmallCase(access, edge, 1, CONTIGUOUS, "h5") for access in (READ, AGAIN)]
-            found += [SmallCase(SLICE, edge, 1, CONTIGUOUS, file) for file in ("npy", "h5", "gzip.h5", "gzip.zarr")]
-    return found
+            cases += [SmallCase(access, edge, 1, CONTIGUOUS, "h5") for access in (READ, AGAIN)]
+            cases += [SmallCase(SLICE, edge, 1, CONTIGUOUS, file) for file in ("npy", "h5", "gzip.h5", "gzip.zarr")]
+    return cases

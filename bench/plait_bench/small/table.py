@@ -11,7 +11,7 @@ from plait_bench.text import machine_line, microseconds, notes, titled_table, ve
 
 
 def small_table(results: SmallResults) -> RenderableType:
-    """Return everything for people: header, table, notes."""
+    """Return the results as header, table and notes."""
     table = titled_table("Accesses to small arrays, microseconds, median")
     for name in ("Ranks", "Doubles", "Layout", "File", "Access"):
         table.add_column(name, no_wrap=True)
@@ -20,7 +20,7 @@ def small_table(results: SmallResults) -> RenderableType:
     table.add_column("Plait / other", justify="right")
     for result in results.cases:
         case = result.case
-        others = "  ".join(f"{way} {microseconds(result.median(way))}" for way in case.others)
+        others = "  ".join(f"{method} {microseconds(result.median(method))}" for method in case.others)
         table.add_row(
             str(case.ranks),
             f"{case.edge} x {case.edge}",
@@ -44,4 +44,4 @@ def small_table(results: SmallResults) -> RenderableType:
 
 
 def _ratios(result: SmallResult) -> str:
-    return "  ".join(f"{result.ratio(way):.2f}" for way in result.case.others)
+    return "  ".join(f"{result.ratio(method):.2f}" for method in result.case.others)

@@ -1,7 +1,8 @@
 """The driver of `plait bench strategies`: starts the ranks and computes the cost of Plait's choices.
 
-A way is a strategy with its number of readers.  Plait's choice is also measured as one of the forced ways.  Both take
-the same time in theory, so their times are averaged; otherwise the noise between two equal ways would count as a loss.
+A variant is a strategy with its number of readers, such as `two-phase by 2`.  Plait's choice is also measured as one of
+the forced variants.  Both take the same time in theory, so their times are averaged; otherwise the noise between two
+equal variants would count as a loss.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from plait_bench.strategies.job import (
     grid_of_cases,
     select_evenly,
 )
-from plait_bench.strategies.verdict import NEAR, Verdict, find_best, judge_choice, relative_loss, repeats
+from plait_bench.strategies.verdict import NEAR, Verdict, find_best, judge_choice, reachable_share, relative_loss
 
 _MODULE = "plait_bench.strategies.ranks"
 _FIELDS = ("modelled", "chosen", "in_the_end", "samples", "first", "wrong")
@@ -62,26 +63,26 @@ class CaseResult:
 
     case: StrategyCase
     modelled: str = ""
-    """The way that the cost model chose for the first access."""
+    """The variant that the cost model chose for the first access."""
     chosen: str = ""
-    """The way that Plait chose after some accesses, by the cost model or by measured times."""
+    """The variant that Plait chose after some accesses, by the cost model or by measured times."""
     in_the_end: str = ""
-    """The way that Plait chose after all rounds."""
+    """The variant that Plait chose after all rounds."""
     samples: dict[str, list[float]] = field(default_factory=dict)
-    """Way → one time per round, without ways whose first try took far longer than that of another way."""
+    """Variant → one time per round, without variants whose first try took far longer than that of another variant."""
     first: dict[str, float] = field(default_factory=dict)
-    """Way → the time of the first try."""
+    """Variant → the time of the first try."""
     wrong: list[str] = field(default_factory=list)
-    """Ways with wrong data."""
+    """Variants with wrong data."""
 
     def forced_times(self) -> dict[str, list[float]]:
-        """Return the times of each forced way."""
-        return {way: times for way, times in self.samples.items() if way != CHOSEN}
+        """Return the times of each forced variant."""
+        return {variant: times for variant, times in self.samples.items() if variant != CHOSEN}
 
     def choice_times(self) -> list[float]:
         """Return the time of Plait's choice in each round.
 
-        If the choice did not change, it is averaged with the time of the same way when forced.
+        If the choice did not change, it is averaged with the time of the same variant when forced.
         """
         times = self.samples[CHOSEN]
         if self.chosen != self.in_the_end or self.chosen not in self.samples:
@@ -90,21 +91,21 @@ class CaseResult:
 
     @property
     def best(self) -> str:
-        """The way with the shortest time."""
+        """The variant with the shortest time."""
         return find_best(self.forced_times())
 
-    def median(self, way: str) -> float:
-        """Return the median time of a way; CHOSEN is the choice."""
-        return statistics.median(self.choice_times() if way == CHOSEN else self.samples[way])
+    def median(self, variant: str) -> float:
+        """Return the median time of a variant; CHOSEN is the choice."""
+        return statistics.median(self.choice_times() if variant == CHOSEN else self.samples[variant])
 
     @property
     def loss(self) -> float:
-        """The additional time of the choice, relative to the best way."""
+        """The additional time of the choice, relative to the best variant."""
         return relative_loss(self.choice_times(), self.forced_times())
 
     @property
     def model_loss(self) -> float:
-        """The additional time of the cost model's first choice, relative to the best way; infinite if not measured."""
+        """The additional time of the model's first choice, relative to the best variant; infinite if not measured."""
         return (
             relative_loss(self.samples[self.modelled], self.forced_times())
             if self.modelled in self.samples
@@ -113,7 +114,7 @@ class CaseResult:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict whether the choice is near the best way, as far as the noise permits one."""
+        """The verdict whether the choice is near the best variant, as far as the noise permits one."""
         return judge_choice(self.choice_times(), self.forced_times())
 
 
@@ -128,32 +129,33 @@ class StrategiesResults:
     """Number of cases that were left out, because their file could not be dropped from the page cache."""
 
     def find_wrong_data(self) -> list[tuple[str, str]]:
-        """Return each case and way with wrong data."""
-        return [(result.case.title, way) for result in self.cases for way in result.wrong]
+        """Return each case and variant with wrong data."""
+        return [(result.case.title, variant) for result in self.cases for variant in result.wrong]
 
     def _share_of_cases(self, predicate: Callable[[CaseResult], float]) -> float | None:
         return sum(predicate(result) for result in self.cases) / len(self.cases) if self.cases else None
 
     @property
-    def near(self) -> float | None:
-        """The share of cases in which the choice takes at most a tenth longer than the best way."""
+    def near_share(self) -> float | None:
+        """The share of cases in which the choice takes at most a tenth longer than the best variant."""
         return self._share_of_cases(lambda result: result.loss <= NEAR)
 
     @property
-    def near_by_model(self) -> float | None:
-        """The share of cases in which the cost model's first choice takes at most a tenth longer than the best way."""
+    def model_near_share(self) -> float | None:
+        """The share of cases in which the model's first choice takes at most a tenth longer than the best variant."""
         return self._share_of_cases(lambda result: result.model_loss <= NEAR)
 
     @property
-    def repeats(self) -> float | None:
-        """The share that the best possible choice reaches: the best way of one half of the rounds, judged by the other.
+    def reachable_share(self) -> float | None:
+        """The highest share that any choice can be expected to reach.
 
-        It is below 1 if noise makes different ways the best ones in the two halves.
+        The choice is the best variant of one half of the rounds, and the other half judges it. The share is below 1 if
+        noise makes different variants the best ones in the two halves.
         """
-        return self._share_of_cases(lambda result: repeats(result.forced_times()))
+        return self._share_of_cases(lambda result: reachable_share(result.forced_times()))
 
     def verdicts(self) -> dict[Verdict, int]:
-        """Return the number of cases by verdict: certainly near the best way, certainly far from it, or open."""
+        """Return the number of cases by verdict: certainly near the best variant, certainly far from it, or open."""
         counts: dict[Verdict, int] = {"near": 0, "open": 0, "far": 0}
         for result in self.cases:
             counts[result.verdict] += 1
@@ -172,7 +174,7 @@ class StrategiesResults:
                 "loss": result.loss,
                 "model_loss": result.model_loss if result.modelled in result.samples else None,
                 "verdict": result.verdict,
-                "medians": {way: result.median(way) for way in result.samples},
+                "medians": {variant: result.median(variant) for variant in result.samples},
                 "seconds": result.samples,
                 "first_seconds": result.first,
                 "wrong": result.wrong,
@@ -182,9 +184,9 @@ class StrategiesResults:
         return {
             "machine": self.machine,
             "settings": self.settings,
-            "within_a_tenth": self.near,
-            "within_a_tenth_by_model": self.near_by_model,
-            "within_a_tenth_by_other_half": self.repeats,
+            "within_a_tenth": self.near_share,
+            "within_a_tenth_by_model": self.model_near_share,
+            "within_a_tenth_by_other_half": self.reachable_share,
             "verdicts": self.verdicts(),
             "not_cold": self.not_cold,
             "cases": cases,
@@ -204,12 +206,16 @@ def run_strategies(settings: StrategiesSettings, progress: Progress = lambda tex
             return
         results.cases.append(CaseResult(case, **{name: event[name] for name in _FIELDS}))
 
-    results.machine = run_cases(settings, False, add_result, progress)
+    results.machine = run_cases(settings, add_result, progress, programs=False)
     return results
 
 
 def run_cases(
-    settings: StrategiesSettings, programs: bool, handle_case: Callable[[Event, StrategyCase], None], progress: Progress
+    settings: StrategiesSettings,
+    handle_case: Callable[[Event, StrategyCase], None],
+    progress: Progress,
+    *,
+    programs: bool,
 ) -> dict[str, str]:
     """Start the ranks, call `handle_case` for each measured case, and return a description of the machine.
 

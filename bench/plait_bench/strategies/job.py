@@ -13,7 +13,8 @@ from plait_bench.job import Operation, SavedJob
 
 Cache = Literal["cached", "cold"]
 
-# The measured ways.  `two-phase by 2` is two-phase access with 2 readers; `two-phase` lets Plait choose the number.
+# The measured variants: strategies with their number of readers.  `two-phase by 2` is two-phase access with 2 readers;
+# `two-phase` lets Plait choose the number.
 CHOSEN = "automatic"
 DIRECT = "direct"
 TWO_PHASE = "two-phase"
@@ -53,8 +54,8 @@ class StrategyCase:
         """Return the layout that is read or written."""
         return plait.Layout(self.shape, list(self.dist), grid=_grid(self.dist, self.ranks), order=self.order)
 
-    def ways(self) -> list[str]:
-        """Return Plait's own choice and all forced ways, several of which may have the same plan."""
+    def variants(self) -> list[str]:
+        """Return Plait's own choice and all forced variants, several of which may have the same plan."""
         readers = sorted({1, self.ranks // 2, self.ranks} - {0}) if self.ranks > 1 else []
         return [CHOSEN, DIRECT, TWO_PHASE, *(two_phase_name(count) for count in readers)]
 
@@ -72,18 +73,18 @@ class StrategyCase:
 
 
 def two_phase_name(readers: int) -> str:
-    """Return the way of two-phase access with `readers` readers."""
+    """Return the variant of two-phase access with `readers` readers."""
     return f"{TWO_PHASE} by {readers}"
 
 
-def open_keywords(way: str) -> dict[str, Any]:
-    """Return the arguments of `plait.open` that select a way."""
-    strategy, _, readers = way.partition(" by ")
+def open_keywords(variant: str) -> dict[str, Any]:
+    """Return the arguments of `plait.open` that select a variant."""
+    strategy, _, readers = variant.partition(" by ")
     return {"strategy": strategy, "readers": int(readers) if readers else 0}
 
 
 def parse_plan(plan: str) -> str:
-    """Return the way that the text of a plan states: the strategy, and for two-phase access the number of readers."""
+    """Return the variant in the text of a plan: the strategy, and for two-phase access the number of readers."""
     strategy = re.search(r"^strategy\s+([\w-]+)", plan, re.MULTILINE)
     if strategy is None:
         raise plait.Error(f"no line of this plan names its strategy:\n{plan}")

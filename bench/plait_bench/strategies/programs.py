@@ -23,23 +23,24 @@ class ProgramsResult:
 
     case: StrategyCase
     modelled: str
-    """The way that Plait chose for the first access."""
+    """The variant that Plait chose for the first access."""
     seconds: dict[str, list[list[float]]]
-    """Way → for each round, the times of the numbers of accesses in ACCESSES."""
+    """Variant → for each round, the times of the numbers of accesses in ACCESSES."""
 
     def ratio(self, number: int) -> float:
-        """Return the time of Plait's choice divided by that of the best way, for ACCESSES[number] accesses.
+        """Return the time of Plait's choice divided by that of the best variant, for ACCESSES[number] accesses.
 
-        One half of the rounds selects the best way, and the other half measures it, and vice versa: the minimum of
+        One half of the rounds selects the best variant, and the other half measures it, and vice versa: the minimum of
         noisy times in the same rounds would be too small.
         """
-        times = {way: [program[number] for program in rounds] for way, rounds in self.seconds.items()}
+        times = {variant: [program[number] for program in rounds] for variant, rounds in self.seconds.items()}
         chosen = times.pop(CHOSEN)
         halves = (slice(0, None, 2), slice(1, None, 2)) if len(chosen) > 1 else (slice(None), slice(None))
         ratios = []
         for selecting, measuring in (halves, halves[::-1]):
             best = times[find_best(times, selecting)]
-            ratios.append(statistics.median(a / b for a, b in zip(chosen[measuring], best[measuring], strict=True)))
+            pairs = zip(chosen[measuring], best[measuring], strict=True)
+            ratios.append(statistics.median(chosen_seconds / best_seconds for chosen_seconds, best_seconds in pairs))
         return statistics.fmean(ratios)
 
 
@@ -50,11 +51,11 @@ class ProgramsResults:
     machine: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     cases: list[ProgramsResult] = field(default_factory=list)
-    bad: list[tuple[str, str]] = field(default_factory=list)
+    wrong_data: list[tuple[str, str]] = field(default_factory=list)
 
     def find_wrong_data(self) -> list[tuple[str, str]]:
-        """Return each case and way with wrong data."""
-        return self.bad
+        """Return each case and variant with wrong data."""
+        return self.wrong_data
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
@@ -76,9 +77,9 @@ def run_programs(settings: StrategiesSettings, progress: Progress = lambda text,
 
     def add_result(event: Event, case: StrategyCase) -> None:
         results.cases.append(ProgramsResult(case, event["modelled"], event["programs"]))
-        results.bad += [(case.title, way) for way in event["wrong"]]
+        results.wrong_data += [(case.title, variant) for variant in event["wrong"]]
 
-    results.machine = run_cases(settings, True, add_result, progress)
+    results.machine = run_cases(settings, add_result, progress, programs=True)
     return results
 
 
@@ -103,5 +104,5 @@ def programs_table(results: ProgramsResults) -> RenderableType:
         "The best strategy is selected in the other half of the rounds; it is forced from the first access on.",
         f"Constants of the cost model: {machine.get('constants', 'built in')}.",
     ]
-    return Group(header, Text(), table, notes(lines, [f"{name}, {way}" for name, way in results.bad],
+    return Group(header, Text(), table, notes(lines, [f"{name}, {variant}" for name, variant in results.wrong_data],
                                               "Every byte of a first access was checked."))  # fmt: skip

@@ -24,7 +24,7 @@ _CHUNK = 1 << 22  # elements that are made or compared at a time
 _FASTEST_REQUEST = 0.2e-6
 """A lower bound of the seconds of a system call that copies a few bytes out of the page cache, on current machines."""
 _MAX_SLOWDOWN = 4.0
-"""A way is not measured in every round if its first try took more than this many times as long as another way's."""
+"""A variant is not measured further if its first try took more than this many times as long as that of another one."""
 
 _TRIAL_ACCESSES = 40
 """Number of accesses after which Plait has tried all promising strategies."""
@@ -48,7 +48,7 @@ def file_positions(layout: plait.Layout, rank: int) -> npt.NDArray[np.int64]:
 
 
 class _CaseRun:
-    """One case on one rank: the file, opened once per way, and the local array."""
+    """One case on one rank: the file, opened once per variant, and the local array."""
 
     def __init__(self, comm: MPI.Intracomm, path: Path, case: StrategyCase) -> None:
         self._comm, self._path, self._case = comm, path, case
@@ -57,61 +57,63 @@ class _CaseRun:
         self._positions = file_positions(self._layout, comm.rank)
         self._expected = self._values(0)
         self._local = np.empty_like(self._expected)
-        self._round = 0
+        self._round = 0  # the round of the last checked write, which determines the content of the file
         self._cleanup = ExitStack()
         self.files = {CHOSEN: self._open(CHOSEN)}
         self.requested = {CHOSEN: CHOSEN}
-        """Way → the requested way that results in it; requests that result in the same plan are measured once."""
-        for requested in case.ways()[1:]:
+        """Variant → the requested variant that results in it; of several requests for one plan, one is measured."""
+        for requested in case.variants()[1:]:
             file = self._open(requested)
-            way = parse_plan(self._plan(file))
-            if way in self.files:
+            variant = parse_plan(self._plan(file))
+            if variant in self.files:
                 file.close()
             else:
-                self.files[way], self.requested[way] = file, requested
+                self.files[variant], self.requested[variant] = file, requested
         for file in self.files.values():
             self._cleanup.callback(file.close)
 
-    def _open(self, way: str) -> plait.File:
+    def _open(self, variant: str) -> plait.File:
         return plait.open(
             str(self._path), "r" if self._case.operation == "read" else "r+", comm=self._comm, shape=self._case.shape,
-            dtype=self._dtype, order="F", **open_keywords(way),
+            dtype=self._dtype, order="F", **open_keywords(variant),
         )  # fmt: skip
 
     def _values(self, round_: int) -> npt.NDArray[Any]:
         return np.array(values_at(self._positions, self._dtype, round_), order=self._case.order)
 
-    def plan(self, way: str) -> str:
+    def plan(self, variant: str) -> str:
         """Return a description of the plan."""
-        return self._plan(self.files[way])
+        return self._plan(self.files[variant])
 
     def _plan(self, file: plait.File) -> str:
         return file.explain(self._layout, write=self._case.operation == "write")
 
-    def prepare(self, round_: int, check: bool) -> bool:
+    def prepare(self, round_: int, *, check: bool) -> bool:
         """Bring the file into the cache state of the case; return True if that was possible.  Collective."""
         if check and self._case.operation == "read":
-            self._local.fill(5)
+            self._local.fill(5)  # a value that differs from nearly all elements of the file
         elif check:
             self._round = round_
             self._local[...] = self._values(round_)
         return self._case.cache == "cached" or self._drop(check)
 
     def _drop(self, check: bool) -> bool:
+        """Drop the file from the page cache; with `check`, return False if it is still cached.  Collective."""
         self._comm.Barrier()
         drop_files(str(self._path))
         self._comm.Barrier()
         # Only one rank tests, because the test itself may make the kernel read ahead; the file is then dropped again.
-        dropped = self._comm.bcast(not (check and self._comm.rank == 0 and _is_cached(self._path)))
+        is_cached = check and self._comm.rank == 0 and _is_cached(self._path)
+        dropped = self._comm.bcast(not is_cached)
         if check:
             drop_files(str(self._path))
             self._comm.Barrier()
         return bool(dropped)
 
-    def run(self, way: str, times: int = 1) -> None:
+    def run(self, variant: str, times: int = 1) -> None:
         """Make the access `times` times, together with all other ranks."""
         for _ in range(times):
-            self._access(self.files[way])
+            self._access(self.files[variant])
 
     def _access(self, file: plait.File) -> None:
         if self._case.operation == "read":
@@ -119,9 +121,9 @@ class _CaseRun:
         else:
             file.write(self._local, self._layout)
 
-    def run_program(self, way: str) -> list[float]:
+    def run_program(self, variant: str) -> list[float]:
         """Open the file, make many accesses, and return the seconds after which each number in ACCESSES was reached."""
-        file = self._open(self.requested[way])
+        file = self._open(self.requested[variant])
         self._comm.Barrier()
         begin = time.perf_counter()
         elapsed = []
@@ -131,7 +133,7 @@ class _CaseRun:
         file.close()
         return [elapsed[count - 1] for count in ACCESSES]
 
-    def correct(self) -> bool:
+    def is_correct(self) -> bool:
         """Return True if this rank has every byte that the access should have transferred."""
         if self._case.operation == "read":
             return same_bytes(self._local, self._expected)
@@ -139,7 +141,7 @@ class _CaseRun:
         return self._comm.rank != 0 or file_is_correct(self._path, self._dtype, self._round)
 
     @property
-    def cold(self) -> bool:
+    def is_cold(self) -> bool:
         """True if each access reads the file from the disk."""
         return self._case.cache == "cold"
 
@@ -206,57 +208,59 @@ class _Ranks(Ranks):
         return path
 
     def _measure(self, number: int, case: StrategyCase) -> None:
-        """Measure all ways round by round, or whole programs; every other round runs them in reverse."""
+        """Measure all variants round by round, or whole programs; every other round runs them in reverse."""
         with _CaseRun(self._comm, self._make_file(case), case) as run:
-            plans = {way: run.plan(way) for way in run.files}
+            plans = {variant: run.plan(variant) for variant in run.files}
             first_times: dict[str, float] = {}
             wrong: list[str] = []
             possible = True
-            # This round warms up, is checked and is not counted.  The direct way comes last, because it may take very
-            # long: it is skipped if its number of requests alone shows that it is hopeless.
-            for index, way in enumerate(sorted(plans, key=lambda way: way == DIRECT)):
-                if way == DIRECT and _parse_request_count(plans[way]) * _FASTEST_REQUEST > _MAX_SLOWDOWN * min(
-                    first_times.values()
-                ):
-                    continue
-                possible = run.prepare(1 + index, True) and possible
-                first_times[way] = self._measure_span(lambda way=way: run.run(way))  # type: ignore[misc]
-                if not self._is_true_on_all(run.correct()):
-                    wrong.append(way)
-            fastest = min(seconds for way, seconds in first_times.items() if way != CHOSEN)
-            fast_ways = [
-                way for way in plans if first_times.get(way, np.inf) <= _MAX_SLOWDOWN * fastest or way == CHOSEN
+            # This round warms up, is checked and is not counted.  The direct variant comes last, because it may take
+            # very long: it is skipped if its number of requests alone shows that it is hopeless.
+            for index, variant in enumerate(sorted(plans, key=lambda variant: variant == DIRECT)):
+                if variant == DIRECT:
+                    min_seconds = _parse_request_count(plans[variant]) * _FASTEST_REQUEST
+                    if min_seconds > _MAX_SLOWDOWN * min(first_times.values()):
+                        continue
+                possible = run.prepare(1 + index, check=True) and possible
+                first_times[variant] = self._measure_span(lambda variant=variant: run.run(variant))  # type: ignore[misc]
+                if not self._is_true_on_all(run.is_correct()):
+                    wrong.append(variant)
+            fastest = min(seconds for variant, seconds in first_times.items() if variant != CHOSEN)
+            fast_variants = [
+                variant
+                for variant in plans
+                if first_times.get(variant, np.inf) <= _MAX_SLOWDOWN * fastest or variant == CHOSEN
             ]
             fields: dict[str, Any] = {"modelled": parse_plan(plans[CHOSEN]), "first": first_times, "wrong": wrong}
             if self._job.programs:
-                self._run_programs(run, fast_ways, fields)
+                self._run_programs(run, fast_variants, fields)
             elif possible:
-                self._run_rounds(run, fast_ways, fields)
+                self._run_rounds(run, fast_variants, fields)
         self._report("case", number=number, possible=possible, **fields)
 
-    def _run_programs(self, run: _CaseRun, ways: list[str], fields: dict[str, Any]) -> None:
-        """Measure a whole program in each way in each round, and add the times to the fields of the report."""
-        fields["programs"] = {way: [] for way in ways}
+    def _run_programs(self, run: _CaseRun, variants: list[str], fields: dict[str, Any]) -> None:
+        """In each round, measure a whole program with each variant, and add the times to the fields of the report."""
+        fields["programs"] = {variant: [] for variant in variants}
         for round_number in range(self._job.rounds):
-            for way in ways if round_number % 2 == 0 else ways[::-1]:
-                fields["programs"][way].append(run.run_program(way))
+            for variant in variants if round_number % 2 == 0 else variants[::-1]:
+                fields["programs"][variant].append(run.run_program(variant))
 
-    def _run_rounds(self, run: _CaseRun, ways: list[str], fields: dict[str, Any]) -> None:
-        """Measure each way in each round, after Plait has made its choice.
+    def _run_rounds(self, run: _CaseRun, variants: list[str], fields: dict[str, Any]) -> None:
+        """Measure each variant in each round, after Plait has made its choice.
 
         Adds the times, and the choice before and after the rounds, to the fields of the report.
         """
         for _ in range(_TRIAL_ACCESSES - 1):
-            run.prepare(0, False)
+            run.prepare(0, check=False)
             run.run(CHOSEN)
-        samples: dict[str, list[float]] = {way: [] for way in ways}
+        samples: dict[str, list[float]] = {variant: [] for variant in variants}
         fields["chosen"] = parse_plan(run.plan(CHOSEN))
-        repeats = 1 if run.cold else _choose_repeats(min(fields["first"].values()))
+        repeats = 1 if run.is_cold else _choose_repeats(min(fields["first"].values()))
         for round_number in range(self._job.rounds):
-            for way in ways if round_number % 2 == 0 else ways[::-1]:
-                run.prepare(0, False)
-                seconds = self._measure_span(lambda way=way: run.run(way, repeats))  # type: ignore[misc]
-                samples[way].append(seconds / repeats)
+            for variant in variants if round_number % 2 == 0 else variants[::-1]:
+                run.prepare(0, check=False)
+                seconds = self._measure_span(lambda variant=variant: run.run(variant, repeats))  # type: ignore[misc]
+                samples[variant].append(seconds / repeats)
         fields["samples"], fields["in_the_end"] = samples, parse_plan(run.plan(CHOSEN))
 
 

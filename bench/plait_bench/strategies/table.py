@@ -61,23 +61,23 @@ def _make_notes(results: StrategiesResults) -> Text:
             f"Left out: {count_text(results.not_cold, 'case')} from the disk, for the files here stay in the "
             "page cache."
         )
-    if results.near is not None:
+    if results.near_share is not None:
         losses = sorted(result.loss for result in results.cases)
         lines.append(
-            f"Within {100 * NEAR:.0f} % of the best: {100 * results.near:.1f} % of {count_text(len(losses), 'case')}; "
-            f"the largest loss is {100 * losses[-1]:.0f} %.  "
-            f"By the model alone: {100 * (results.near_by_model or 0):.1f} %."
+            f"Within {100 * NEAR:.0f} % of the best: {100 * results.near_share:.1f} % of "
+            f"{count_text(len(losses), 'case')}; the largest loss is {100 * losses[-1]:.0f} %.  "
+            f"By the model alone: {100 * (results.model_near_share or 0):.1f} %."
         )
         verdicts = results.verdicts()
         lines.append(
             f"Certainly within: {verdicts['near']}, certainly not: {verdicts['far']}, "
             f"undecidable: {verdicts['open']}.  "
             f"The best strategy of one half of the rounds is within it in the other half in "
-            f"{100 * (results.repeats or 0):.1f} %."
+            f"{100 * (results.reachable_share or 0):.1f} %."
         )
     return notes(
         lines,
-        [f"{name}, {way}" for name, way in results.find_wrong_data()],
+        [f"{name}, {variant}" for name, variant in results.find_wrong_data()],
         "Every byte of the first round was checked.",
     )
 

@@ -1,12 +1,12 @@
 """The verdict whether a choice is as good as the best strategy, as far as the noise permits one.
 
-All ways are measured in each round, so that other activity of the machine affects all of them.  Two errors are avoided.
-The minimum of several noisy medians is too small; therefore one half of the rounds selects the best way, and the other
-half compares the choice with it.  Activity differs between rounds; therefore the times of a round are divided by each
-other before the median is taken.
+A variant is a strategy with its number of readers.  All variants are measured in each round, so that other activity of
+the machine affects all of them.  Two errors are avoided.  The minimum of several noisy medians is too small; therefore
+one half of the rounds selects the best variant, and the other half compares the choice with it.  Activity differs
+between rounds; therefore the times of a round are divided by each other before the median is taken.
 
-Example: in 4 rounds the choice takes 1.0, 1.1, 2.0 and 1.0 s, and the best way 1.0, 1.0, 2.0 and 1.0 s.  The ratios are
-1.0, 1.1, 1.0 and 1.0, although the third round was disturbed.
+Example: in 4 rounds the choice takes 1.0, 1.1, 2.0 and 1.0 s, and the best variant 1.0, 1.0, 2.0 and 1.0 s.  The ratios
+are 1.0, 1.1, 1.0 and 1.0, although the third round was disturbed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Verdict = Literal["near", "open", "far"]
 
 
 def find_best(samples: Mapping[str, Sequence[float]], rounds: slice = slice(None)) -> str:
-    """Return the way with the smallest median in these rounds."""
-    return min(samples, key=lambda way: statistics.median(samples[way][rounds]))
+    """Return the variant with the smallest median in these rounds."""
+    return min(samples, key=lambda variant: statistics.median(samples[variant][rounds]))
 
 
 def _ratios(chosen: Sequence[float], other: Sequence[float]) -> list[float]:
@@ -33,9 +33,10 @@ def _ratios(chosen: Sequence[float], other: Sequence[float]) -> list[float]:
 
 
 def relative_loss(chosen: Sequence[float], samples: Mapping[str, Sequence[float]]) -> float:
-    """Return the additional time of the chosen way, as a fraction of the time of the best way; at least 0.
+    """Return the additional time of the chosen variant, as a fraction of the time of the best variant; at least 0.
 
-    Each half of the rounds selects the best way for the comparison in the other half; a single round serves for both.
+    Each half of the rounds selects the best variant for the comparison in the other half; a single round is both
+    halves.
     """
     halves = [slice(0, None, 2), slice(1, None, 2)] if len(chosen) > 1 else [slice(None)] * 2
     losses = []
@@ -68,7 +69,7 @@ def median_interval(ratios: Sequence[float]) -> tuple[float, float]:
 
 
 def judge_choice(chosen: Sequence[float], samples: Mapping[str, Sequence[float]]) -> Verdict:
-    """Return ``near`` if the choice is certainly as good as each way, ``far`` if some way is certainly better.
+    """Return ``near`` if the choice is certainly as good as each variant, ``far`` if some variant is certainly better.
 
     Otherwise the verdict is ``open``.
     """
@@ -78,11 +79,11 @@ def judge_choice(chosen: Sequence[float], samples: Mapping[str, Sequence[float]]
     return "near" if all(upper <= 1 + NEAR for _, upper in intervals) else "open"
 
 
-def repeats(samples: Mapping[str, Sequence[float]]) -> float:
-    """Return the fraction of the two halves of the rounds, 0, 0.5 or 1, in which the other half's best way is near.
+def reachable_share(samples: Mapping[str, Sequence[float]]) -> float:
+    """Return the fraction of the two halves of the rounds, 0, 0.5 or 1, in which the other half's best variant is near.
 
-    It is near if it takes at most NEAR longer than the best way of the half.  No choice can be expected to be near more
-    often than that.
+    A variant is near if it takes at most NEAR longer than the best variant of the half.  No choice can be expected to
+    be near more often than that.
     """
     rounds = len(next(iter(samples.values())))
     if rounds < 2:
@@ -90,6 +91,6 @@ def repeats(samples: Mapping[str, Sequence[float]]) -> float:
     halves = slice(0, None, 2), slice(1, None, 2)
     near = 0
     for selecting, comparing in (halves, halves[::-1]):
-        medians = {way: statistics.median(times[comparing]) for way, times in samples.items()}
+        medians = {variant: statistics.median(times[comparing]) for variant, times in samples.items()}
         near += medians[find_best(samples, selecting)] <= (1 + NEAR) * min(medians.values())
     return near / 2

@@ -54,12 +54,12 @@ class StripeRates:
     """The results of one number of disks.  Rates are in bytes a second, one per round."""
 
     disks: int
-    rates: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in OPERATIONS})
+    rates: dict[str, list[float]] = field(default_factory=lambda: {operation: [] for operation in OPERATIONS})
     wrong: bool = False
 
-    def rate(self, way: str) -> float:
+    def rate(self, operation: str) -> float:
         """Return the median of the rounds."""
-        return statistics.median(self.rates[way])
+        return statistics.median(self.rates[operation])
 
 
 @dataclass
@@ -70,10 +70,10 @@ class StripeResults:
     settings: dict[str, Any]
     runs: list[StripeRates] = field(default_factory=list)
 
-    def of_linear(self, run: StripeRates, way: str) -> float:
+    def linear_share(self, run: StripeRates, operation: str) -> float:
         """Return the rate divided by the rate that is proportional to the number of disks, based on the first run."""
         first = self.runs[0]
-        return run.rate(way) / first.rate(way) * first.disks / run.disks
+        return run.rate(operation) / first.rate(operation) * first.disks / run.disks
 
     def find_wrong_data(self) -> list[str]:
         """Return the numbers of disks for which the data that was read differs from what was written."""
@@ -86,7 +86,8 @@ class StripeResults:
             "settings": self.settings,
             "paper": PAPER,
             "runs": [
-                {**asdict(run), "of linear": {way: self.of_linear(run, way) for way in OPERATIONS}} for run in self.runs
+                {**asdict(run), "of linear": {operation: self.linear_share(run, operation) for operation in OPERATIONS}}
+                for run in self.runs
             ],
         }
 
@@ -108,17 +109,17 @@ def run_stripe(settings: StripeSettings, progress: Progress = lambda text, share
         for count in settings.disks:
             run = StripeRates(count)
             results.runs.append(run)
-            with _disks(folder, count, settings.edge**2 // count + _SPARE) as disks:
+            with _make_disks(folder, count, settings.edge**2 // count + _SPARE) as disks:
                 for number in range(settings.rounds):
                     steps.report(f"{count} disks, round {number + 1} of {settings.rounds}")
                     _measure(run, settings, (disks, limits), matrix, folder / "matrix")
-                    steps.complete(f"{count} disks, round {number + 1} of {settings.rounds}")
-                    steps.complete(f"{count} disks, round {number + 1} of {settings.rounds}")
+                    for _ in OPERATIONS:  # a round has a step for the write and one for the read
+                        steps.complete(f"{count} disks, round {number + 1} of {settings.rounds}")
     return results
 
 
 @contextlib.contextmanager
-def _disks(folder: Path, count: int, size: int) -> Iterator[list[LimitedDisk]]:
+def _make_disks(folder: Path, count: int, size: int) -> Iterator[list[LimitedDisk]]:
     with contextlib.ExitStack() as stack:
         disks = []
         for number in range(count):

@@ -27,17 +27,17 @@ def stripe_table(results: StripeResults) -> RenderableType:
         f"{settings['limits']} each: MB/s"
     )
     table.add_column("Disks", justify="right")
-    for way in (*OPERATIONS, "1993"):
-        table.add_column(way.capitalize(), justify="right", no_wrap=True)
+    for operation in (*OPERATIONS, "1993"):
+        table.add_column(operation.capitalize(), justify="right", no_wrap=True)
         table.add_column("of linear", justify="right", no_wrap=True, style="bold")
     for run in results.runs:
         row = [str(run.disks)]
-        for way in OPERATIONS:
-            row += [rate(run.rate(way)), _percent(results.of_linear(run, way))]
+        for operation in OPERATIONS:
+            row += [rate(run.rate(operation)), _percent(results.linear_share(run, operation))]
         known = PAPER.get(run.disks)
         row += [NOTHING, NOTHING] if known is None else [three_digits(known), _percent(known / PAPER[1] / run.disks)]
         table.add_row(*row)
-    reached = [results.of_linear(run, way) >= GOAL for run in results.runs for way in OPERATIONS]
+    reached = [results.linear_share(run, operation) >= GOAL for run in results.runs for operation in OPERATIONS]
     header = Text(f"{machine_line(machine)}\ndisks on {machine['file system']}; {version_line(machine)}\n")
     lines = [
         f"Medians of {count_text(settings['rounds'], 'round')}, in stripes of {short_bytes(settings['unit'])}. Writing "

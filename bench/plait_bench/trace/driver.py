@@ -31,6 +31,7 @@ CALLS = (
 """The timed calls: name and size in bytes."""
 BOUND = ("pread", 4096)
 """The call to which the bounds apply: the smallest request to a file in the page cache, one page."""
+# The bounds: additional time of that call, the same relative to the untraced call, and bytes of trace per event.
 MAX_NANOSECONDS = 200.0
 MAX_SHARE = 0.15
 MAX_BYTES = 8.0
@@ -59,7 +60,7 @@ class CallResult:
     @property
     def cost(self) -> float:
         """The additional time of recording: the median of the differences in each round."""
-        return statistics.median(b - a for a, b in zip(self.untraced, self.traced, strict=True))
+        return statistics.median(traced - untraced for untraced, traced in zip(self.untraced, self.traced, strict=True))
 
     @property
     def share(self) -> float:
@@ -138,7 +139,7 @@ def run_trace(settings: TraceSettings, progress: Progress = lambda text, share: 
         file.write_bytes(bytes(1 << 20))
         results = TraceResults(describe_machine(folder), asdict(settings), [CallResult(*call) for call in CALLS])
         steps = Steps(progress, len(CALLS) * settings.rounds)
-        workers = [_Worker(file, dict(os.environ)), _Worker(file, recording_environment(trace))]
+        workers = [_Worker(file, dict(os.environ)), _Worker(file, recording_environment(trace))]  # untraced, traced
         try:
             for number in range(settings.rounds):
                 for result in results.calls:

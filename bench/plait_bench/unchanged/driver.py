@@ -1,4 +1,7 @@
-"""The driver of `plait bench mpiio`: runs the same program alternately with Plait and without."""
+"""The driver of `plait bench mpiio`: runs the same program alternately with Plait and without.
+
+The program calls MPI-IO and is not changed for Plait, which intercepts the calls if the environment names its library.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from plait_bench.steps import REPORT_TIMEOUT, Progress, Steps
 from plait_bench.unchanged.job import VIEWS, UnchangedCase, UnchangedJob, make_cases
 
 _MODULE = "plait_bench.unchanged.ranks"
+# The libraries that carry out the calls of MPI-IO.
 ALONE = "MPI"
 PLAIT = "Plait"
 
@@ -32,7 +36,9 @@ class UnchangedSettings:
     rounds: int = 3
     """Number of runs with Plait, and of runs without."""
     samples: int = 200
+    """Maximum number of samples of an access in a run."""
     sampling_seconds: float = 1.0
+    """Seconds after which an access gets no more samples in a run."""
     directory: str | None = None
 
 
@@ -44,20 +50,20 @@ class UnchangedResult:
     samples: dict[str, list[list[float]]] = field(default_factory=lambda: {ALONE: [], PLAIT: []})
     correct: bool = True
 
-    def median(self, way: str) -> float:
+    def median(self, library: str) -> float:
         """Return the median of the medians of all runs."""
-        return statistics.median(statistics.median(run) for run in self.samples[way])
+        return statistics.median(statistics.median(run) for run in self.samples[library])
 
-    def fast(self, way: str) -> float:
+    def fast_time(self, library: str) -> float:
         """Return the 10th percentile of a run's samples, as the median over the runs.
 
         With more ranks than cores, most samples contain waits for a core.
         """
-        return statistics.median(sorted(run)[len(run) // 10] for run in self.samples[way])
+        return statistics.median(sorted(run)[len(run) // 10] for run in self.samples[library])
 
     def ratio(self) -> float:
         """Return the speed-up: the time with MPI alone divided by the time with Plait, by the fast samples."""
-        return self.fast(ALONE) / self.fast(PLAIT)
+        return self.fast_time(ALONE) / self.fast_time(PLAIT)
 
 
 @dataclass
@@ -76,8 +82,8 @@ class UnchangedResults:
         """Return everything as plain lists, dictionaries, texts and numbers."""
         cases = [
             {**asdict(result.case), "seconds": result.samples, "ratio": result.ratio(), "correct": result.correct}
-            | {"median": {way: result.median(way) for way in result.samples}}
-            | {"fast": {way: result.fast(way) for way in result.samples}}
+            | {"median": {library: result.median(library) for library in result.samples}}
+            | {"fast": {library: result.fast_time(library) for library in result.samples}}
             for result in self.cases
         ]
         return {"machine": self.machine, "settings": self.settings, "cases": cases}
@@ -96,34 +102,35 @@ def run_unchanged(settings: UnchangedSettings, progress: Progress = lambda text,
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.directory) as folder:
         results = UnchangedResults(describe_machine(Path(folder)), asdict(settings))
         for ranks in settings.ranks:
-            made = make_cases(ranks, settings.edges, settings.views, pieces=settings.pieces)
-            cases = [UnchangedResult(case) for case in made]
-            results.cases += cases
+            cases = make_cases(ranks, settings.edges, settings.views, pieces=settings.pieces)
+            case_results = [UnchangedResult(case) for case in cases]
+            results.cases += case_results
             limit = REPORT_TIMEOUT + 4 * settings.sampling_seconds * len(cases)
-            job = UnchangedJob(
-                [result.case for result in cases], folder, settings.samples, settings.sampling_seconds, limit
-            )
+            job = UnchangedJob(cases, folder, settings.samples, settings.sampling_seconds, limit)
             for number in range(settings.rounds):
-                ways = list(variables) if number % 2 == 0 else list(reversed(variables))
-                for way in ways:
-                    results.machine["MPI"] = _run_once(cases, way, variables[way], job)
-                    steps.complete(f"{ranks} ranks, {way}, run {number + 1}")
+                libraries = list(variables) if number % 2 == 0 else list(reversed(variables))
+                for library in libraries:
+                    results.machine["MPI"] = _run_once(case_results, library, variables[library], job)
+                    steps.complete(f"{ranks} ranks, {library}, run {number + 1}")
     return results
 
 
-def _run_once(cases: list[UnchangedResult], way: str, variables: dict[str, str], job: UnchangedJob) -> str:
-    """Run the program once, in one way, and add its samples to the cases; return the version of the MPI library."""
+def _run_once(results: list[UnchangedResult], library: str, variables: dict[str, str], job: UnchangedJob) -> str:
+    """Run the program once with `variables` in its environment, and add its samples to the results.
+
+    Returns the version of the MPI library.
+    """
     job.save(Path(job.folder) / "job.json")
     measured, version = 0, ""
-    with RankProgram(cases[0].case.ranks, _MODULE, [str(Path(job.folder) / "job.json")], variables) as program:
+    with RankProgram(results[0].case.ranks, _MODULE, [str(Path(job.folder) / "job.json")], variables) as program:
         for event in program.events(job.limit):
             if event["event"] == "hello":
                 version = shorten_library(event["mpi"])
             elif event["event"] == "case":
-                result = cases[event["number"]]
-                result.samples[way].append(event["samples"])
+                result = results[event["number"]]
+                result.samples[library].append(event["samples"])
                 result.correct = result.correct and event["correct"]
                 measured += 1
-    if measured < len(cases):
-        raise plait.Error(f"the ranks ended before they had measured {cases[measured].case.view}")
+    if measured < len(results):
+        raise plait.Error(f"the ranks ended before they had measured {results[measured].case.view}")
     return version

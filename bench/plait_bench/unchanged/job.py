@@ -7,28 +7,31 @@ from typing import Any
 
 from plait_bench.job import SavedJob
 
+# The views of squares of doubles: none, or the distribution of a darray.
 OFFSET = "offsets"
 ROWS = "(block, *)"
 BLOCKS = "(block, block)"
 CYCLIC = "(cyclic, cyclic)"
 VIEWS = (OFFSET, ROWS, BLOCKS, CYCLIC)
 
+# The views of lists, by the lengths of their pieces.
 MIXED = "8 to 80 bytes, random"
 HOLES = "the same, with holes"
 EQUAL = "8 bytes, random"
 MEMORY = "24 bytes, memory holes"
 SLABS = "two hyperslabs"
-TEN = "8 bytes"
-ONE = "100,000 bytes"
+TEN_PIECES = "8 bytes"
+ONE_PIECE = "100,000 bytes"
 LISTS = (MIXED, HOLES, EQUAL, MEMORY, SLABS)
 """Lists of many pieces, which Plait may carry out."""
-SHORT_LISTS = {TEN: 10, ONE: 1}
+SHORT_LISTS = {TEN_PIECES: 10, ONE_PIECE: 1}
 """Lists that Plait leaves to the MPI, with their numbers of pieces."""
 
+# The accesses.
 WRITE = "open, write, close"
 READ = "open, read, close"
-STEPS = "set view, write"
-READ_STEPS = "set view, read"
+VIEW_WRITE = "set view, write"
+VIEW_READ = "set view, read"
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,8 @@ class UnchangedCase:
 
     @property
     def reads(self) -> bool:
-        """Whether the access reads."""
-        return self.access in (READ, READ_STEPS)
+        """True if the access reads."""
+        return self.access in (READ, VIEW_READ)
 
     @property
     def size(self) -> str:
@@ -92,12 +95,12 @@ def make_cases(
         UnchangedCase(access, edge, ranks, view)
         for edge in edges
         for view in views
-        for access in (WRITE, READ, STEPS)
-        if access != STEPS or view != OFFSET
+        for access in (WRITE, READ, VIEW_WRITE)
+        if access != VIEW_WRITE or view != OFFSET
     ]
     lists = {**dict.fromkeys(LISTS, pieces), **SHORT_LISTS} if pieces else {}
     return squares + [
         UnchangedCase(access, 0, ranks, view, number)
         for view, number in lists.items()
-        for access in (STEPS, READ_STEPS)
+        for access in (VIEW_WRITE, VIEW_READ)
     ]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from plait_bench.unchanged.job import EQUAL, HOLES, MEMORY, MIXED, SLABS, TEN, UnchangedCase
+from plait_bench.unchanged.job import EQUAL, HOLES, MEMORY, MIXED, SLABS, TEN_PIECES, UnchangedCase
 
 Numbers = npt.NDArray[np.int64]
 
@@ -28,7 +28,7 @@ class Pieces:
 
 
 def find_pieces(case: UnchangedCase) -> list[Pieces]:
-    """Return the pieces of each rank, which all ranks find alike."""
+    """Return the pieces of each rank; all ranks compute the same pieces."""
     ranks, number = case.ranks, case.pieces
     if case.view in (MIXED, HOLES):
         return _in_random_turns(number, ranks, 1 if case.view == HOLES else 0, sizes=(8, 80))
@@ -38,16 +38,19 @@ def find_pieces(case: UnchangedCase) -> list[Pieces]:
         return _in_random_turns(number, ranks, 0, sizes=(24, 24))
     if case.view == SLABS:
         return [_slabs(number, ranks, rank) for rank in range(ranks)]
-    if case.view == TEN:
-        turns = np.arange(number) + np.arange(number) // 5
+    if case.view == TEN_PIECES:
+        turns = np.arange(number) + np.arange(number) // 5  # every sixth turn has no pieces
         return [Pieces((turns * ranks + rank) * 8, np.full(number, 8)) for rank in range(ranks)]
     return [Pieces(np.array([rank * 100_000]), np.array([100_000])) for rank in range(ranks)]
 
 
-def _in_random_turns(number: int, ranks: int, others: int, *, sizes: tuple[int, int]) -> list[Pieces]:
-    """Distribute `number` pieces of multiples of 8 bytes to each rank, and leave out as many for each of `others`."""
+def _in_random_turns(number: int, ranks: int, holes: int, *, sizes: tuple[int, int]) -> list[Pieces]:
+    """Return `number` pieces for each rank, in random order in the file; their lengths are multiples of 8 bytes.
+
+    holes  if 1, `number` further pieces belong to no rank
+    """
     rng = np.random.default_rng(number)
-    owners = rng.permutation(np.repeat(np.arange(ranks + others), number))
+    owners = rng.permutation(np.repeat(np.arange(ranks + holes), number))
     lengths = 8 * rng.integers(sizes[0] // 8, sizes[1] // 8 + 1, len(owners))
     offsets = np.cumsum(lengths) - lengths
     return [Pieces(offsets[owners == rank], lengths[owners == rank]) for rank in range(ranks)]
@@ -58,7 +61,7 @@ _ROW = 64
 
 
 def _slabs(number: int, ranks: int, rank: int) -> Pieces:
-    """Return the rows of two hyperslabs of a rank, of which the second one has the columns of another rank."""
+    """Return the rows of two hyperslabs of a rank; in the second one the ranks have their columns in reverse order."""
     rows = np.arange(number)
     columns = np.where(rows < number // 2, rank, ranks - 1 - rank)
     return Pieces((rows * ranks + columns) * _ROW, np.full(number, _ROW))
@@ -70,16 +73,16 @@ def make_filetype(case: UnchangedCase, pieces: Pieces) -> MPI.Datatype:
     if case.view == SLABS:
         half, distance = case.pieces // 2, case.ranks * _ROW
         slabs = [MPI.BYTE.Create_vector(rows, _ROW, distance) for rows in (half, case.pieces - half)]
-        made = MPI.Datatype.Create_struct([1, 1], [offsets[0], offsets[half]], slabs)
+        filetype = MPI.Datatype.Create_struct([1, 1], [offsets[0], offsets[half]], slabs)
         for slab in slabs:
             slab.Free()
-    elif case.view in (EQUAL, TEN):
-        made = MPI.DOUBLE.Create_indexed_block(1, [offset // 8 for offset in offsets])
+    elif case.view in (EQUAL, TEN_PIECES):
+        filetype = MPI.DOUBLE.Create_indexed_block(1, [offset // 8 for offset in offsets])
     elif case.view in (MIXED, HOLES, MEMORY):
-        made = MPI.BYTE.Create_hindexed(lengths, offsets)
+        filetype = MPI.BYTE.Create_hindexed(lengths, offsets)
     else:
-        made = MPI.BYTE.Create_indexed(lengths, offsets)
-    return made.Commit()
+        filetype = MPI.BYTE.Create_indexed(lengths, offsets)
+    return filetype.Commit()
 
 
 class Memory:
@@ -91,22 +94,22 @@ class Memory:
         self._type = MPI.BYTE
         self._count = len(data)
         if case.view == MEMORY:
-            self._filled = np.tile(np.arange(32) < 24, case.pieces)
+            self._filled = np.tile(np.arange(32) < 24, case.pieces)  # 24 bytes of a piece, a hole of 8 bytes
             self._type, self._count = MPI.BYTE.Create_vector(case.pieces, 24, 32).Commit(), 1
         self._buffer = np.zeros(len(self._filled), np.uint8)
         self._buffer[self._filled] = data
 
     @property
     def spec(self) -> list[Any]:
-        """The arguments of a call."""
+        """The buffer argument of an MPI call: memory, count and datatype."""
         return [self._buffer, self._count, self._type]
 
     def clear(self) -> None:
         """Set all bytes to 0."""
         self._buffer[:] = 0
 
-    def has(self, data: npt.NDArray[np.uint8]) -> bool:
-        """Return True if the memory has this data, and nothing in its holes."""
+    def has_data(self, data: npt.NDArray[np.uint8]) -> bool:
+        """Return True if the memory has this data, and zeros in its holes."""
         return np.array_equal(self._buffer[self._filled], data) and not self._buffer[~self._filled].any()
 
     def free(self) -> None:
@@ -124,9 +127,9 @@ class ListAccesses:
         pieces = find_pieces(case)
         size = max(int((part.offsets + part.lengths).max()) for part in pieces)
         content = (np.arange(size) % 251 + 1).astype(np.uint8)
-        self._whole = np.zeros(size, np.uint8)
+        self._expected_file = np.zeros(size, np.uint8)
         for part in pieces:
-            self._whole[part.indices()] = content[part.indices()]
+            self._expected_file[part.indices()] = content[part.indices()]
         self._data = content[pieces[comm.rank].indices()]
         self._memory = Memory(case, self._data)
         if self._reads:
@@ -135,7 +138,7 @@ class ListAccesses:
             (content if self._reads else np.zeros(size, np.uint8)).tofile(path)
         comm.Barrier()
         self._filetype = make_filetype(case, pieces[comm.rank])
-        self._etype = MPI.DOUBLE if case.view in (EQUAL, TEN) else MPI.BYTE
+        self._etype = MPI.DOUBLE if case.view in (EQUAL, TEN_PIECES) else MPI.BYTE
         self._file = MPI.File.Open(comm, path, MPI.MODE_RDWR)
 
     def run(self) -> None:
@@ -152,9 +155,9 @@ class ListAccesses:
         self._filetype.Free()
 
     def is_correct(self, rank: int) -> bool:
-        """Check what this rank has read, or on rank 0 what all have written."""
-        correct = self._memory.has(self._data)
+        """Return True if this rank has read the expected bytes, or on rank 0, if all ranks have written them."""
+        correct = self._memory.has_data(self._data)
         if not self._reads and rank == 0:
-            correct = correct and np.array_equal(np.fromfile(self._path, np.uint8), self._whole)
+            correct = correct and np.array_equal(np.fromfile(self._path, np.uint8), self._expected_file)
         self._memory.free()
         return correct

@@ -10,15 +10,15 @@ import numpy as np
 from mpi4py import MPI
 
 from plait_bench.ranks import Ranks, run_job
-from plait_bench.unchanged.job import OFFSET, READ, ROWS, STEPS, UnchangedCase, UnchangedJob
+from plait_bench.unchanged.job import OFFSET, READ, ROWS, VIEW_WRITE, UnchangedCase, UnchangedJob
 from plait_bench.unchanged.lists import ListAccesses
 
 _WARM = 2
 """Number of accesses before the first sample, which include the first use of memory and of the file's pages."""
 
 
-def content(edge: int) -> np.ndarray:
-    """Return all elements of the array."""
+def make_content(edge: int) -> np.ndarray:
+    """Return the whole array of a square."""
     return np.arange(edge * edge, dtype=np.float64).reshape(edge, edge)
 
 
@@ -33,53 +33,53 @@ def owned_indices(case: UnchangedCase, rank: int) -> list[np.ndarray]:
 
 
 class SquareAccesses:
-    """The accesses of one case on one rank."""
+    """The accesses of one case of a square on one rank."""
 
     def __init__(self, case: UnchangedCase, comm: MPI.Intracomm, path: str) -> None:
         """Make the datatype and the contents, and let rank 0 write the file."""
         self._case, self._comm, self._path = case, comm, path
-        self._whole = content(case.edge)
+        self._expected_file = make_content(case.edge)
         if comm.rank == 0:
-            (self._whole if case.access == READ else np.zeros(0)).tofile(path)
+            (self._expected_file if case.access == READ else np.zeros(0)).tofile(path)
         comm.Barrier()
         rows, columns = owned_indices(case, comm.rank)
-        self._expected = np.ascontiguousarray(self._whole[np.ix_(rows, columns)])
-        self._found = np.zeros_like(self._expected)
+        self._expected = np.ascontiguousarray(self._expected_file[np.ix_(rows, columns)])
+        self._received = np.zeros_like(self._expected)
         self._offset = int(rows[0]) * case.edge * 8 if len(rows) else 0
         kind = MPI.DISTRIBUTE_CYCLIC if "cyclic" in case.view else MPI.DISTRIBUTE_BLOCK
         kinds = [kind, MPI.DISTRIBUTE_NONE if case.view in (OFFSET, ROWS) else kind]
         self._type = MPI.DOUBLE.Create_darray(
             comm.size, comm.rank, [case.edge] * 2, kinds, [MPI.DISTRIBUTE_DFLT_DARG] * 2, case.grid, MPI.ORDER_C
         ).Commit()
-        self._opened = self._open() if case.access == STEPS else None
+        self._open_file = self._open() if case.access == VIEW_WRITE else None
 
     def close(self) -> None:
         """Close the file, if it is open, and free the datatype."""
-        if self._opened is not None:
-            self._opened.Close()
+        if self._open_file is not None:
+            self._open_file.Close()
         self._type.Free()
 
     def run(self) -> None:
         """Carry out the access once."""
-        file = self._opened if self._opened is not None else self._open()
+        file = self._open_file if self._open_file is not None else self._open()
         if self._case.view != OFFSET:
             file.Set_view(0, MPI.DOUBLE, self._type)
             if self._case.access == READ:
-                file.Read_all(self._found)
+                file.Read_all(self._received)
             else:
                 file.Write_all(self._expected)
         elif self._case.access == READ:
-            file.Read_at_all(self._offset, self._found)
+            file.Read_at_all(self._offset, self._received)
         else:
             file.Write_at_all(self._offset, self._expected)
-        if self._opened is None:
+        if self._open_file is None:
             file.Close()
 
     def is_correct(self, rank: int) -> bool:
-        """Check what this rank has read, or on rank 0 what all have written."""
+        """Return True if this rank has read the expected elements, or on rank 0, if all ranks have written them."""
         if self._case.access == READ:
-            return np.array_equal(self._found, self._expected)
-        return rank != 0 or np.array_equal(np.fromfile(self._path), self._whole.ravel())
+            return np.array_equal(self._received, self._expected)
+        return rank != 0 or np.array_equal(np.fromfile(self._path), self._expected_file.ravel())
 
     def _open(self) -> MPI.File:
         return MPI.File.Open(self._comm, self._path, MPI.MODE_RDWR | MPI.MODE_CREATE)

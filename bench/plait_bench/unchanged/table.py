@@ -23,8 +23,8 @@ def unchanged_table(results: UnchangedResults) -> RenderableType:
             case.size,
             case.view,
             case.access,
-            *(microseconds(result.fast(way)) for way in (ALONE, PLAIT)),
-            *(microseconds(result.median(way)) for way in (ALONE, PLAIT)),
+            *(microseconds(result.fast_time(library)) for library in (ALONE, PLAIT)),
+            *(microseconds(result.median(library)) for library in (ALONE, PLAIT)),
             factor(result.ratio()),
             style=None if result.correct else "bold red",
         )

@@ -36,7 +36,7 @@ def test_a_job_survives_a_round_trip_through_its_file(tmp_path):
     assert AccessesJob.load(tmp_path / "job.json") == job
 
 
-def test_predictions_follow_the_machine():
+def test_predictions_depend_on_the_machine():
     text = here_text()
     slow = simulate.parse(text).changed("ranks", window_rate="1 MB/s")
     assert predict_seconds(CASE, slow) > 0.5 > predict_seconds(CASE, simulate.parse(text))

@@ -41,4 +41,4 @@ def test_each_access_is_measured_and_checked(tmp_path, ranks):
 def test_grids_divide_the_last_dimensions_first(ranks, grid, run_bytes):
     blocks = Blocks((4, 6, 10))
     assert blocks.grid(ranks) == grid
-    assert blocks.run(ranks) == run_bytes
+    assert blocks.run_bytes(ranks) == run_bytes

@@ -11,16 +11,16 @@ import plait
 from plait.cli import main
 from plait_bench.copies.driver import CopyResults, CopySettings, RowResult, ToolResult, run_copy
 from plait_bench.copies.rates import drop_from_cache, measure_codec_seconds, measure_plain_copy
-from plait_bench.copies.rows import has_requested_chunks, has_same_elements, make_source, rows
+from plait_bench.copies.rows import has_requested_chunks, has_same_elements, make_rows, make_source
 from plait_bench.copies.table import copy_table
 from plait_bench.copies.tools import TOOLS, Tool, tools_for
 
 SIZE = 1 << 20
 
 
-@pytest.mark.parametrize("key", list(rows(SIZE)))
+@pytest.mark.parametrize("key", list(make_rows(SIZE)))
 def test_sources_have_the_expected_content(tmp_path, key):
-    row = rows(SIZE)[key]
+    row = make_rows(SIZE)[key]
     path = tmp_path / f"a{row.source.suffix}"
     make_source(row, path)
     with plait.open(path) as file:
@@ -35,7 +35,7 @@ def test_sources_have_the_expected_content(tmp_path, key):
 
 
 def test_targets_with_other_chunks_are_detected(tmp_path):
-    row = rows(SIZE)["a"]
+    row = make_rows(SIZE)["a"]
     make_source(row, tmp_path / "a.zarr")
     plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr")
     assert not has_requested_chunks(row, tmp_path / "b.zarr")
@@ -44,7 +44,7 @@ def test_targets_with_other_chunks_are_detected(tmp_path):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("key", list(rows(SIZE)))
+@pytest.mark.parametrize("key", list(make_rows(SIZE)))
 def test_every_installed_tool_copies_correctly(key):
     results = run_copy(CopySettings(size=SIZE, memory=SIZE, rounds=1, keys=(key,)))
     (row,) = results.rows
@@ -61,23 +61,23 @@ def test_slow_copies_are_stopped(monkeypatch):
     assert results.rows[0].tools["plait"].failed == "takes more than 0.01 s"
 
 
-def test_rates_that_bound_copies(tmp_path):
+def test_plain_copies_and_codecs_are_measured(tmp_path):
     (tmp_path / "a").write_bytes(bytes(3 << 20))
     drop_from_cache(tmp_path)
     assert measure_plain_copy(tmp_path / "a", tmp_path / "b") > 0
     assert (tmp_path / "b").read_bytes() == bytes(3 << 20)
-    assert measure_codec_seconds(rows(SIZE)["a"]) == 0
-    assert measure_codec_seconds(rows(SIZE)["e"]) > 0
+    assert measure_codec_seconds(make_rows(SIZE)["a"]) == 0
+    assert measure_codec_seconds(make_rows(SIZE)["e"]) > 0
 
 
 @pytest.mark.long
 def test_copies_are_measured():
-    run = CliRunner().invoke(
+    result = CliRunner().invoke(
         main,
         ["bench", "copy", "--size", "1M", "--memory", "1M", "--rounds", "1", "--rows", "a,c", "--cold", "--json", "-"],
     )
-    assert run.exit_code == 0, run.output
-    document = json.loads(run.stdout)
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
     assert [row["key"] for row in document["rows"]] == ["a", "c"]
     for row in document["rows"]:
         plait_run = row["tools"]["plait"]
@@ -87,13 +87,15 @@ def test_copies_are_measured():
 
 def test_the_table_shows_failures_and_wrong_results():
     tools = {"plait": ToolResult([2.0], [1 << 26], [1 << 25]), "zarr-python": ToolResult([5.0], [1 << 27], [0], True)}
-    tools["tensorstore"] = ToolResult(failed="no room")
+    tools["tensorstore"] = ToolResult(failed="no memory")
     machine = dict.fromkeys(["processor", "cores", "memory", "system", "file system", "plait", "python"], "?")
-    results = CopyResults(machine, {"memory": 1 << 20, "rounds": 1, "cold": False}, [RowResult(rows(SIZE)["a"], tools)])
+    results = CopyResults(
+        machine, {"memory": 1 << 20, "rounds": 1, "cold": False}, [RowResult(make_rows(SIZE)["a"], tools)]
+    )
     console = Console(width=160)
     with console.capture() as capture:
         console.print(copy_table(results))
     text = capture.get()
     assert "2.50x" in text
-    assert "tensorstore: no room" in text
+    assert "tensorstore: no memory" in text
     assert results.find_wrong_data() == ["Zarr, rows to columns, zarr-python"]

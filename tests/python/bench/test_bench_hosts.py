@@ -9,15 +9,15 @@ from launching import needs_mpi, run
 from several_hosts_here import hosts_script_output, needs_hosts_and_mpi
 
 from plait_bench.cells import CELLS, CONFORMING
-from plait_bench.hosts_table import between_hosts
+from plait_bench.hosts_table import make_hosts_table
 from plait_bench.job import REDISTRIBUTION, TOTAL, Case
 from plait_bench.results import CaseResult, CellResult
 
 EXTENT = 67
-ITEM = 8
+ITEMSIZE = 8
 
 
-def owners(cell, ranks):
+def find_owners(cell, ranks):
     """Return the owner of each element, from the index sets of all ranks."""
     owner = np.full((EXTENT, EXTENT), -1)
     layout = cell.layout((EXTENT, EXTENT), ranks)
@@ -26,20 +26,20 @@ def owners(cell, ranks):
     return owner
 
 
-def count_min_crossing(cell, ranks, on_host):
+def count_min_crossing(cell, ranks, ranks_per_host):
     """Return the number of bytes over the busiest link in one direction, counted element by element."""
-    stored, requested = (owners(layout_cell, ranks) // on_host for layout_cell in (CONFORMING, cell))
-    apart = stored != requested
-    return ITEM * max(np.bincount(side[apart], minlength=1).max(initial=0) for side in (stored, requested))
+    stored, requested = (find_owners(layout_cell, ranks) // ranks_per_host for layout_cell in (CONFORMING, cell))
+    crosses_link = stored != requested
+    return ITEMSIZE * max(np.bincount(side[crosses_link], minlength=1).max(initial=0) for side in (stored, requested))
 
 
-def check(cells, ranks, on_host, crosses):
-    (case,) = cells["cases"]
-    assert case["hosts"] == -(-ranks // on_host)
+def check_results(document, ranks, ranks_per_host, crosses):
+    (case,) = document["cases"]
+    assert case["hosts"] == -(-ranks // ranks_per_host)
     assert case["bare_bytes_per_second"] > 0
     for cell, result in zip(CELLS, case["cells"], strict=True):
         assert result["wrong"] == []
-        assert result["min_crossing"] == count_min_crossing(cell, ranks, on_host), cell.name
+        assert result["min_crossing"] == count_min_crossing(cell, ranks, ranks_per_host), cell.name
         if crosses and "redistribution" in result["crossed"]:
             # The messages also have headers, so the links carry more than the minimum.
             assert all(result["min_crossing"] <= carried for carried in result["crossed"]["redistribution"]), cell.name
@@ -47,15 +47,17 @@ def check(cells, ranks, on_host, crosses):
 
 @needs_mpi
 @pytest.mark.long
-@pytest.mark.parametrize(("ranks", "on_host", "way"), [(4, 2, "--read"), (3, 2, "--write"), (4, 1, "--write")])
-def test_the_bytes_that_must_cross_are_counted(tmp_path, monkeypatch, ranks, on_host, way):
-    monkeypatch.setenv("PLAIT_NODE_SIZE", str(on_host))
+@pytest.mark.parametrize(
+    ("ranks", "ranks_per_host", "operation"), [(4, 2, "--read"), (3, 2, "--write"), (4, 1, "--write")]
+)
+def test_the_bytes_that_must_cross_are_counted(tmp_path, monkeypatch, ranks, ranks_per_host, operation):
+    monkeypatch.setenv("PLAIT_NODE_SIZE", str(ranks_per_host))
     samples = tmp_path / "samples.json"
-    result = run("bench", "io", "--doubles", str(EXTENT), "--ranks", str(ranks), "--rounds", "1", way, "--no-mpiio",
-                 "--json", str(samples))  # fmt: skip
+    result = run("bench", "io", "--doubles", str(EXTENT), "--ranks", str(ranks), "--rounds", "1", operation,
+                 "--no-mpiio", "--json", str(samples))  # fmt: skip
     assert result.exit_code == 0, result.output
-    assert f"Between {-(-ranks // on_host)} hosts" in result.output
-    check(json.loads(samples.read_text()), ranks, on_host, crosses=False)
+    assert f"Between {-(-ranks // ranks_per_host)} hosts" in result.output
+    check_results(json.loads(samples.read_text()), ranks, ranks_per_host, crosses=False)
 
 
 @needs_hosts_and_mpi
@@ -64,7 +66,7 @@ def test_the_bytes_that_cross_a_link_are_measured(tmp_path):
     samples = tmp_path / "samples.json"
     hosts_script_output("exec", "--hosts", "2", "--", sys.executable, "-m", "plait.cli", "bench", "io", "--doubles",
          EXTENT, "--ranks", 4, "--rounds", 2, "--no-mpiio", "--dir", tmp_path, "--json", samples)  # fmt: skip
-    check(json.loads(samples.read_text()), 4, 2, crosses=True)
+    check_results(json.loads(samples.read_text()), 4, 2, crosses=True)
 
 
 def test_shares_relate_to_the_bytes_that_must_be_sent():
@@ -78,8 +80,8 @@ def test_shares_relate_to_the_bytes_that_must_be_sent():
     case = CaseResult(Case("float64", EXTENT, "read"), cells, 2, 2500.0)
     assert [case.link_share(cell, TOTAL) for cell in cells] == [None, pytest.approx(0.8), None]
     assert case.link_share(cells[2], REDISTRIBUTION) == pytest.approx(0.4)
-    assert between_hosts(CaseResult(case.case, cells)) == []
-    table = between_hosts(case)[1]
+    assert make_hosts_table(CaseResult(case.case, cells)) == []
+    table = make_hosts_table(case)[1]
     columns = [list(column.cells) for column in table.columns]
     assert columns[3] == ["1.00", "2.00", "2.00"]
     assert columns[4] == ["–", "80%", "–"]

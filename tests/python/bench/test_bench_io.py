@@ -1,4 +1,4 @@
-"""`plait bench io` and others: real ranks on small arrays, and the arithmetic of results."""
+"""`plait bench io`, `redistribute`, `overlap` and `distant`: real ranks on small arrays, and computed results."""
 
 import io
 import json
@@ -53,7 +53,7 @@ def test_measures_every_cell(tmp_path, operation):
 
 @needs_mpi
 @pytest.mark.long
-def test_measures_with_little_memory_and_busy_programs(tmp_path):
+def test_measures_with_little_memory_a_cold_cache_and_busy_programs(tmp_path):
     settings = IoSettings(
         doubles=53, bytes=0, ranks=2, rounds=2, mpiio=False, directory=str(tmp_path),
         conditions=Conditions(memory="64K", cold=True), busy=1,
@@ -67,30 +67,32 @@ def test_measures_with_little_memory_and_busy_programs(tmp_path):
     assert "Plain read" in text.getvalue()
     disk = results.cases[0].disk
     assert disk is not None
-    ways = [way for way in (PLAIN, DISK) if way in results.cases[0].cells[0].samples]
+    # Without direct requests in the file system, only PLAIN is measured.
+    reads = [access for access in (PLAIN, DISK) if access in results.cases[0].cells[0].samples]
     assert disk == min(
-        statistics.median(time for cell in results.cases[0].cells for time in cell.samples[way]) for way in ways
+        statistics.median(time for cell in results.cases[0].cells for time in cell.samples[access]) for access in reads
     )
     assert "Disk, read in order by one rank: " in text.getvalue()
 
 
 def test_busy_programs_compute_until_they_are_ended():
-    def children():
+    def find_children():
         return {int(number) for number in Path("/proc/self/task", str(os.getpid()), "children").read_text().split()}
 
-    before = children()
+    before = find_children()
     with busy_programs(1):
-        (busy,) = children() - before
+        (busy,) = find_children() - before
         begin = time.monotonic()
         while time.monotonic() < begin + 120:
-            user = int(Path("/proc", str(busy), "stat").read_text().rpartition(")")[2].split()[11])
-            if user > 0.2 * os.sysconf("SC_CLK_TCK"):
+            # Field 14 is the user time in ticks; the fields are split from field 3 on.
+            user_ticks = int(Path("/proc", str(busy), "stat").read_text().rpartition(")")[2].split()[11])
+            if user_ticks > 0.2 * os.sysconf("SC_CLK_TCK"):
                 break
             time.sleep(0.05)
         else:
-            pytest.fail("it does not compute")
+            pytest.fail("the busy program does not compute")
         assert len(os.sched_getaffinity(busy)) == 1
-    assert children() <= before
+    assert find_children() <= before
 
 
 @needs_mpi
@@ -131,9 +133,9 @@ def test_works_with_odd_numbers_of_ranks_and_without_mpi_io(tmp_path):
         for [times] in cell["timers"].values():
             assert set(times) == {"io", "copy", "wait", "total"}
             assert 0 < times["io"] < times["total"]
-        [seen] = cell["surroundings"]
-        assert len(seen["cores"]) == 3
-        assert set(seen["cores"]) <= set(range(os.cpu_count() or 1))
+        [activity] = cell["surroundings"]
+        assert len(activity["cores"]) == 3
+        assert set(activity["cores"]) <= set(range(os.cpu_count() or 1))
         assert len(cell["core_round_trip_seconds"]) == 2
     assert list((tmp_path / "new").iterdir()) == []
 
@@ -199,13 +201,13 @@ def test_grids_are_near_square():
 
 @pytest.mark.parametrize("dtype", [np.dtype("float64"), np.dtype("uint8")])
 def test_the_pattern_is_the_same_for_parts_and_differs_between_rounds(dtype):
-    everything = np.arange(20)
-    whole = pattern(everything, everything, 20, dtype)
+    all_indices = np.arange(20)
+    whole = pattern(all_indices, all_indices, 20, dtype)
     assert whole.dtype == dtype
     assert whole.flags.f_contiguous
-    some = np.array([3, 7, 19])
-    assert same_bytes(pattern(some, everything, 20, dtype), np.asfortranarray(whole[some]))
-    assert not np.any(pattern(everything, everything, 20, dtype, 1) == whole)
+    some_rows = np.array([3, 7, 19])
+    assert same_bytes(pattern(some_rows, all_indices, 20, dtype), np.asfortranarray(whole[some_rows]))
+    assert not np.any(pattern(all_indices, all_indices, 20, dtype, 1) == whole)
     assert np.all(np.diff(whole.astype(np.int64), axis=0) != 0)
     assert np.all(np.diff(whole.astype(np.int64), axis=1) != 0)
 
@@ -260,7 +262,9 @@ def test_shares_of_the_disk_are_shown():
         cell.samples[PLAIN] = [0.030]
         cell.samples[DISK] = [seconds]
     assert case.disk == 0.010
-    assert [case.share_of_disk(cell) for cell in case.cells] == [pytest.approx(10 / t) for t in (11, 20, 11)]
+    assert [case.share_of_disk(cell) for cell in case.cells] == [
+        pytest.approx(10 / plait_milliseconds) for plait_milliseconds in (11, 20, 11)
+    ]
     console = Console(width=140, no_color=True)
     with console.capture() as capture:
         console.print(results_table(results))
@@ -277,15 +281,15 @@ def test_whole_files_are_read_bypassing_the_cache(tmp_path, size):
     read_plainly(path)
     if not can_read_past_cache(path):
         pytest.skip("the file system has no direct requests")
-    before = read_bytes()
+    before = count_disk_bytes_read()
     drop_file(path)
     read_past_cache(path)
-    if size and read_bytes() == before:
+    if size and count_disk_bytes_read() == before:
         pytest.skip("the files here are not on a disk")
-    assert read_bytes() - before >= size
+    assert count_disk_bytes_read() - before >= size
 
 
-def read_bytes():
+def count_disk_bytes_read():
     """Return the number of bytes that were read from disks for this process."""
     return int(re.search(r"^read_bytes: (\d+)$", Path("/proc/self/io").read_text(), re.MULTILINE)[1])
 
@@ -332,7 +336,7 @@ def test_redistributions_are_measured_and_checked(tmp_path, effort):
     assert chart.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_stopped_baseline_is_a_lower_bound():
+def test_the_speed_up_over_an_aborted_baseline_is_a_lower_bound():
     cell = RedistributeCell(
         "c", ["a", "b"], {"shared": [2.0], "private": [4.0], "plain": [1.0], "past": [1.5]}, over=20.0
     )
@@ -382,7 +386,12 @@ def test_measures_local_and_remote_disks(tmp_path):
     document = json.loads(samples.read_text())
     cells = {(rate["where"], rate["kind"], rate["size"], rate["ahead"]) for rate in document["rates"]}
     sizes = (4096, 8192, 16384, 32768, 65536, 262144, 1048576)
-    assert cells == {(w, k, s, 3) for w in ("local", "same node", "remote") for k in ("read", "write") for s in sizes}
+    assert cells == {
+        (where, kind, size, 3)
+        for where in ("local", "same node", "remote")
+        for kind in ("read", "write")
+        for size in sizes
+    }
     assert all(len(rate["seconds"]) == 1 and min(rate["seconds"]) > 0 for rate in document["rates"])
     assert set(document["latencies"]) == set(LATENCIES)
     assert len(document["idle"]) == 2

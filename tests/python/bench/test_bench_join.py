@@ -123,27 +123,27 @@ def test_ratios_are_computed_per_round():
 def test_commands_print_tables_and_json(tmp_path):
     runner = CliRunner()
     options = ["--count", "100", "--rounds", "1", "--json", str(tmp_path / "a.json")]
-    done = runner.invoke(main, ["bench", "texts", *options])
-    assert done.exit_code == 0, done.output
+    result = runner.invoke(main, ["bench", "texts", *options])
+    assert result.exit_code == 0, result.output
     rows = json.loads((tmp_path / "a.json").read_text())["rows"]
     assert [row["key"] for row in rows] == list(TEXTS)
-    done = runner.invoke(main, ["bench", "join", "--files", "2", "--size", "8K", "--rounds", "1", "--targets", "nc"])
-    assert done.exit_code == 0, done.output
-    assert "Joins of 2 files" in done.output
-    assert "ncrcat" in done.output
+    result = runner.invoke(main, ["bench", "join", "--files", "2", "--size", "8K", "--rounds", "1", "--targets", "nc"])
+    assert result.exit_code == 0, result.output
+    assert "Joins of 2 files" in result.output
+    assert "ncrcat" in result.output
 
 
 def test_maps_have_three_dimensions():
-    done = CliRunner().invoke(main, ["bench", "rechunk", "--shape", "20x30"])
-    assert done.exit_code == 2
-    assert "the shape is 20x30; give times, rows and columns" in done.output
+    result = CliRunner().invoke(main, ["bench", "rechunk", "--shape", "20x30"])
+    assert result.exit_code == 2
+    assert "the shape is 20x30; give times, rows and columns" in result.output
 
 
 def test_tables_name_omitted_tools():
     console = Console(width=140, record=True, file=io.StringIO())
     results = run_joins(JoinSettings(SIZE, ("nc",), rounds=1))
     console.print(join_table(results))
-    shown = console.export_text()
-    assert "join netCDF-4 into netCDF-4" in shown
+    text = console.export_text()
+    assert "join netCDF-4 into netCDF-4" in text
     for name, tool in CASES["nc"].tools.items():
-        assert (f"Left out: join netCDF-4 into netCDF-4, {name}: not installed" in shown) == bool(tool.missing)
+        assert (f"Left out: join netCDF-4 into netCDF-4, {name}: not installed" in text) == bool(tool.missing)

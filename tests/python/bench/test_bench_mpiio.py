@@ -15,11 +15,11 @@ from plait_bench.unchanged.job import (
     HOLES,
     LISTS,
     OFFSET,
-    ONE,
+    ONE_PIECE,
     READ,
-    READ_STEPS,
     SHORT_LISTS,
-    STEPS,
+    VIEW_READ,
+    VIEW_WRITE,
     UnchangedCase,
     UnchangedJob,
     make_cases,
@@ -43,8 +43,8 @@ def test_measures_tiny_arrays(tmp_path):
     assert {case["view"] for case in measured_cases} >= {*LISTS, *SHORT_LISTS}
     for case in measured_cases:
         assert case["correct"]
-        for way in (ALONE, PLAIT):
-            assert [len(run) for run in case["seconds"][way]] == [2]
+        for library in (ALONE, PLAIT):
+            assert [len(run) for run in case["seconds"][library]] == [2]
     assert list(tmp_path.iterdir()) == [samples]
 
 
@@ -57,31 +57,31 @@ def test_a_job_survives_a_round_trip_through_its_file(tmp_path):
 def test_each_element_has_one_rank():
     for view in (OFFSET, BLOCKS, CYCLIC):
         for ranks in (1, 2, 3, 4, 6):
-            number = np.zeros((7, 7), int)
+            owner_counts = np.zeros((7, 7), int)
             for rank in range(ranks):
-                number[np.ix_(*owned_indices(UnchangedCase(READ, 7, ranks, view), rank))] += 1
-            assert (number == 1).all()
+                owner_counts[np.ix_(*owned_indices(UnchangedCase(READ, 7, ranks, view), rank))] += 1
+            assert (owner_counts == 1).all()
 
 
 def test_offsets_have_no_views_to_set():
-    assert not [case for case in make_cases(2, (7,)) if case.view == OFFSET and case.access == STEPS]
+    assert not [case for case in make_cases(2, (7,)) if case.view == OFFSET and case.access == VIEW_WRITE]
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 @pytest.mark.parametrize("view", [*LISTS, *SHORT_LISTS])
 def test_the_pieces_of_ranks_do_not_overlap(view, ranks):
-    case = UnchangedCase(STEPS, 0, ranks, view, SHORT_LISTS.get(view, 31))
+    case = UnchangedCase(VIEW_WRITE, 0, ranks, view, SHORT_LISTS.get(view, 31))
     pieces = find_pieces(case)
     assert [len(part.offsets) for part in pieces] == [case.pieces] * ranks
     indices = np.concatenate([part.indices() for part in pieces])
     assert len(np.unique(indices)) == len(indices)
     covers_all = len(indices) == indices.max() + 1
-    assert covers_all == (view not in (HOLES, *SHORT_LISTS) or view == ONE)
+    assert covers_all == (view not in (HOLES, *SHORT_LISTS) or view == ONE_PIECE)
 
 
 @pytest.mark.parametrize("view", [*LISTS, *SHORT_LISTS])
 def test_the_view_and_the_memory_have_the_bytes_of_the_pieces(view):
-    case = UnchangedCase(STEPS, 0, 3, view, SHORT_LISTS.get(view, 31))
+    case = UnchangedCase(VIEW_WRITE, 0, 3, view, SHORT_LISTS.get(view, 31))
     for part in find_pieces(case):
         filetype = make_filetype(case, part)
         assert filetype.Get_size() == part.lengths.sum()
@@ -92,22 +92,22 @@ def test_the_view_and_the_memory_have_the_bytes_of_the_pieces(view):
         packed = np.zeros(len(data), np.uint8)
         MPI.COMM_SELF.Sendrecv(memory.spec, 0, recvbuf=packed, source=0)
         assert np.array_equal(packed, data)
-        assert memory.has(data)
+        assert memory.has_data(data)
         memory.spec[0][-1] ^= 1
-        assert not memory.has(data)
+        assert not memory.has_data(data)
         memory.clear()
-        assert not memory.has(data)
+        assert not memory.has_data(data)
         memory.free()
 
 
 def test_lists_can_be_left_out():
     assert not [case for case in make_cases(2, (7,)) if case.pieces]
-    assert {case.access for case in make_cases(2, (), pieces=5)} == {STEPS, READ_STEPS}
+    assert {case.access for case in make_cases(2, (), pieces=5)} == {VIEW_WRITE, VIEW_READ}
 
 
 def test_ratios_are_computed_from_fast_samples():
     result = UnchangedResult(CASE, {ALONE: [[2.0] * 9 + [50.0], [4.0]], PLAIT: [[1.0, 9.0, 9.0], [1.0]]})
-    assert (result.fast(ALONE), result.fast(PLAIT), result.ratio()) == (3.0, 1.0, 3.0)
+    assert (result.fast_time(ALONE), result.fast_time(PLAIT), result.ratio()) == (3.0, 1.0, 3.0)
     assert (result.median(ALONE), result.median(PLAIT)) == (3.0, 5.0)
 
 
@@ -116,7 +116,7 @@ def test_the_table_marks_wrong_data():
     result = UnchangedResult(CASE, {ALONE: [[2e-6]], PLAIT: [[1e-6]]}, correct=False)
     results = UnchangedResults(dict.fromkeys(names, "x"), {"rounds": 1}, [result])
     console = Console(width=200)
-    with console.capture() as shown:
+    with console.capture() as capture:
         console.print(unchanged_table(results))
-    assert "2.00x" in shown.get()
+    assert "2.00x" in capture.get()
     assert results.find_wrong_data() == ["open, read, close, (block, block)"]

@@ -33,8 +33,8 @@ def server(s3_server, monkeypatch, tmp_path):
 
 
 def measure(url, **options):
-    few = {"connections": (1, 3), "pieces": (64 * KIB, 256 * KIB), "size": MIB, "samples": 4, "rounds": 2}
-    return run_objects(ObjectSettings(url, **{**few, "seconds": 0.05, **options}))
+    defaults = {"connections": (1, 3), "pieces": (64 * KIB, 256 * KIB), "size": MIB, "samples": 4, "rounds": 2}
+    return run_objects(ObjectSettings(url, **{**defaults, "seconds": 0.05, **options}))
 
 
 def names_in(bucket):
@@ -94,8 +94,8 @@ def test_a_request_of_the_latency_is_one_of_4_kib(server):
 
 def test_slow_servers_need_connections(server):
     server.set_faults(delay=0.015)
-    few = {"connections": (1, 8), "pieces": (128 * KIB,)}
-    results = measure("s3://bench-slow/p", size=8 * MIB, samples=5, rounds=1, **few)
+    connections_and_pieces = {"connections": (1, 8), "pieces": (128 * KIB,)}
+    results = measure("s3://bench-slow/p", size=8 * MIB, samples=5, rounds=1, **connections_and_pieces)
     assert min(results.latencies[GET]) > 0.015
     for kind in (GET, PUT):
         rates = results.rates(kind)
@@ -116,36 +116,36 @@ def test_objects_of_http_servers_are_only_read(server):
 
 def test_failures_print_one_line_and_leave_no_objects(server, monkeypatch):
     runner = CliRunner()
-    done = runner.invoke(main, ["bench", "objects", f"{server.endpoint}/public/bench/none.bin"])
-    assert done.exit_code == 2
-    assert "there is no such object" in done.output
+    result = runner.invoke(main, ["bench", "objects", f"{server.endpoint}/public/bench/none.bin"])
+    assert result.exit_code == 2
+    assert "there is no such object" in result.output
     short = server.publish("bench/short.bin", bytes(1000))
-    done = runner.invoke(main, ["bench", "objects", short])
-    assert "1000 rows of 1 bytes are too few: measure an object of at least 1 MiB" in done.output
+    result = runner.invoke(main, ["bench", "objects", short])
+    assert "1000 rows of 1 bytes are too few: measure an object of at least 1 MiB" in result.output
     monkeypatch.setitem(TOOLS, PLAIT, TOOLS["obstore"])
     monkeypatch.setattr("plait_bench.objects.driver.content", lambda begin, end: np.zeros(end - begin, "u8"))
-    done = runner.invoke(main, ["bench", "objects", "s3://bench-wrong/p", "--size", "1M", "--samples", "1"])
-    assert done.exit_code == 2
-    assert "WRONG DATA: an element differs from what was written" in done.output
-    assert len(done.output.strip().splitlines()) == 1
+    result = runner.invoke(main, ["bench", "objects", "s3://bench-wrong/p", "--size", "1M", "--samples", "1"])
+    assert result.exit_code == 2
+    assert "WRONG DATA: an element differs from what was written" in result.output
+    assert len(result.output.strip().splitlines()) == 1
     assert names_in("bench-wrong") == []
 
 
 def test_remaining_objects_are_named(server):
     server.set_faults(keep=True)
-    done = CliRunner().invoke(
+    result = CliRunner().invoke(
         main, ["bench", "objects", "s3://bench-keep/p", "--size", "1M", "--samples", "1", "--rounds", "1"]
     )
     server.set_faults()
-    assert done.exit_code == 2
-    assert "cannot remove" in done.output
-    assert "objects may remain below s3://bench-keep/p/plait-bench-" in done.output
+    assert result.exit_code == 2
+    assert "cannot remove" in result.output
+    assert "objects may remain below s3://bench-keep/p/plait-bench-" in result.output
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(("method", "name"), [("POST", "read.npy"), ("PUT", "put.zarr")])
-def test_signals_leave_no_objects(server, number, method, name):
-    bucket = f"bench-{name[:3]}-{number}"
+def test_signals_leave_no_objects(server, signal_number, method, name):
+    bucket = f"bench-{name[:3]}-{signal_number}"
     command = ["bench", "objects", f"s3://{bucket}/p", "--size", "16M", "--samples", "1", "--rounds", "1"]
     command += ["--connections", "4", "--pieces", "1M"]
     server.set_faults(delay=0.1)
@@ -154,9 +154,9 @@ def test_signals_leave_no_objects(server, number, method, name):
         while not any(request["method"] == method and f"/{name}" in request["path"] for request in server.take_log()):
             assert process.poll() is None
             time.sleep(0.02)
-        process.send_signal(number)
+        process.send_signal(signal_number)
         errors = process.communicate(timeout=60)[1]
-    assert process.returncode == (1 if number == signal.SIGINT else 128 + number)
+    assert process.returncode == (1 if signal_number == signal.SIGINT else 128 + signal_number)
     assert "remain" not in errors
     server.take_log()
     time.sleep(0.3)
@@ -210,19 +210,19 @@ def test_hanging_tasks_are_killed(server, monkeypatch):
     ],
 )
 def test_wrong_arguments_are_reported(arguments, message):
-    done = CliRunner().invoke(main, ["bench", "objects", *arguments])
-    assert done.exit_code == 2
-    assert message in done.output
+    result = CliRunner().invoke(main, ["bench", "objects", *arguments])
+    assert result.exit_code == 2
+    assert message in result.output
 
 
 def test_the_command_prints_tables_and_json(server, tmp_path):
     command = ["bench", "objects", "s3://bench-table/p", "--size", "1M", "--samples", "2", "--rounds", "1"]
     command += ["--connections", "2", "--pieces", "64K,1M", "--seconds", "0.05", "--json", str(tmp_path / "a.json")]
-    done = CliRunner().invoke(main, command)
-    assert done.exit_code == 0, done.output
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
     for text in ("Latency, ms", "GET, MB/s", "PUT, MB/s", "The same objects", "Left out: needs --size 2M."):
-        assert text in done.output
-    assert ("obstore is not installed" in done.output) == (find_spec("obstore") is None)
+        assert text in result.output
+    assert ("obstore is not installed" in result.output) == (find_spec("obstore") is None)
     document = json.loads((tmp_path / "a.json").read_text())
     assert document["settings"]["url"] == "s3://bench-table/p"
     assert document["cells"][0]["rate"] > 0
@@ -238,8 +238,8 @@ def test_advice_is_the_cheapest_of_the_fast_choices():
     slow = advise(gets, {(64, 4 * MIB): 50.0, (16, 4 * MIB): 20.0}, 40.0, 20.0)
     assert slow.settings == {"PLAIT_HTTP_PIECE": MIB, "PLAIT_MEMORY": 512 * MIB}
     assert slow.chunk == 4 * MIB
-    few = advise(gets, {}, 40.0, None)
-    assert few.settings == {"PLAIT_HTTP_CONNECTIONS": 4, "PLAIT_HTTP_PIECE": MIB}
+    without_puts = advise(gets, {}, 40.0, None)
+    assert without_puts.settings == {"PLAIT_HTTP_CONNECTIONS": 4, "PLAIT_HTTP_PIECE": MIB}
 
 
 def test_options_precede_keys():
@@ -256,7 +256,7 @@ def test_options_precede_keys():
 def test_invalid_settings_are_errors(server, name, value, limits):
     url = server.publish("bench/settings.npy", b"x")
     program = f"import plait\ntry: plait.open({url!r})\nexcept plait.ArgumentError as error: print(error)"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], env={**os.environ, name: value}, capture_output=True, text=True, check=True
     )
-    assert f"{name}={value} is not a number from {limits}" in done.stdout
+    assert f"{name}={value} is not a number from {limits}" in result.stdout

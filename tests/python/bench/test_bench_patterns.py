@@ -14,11 +14,11 @@ from plait.patterns import GSI, GSO, GSSA, PATTERNS, Access
 from plait_bench.patterns.content import (
     ReadCheck,
     content,
+    covers_each_element_once,
     decode_positions,
     fill,
     has_written_elements,
     make_file,
-    tile,
 )
 from plait_bench.patterns.driver import CellResult, PatternsResults, PatternsSettings
 from plait_bench.patterns.job import BURST, Cell, PatternsJob
@@ -77,7 +77,7 @@ def test_measures_only_the_selected_cells(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["--modes", "5"], "'5' is not one of 0, 1, 2, 3, 4"),
         (["--patterns", "GSX"], "'GSX' is not one of GSA, GSS"),
@@ -88,10 +88,10 @@ def test_measures_only_the_selected_cells(tmp_path):
         (["--disks", "1,2", "--disk-dir", "x"], "needs as many --disk-dir and there are 1"),
     ],
 )
-def test_wrong_arguments_are_reported(arguments, says):
+def test_wrong_arguments_are_reported(arguments, message):
     result = run("bench", "patterns", *arguments)
     assert result.exit_code == 2
-    assert says in result.stderr
+    assert message in result.stderr
 
 
 @needs_mpi
@@ -120,8 +120,8 @@ def test_cells_are_those_of_the_settings():
     settings = PatternsSettings()
     cells = settings.cells()
     assert len(cells) == len(set(cells))
-    assert all(cell.possible for cell in cells)
-    quick = settings.quick().cells()
+    assert all(cell.is_possible for cell in cells)
+    quick = settings.quick_subset().cells()
     assert len(quick) < len(cells)
     assert {cell.ranks for cell in quick} == {1, 2}
     # Figures 3 to 11: the buffer of one rank, disks, ranks.
@@ -133,7 +133,7 @@ def test_cells_are_those_of_the_settings():
 
 
 def test_burst_requests_have_the_maximum_size():
-    requests = {name: Cell(name, 0, 4, 1, 8000, BURST, "read").make().request for name in PATTERNS}
+    requests = {name: Cell(name, 0, 4, 1, 8000, BURST, "read").make_pattern().request for name in PATTERNS}
     assert requests == {**dict.fromkeys(PATTERNS, 250), "GSA": 1000, "GSS": 1000, "GSPS": 500}
 
 
@@ -157,9 +157,9 @@ def test_files_hold_the_content(tmp_path):
 @pytest.mark.parametrize("shared", [False, True])
 def test_wrong_reads_are_detected(shared):
     def check(access, part):
-        check_ = ReadCheck(shared)
-        check_.receive(access, part)
-        return check_.correct
+        read_check = ReadCheck(shared)
+        read_check.receive(access, part)
+        return read_check.correct
 
     access = Access("read", 40, 10)
     assert check(access, content(40, 10))
@@ -172,12 +172,12 @@ def test_wrong_reads_are_detected(shared):
 
 
 def test_stretches_must_tile_the_file():
-    assert tile([(5, 9), (0, 5), (9, 10)], 10)
-    assert tile([], 0)
-    assert not tile([(0, 5), (6, 10)], 10)
-    assert not tile([(0, 5), (4, 10)], 10)
-    assert not tile([(0, 5), (5, 9)], 10)
-    assert not tile([(0, 5), (0, 5), (5, 10)], 10)
+    assert covers_each_element_once([(5, 9), (0, 5), (9, 10)], 10)
+    assert covers_each_element_once([], 0)
+    assert not covers_each_element_once([(0, 5), (6, 10)], 10)
+    assert not covers_each_element_once([(0, 5), (4, 10)], 10)
+    assert not covers_each_element_once([(0, 5), (5, 9)], 10)
+    assert not covers_each_element_once([(0, 5), (0, 5), (5, 10)], 10)
 
 
 @pytest.mark.parametrize("kind", [GSI, GSO])

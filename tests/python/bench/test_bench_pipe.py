@@ -29,7 +29,7 @@ def test_each_pair_of_layouts_and_sides_is_measured(tmp_path, effort):
         assert min(case["paused"]) > 0
     assert all(0 < cell["opening"] < 60 for cell in document["cells"])
     text = json.dumps(document)
-    assert all(way in text for way in ("pipe", "bound", "file", "mpi"))
+    assert all(transfer in text for transfer in ("pipe", "bound", "file", "mpi"))
     assert chart.read_bytes().startswith(b"\x89PNG")
 
 

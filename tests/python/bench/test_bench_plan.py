@@ -9,10 +9,10 @@ from rich.console import Console
 
 import plait
 from plait.cli import main
-from plait_bench.plan import measure as module
+from plait_bench.plan import measure as measure_module
 from plait_bench.plan.cases import TITLES, Cyclic, PlanCase, cases, pieces_of_period
 from plait_bench.plan.measure import PlanResult, PlanResults, PlanSettings, plan
-from plait_bench.plan.naive import by_blocks, by_elements
+from plait_bench.plan.naive import enumerate_blocks, enumerate_elements
 from plait_bench.plan.table import plan_table
 from plait_bench.text import kibibytes, microseconds, power
 
@@ -26,7 +26,8 @@ PAIRS = [
 ]
 
 
-def cyclic(extent, source, target):
+def make_cyclic_case(extent, source, target):
+    """Return the conversion from cyclic(k) on p ranks to cyclic(m) on q ranks, given as (k, p) and (m, q)."""
     (k, p), (m, q) = source, target
     texts = f"{extent} (cyclic({k})) onto ({p})", f"{extent} (cyclic({m})) onto ({q})"
     return PlanCase("extent", f"{source} to {target}", extent, *texts, cyclic=(Cyclic(k, p), Cyclic(m, q)), naive=True)
@@ -39,7 +40,7 @@ def run(*arguments):
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_pieces_of_a_period_are_counted(source, target):
     period = math.lcm(source[0] * source[1], target[0] * target[1])
-    conversion = cyclic(period, source, target).conversion()
+    conversion = make_cyclic_case(period, source, target).conversion()
     for rank in range(source[1]):
         # A block of the rank is cut wherever a block of the target begins.
         indices = conversion.source.indices(rank)[0]
@@ -52,17 +53,17 @@ def test_pieces_of_a_period_are_counted(source, target):
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 @pytest.mark.parametrize("extent", [1, 50, 997, 5000])
 def test_enumeration_and_plan_agree(source, target, extent):
-    case = cyclic(extent, source, target)
+    case = make_cyclic_case(extent, source, target)
     for rank in range(source[1]):
         messages = case.conversion().sends(rank)
-        enumerated = by_elements(case, rank)
+        enumerated = enumerate_elements(case, rank)
         assert enumerated is not None
         assert enumerated[1] == {message.rank: (message.elements, message.runs) for message in messages}
-        assert by_blocks(case, rank) is not None
+        assert enumerate_blocks(case, rank) is not None
 
 
 def test_a_case_is_planned_and_checked():
-    result = plan(cyclic(10**6, (3, 8), (5, 12)), 3)
+    result = plan(make_cyclic_case(10**6, (3, 8), (5, 12)), 3)
     assert (result.messages, result.elements, result.pieces) == (7, 125_001, 7)
     assert result.exact
     assert len(result.samples) == 3
@@ -72,22 +73,24 @@ def test_a_case_is_planned_and_checked():
 
 
 def test_every_case_of_a_small_grid_is_correct(effort):
-    few = [case for case in cases(True) if case.group in ("extent", "features", "pipe") or case.at <= 1000]
-    assert {case.group for case in few} == set(TITLES) - {"coprime"}
+    small_cases = [
+        case for case in cases(quick=True) if case.group in ("extent", "features", "pipe") or case.at <= 1000
+    ]
+    assert {case.group for case in small_cases} == set(TITLES) - {"coprime"}
     max_naive, max_size = effort.choose((10**4, 10**6), (10**6, 10**9))
-    within = [case for case in few if case.at <= (max_naive if case.naive else max_size)]
-    for case in effort.sample(within, 9):
+    affordable = [case for case in small_cases if case.at <= (max_naive if case.naive else max_size)]
+    for case in effort.sample(affordable, 9):
         assert plan(case, 1).exact, case
 
 
 def test_a_wrong_plan_is_detected(monkeypatch):
-    case = cyclic(1000, (3, 8), (5, 12))
-    other = cyclic(1000, (3, 8), (5, 11))
-    monkeypatch.setattr(PlanCase, "conversion", lambda self: plait.compose(*layouts(other)))
+    case = make_cyclic_case(1000, (3, 8), (5, 12))
+    other = make_cyclic_case(1000, (3, 8), (5, 11))
+    monkeypatch.setattr(PlanCase, "conversion", lambda self: plait.compose(*parse_layouts(other)))
     assert not plan(case, 1).exact
 
 
-def layouts(case):
+def parse_layouts(case):
     return plait.Layout.parse(case.source), plait.Layout.parse(case.target)
 
 
@@ -95,8 +98,8 @@ def test_table_json_and_chart(monkeypatch, tmp_path, effort):
     pytest.importorskip("matplotlib")
     full_limits = {"extent": 10**5, "ranks": 100, "pipe": 10**4, "coprime": 10**5, "features": 10**9}
     limits = effort.choose({group: min(at, 1000) for group, at in full_limits.items()}, full_limits)
-    few = [case for case in cases(True) if case.at <= limits[case.group]]
-    monkeypatch.setattr(module, "cases", lambda quick: few)
+    small_cases = [case for case in cases(quick=True) if case.at <= limits[case.group]]
+    monkeypatch.setattr(measure_module, "cases", lambda quick: small_cases)
     samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"
     result = run("bench", "plan", "--rounds", "2", "--json", str(samples), "--chart", str(chart))
     assert result.exit_code == 0, result.output
@@ -104,13 +107,13 @@ def test_table_json_and_chart(monkeypatch, tmp_path, effort):
     assert "Each element goes out once, receivers expect what is sent, enumerations agree." in result.output
     assert "slowest over fastest" in result.output
     document = json.loads(samples.read_text())
-    assert len(document["cases"]) == len(few)
+    assert len(document["cases"]) == len(small_cases)
     assert all(case["exact"] and case["seconds"] > 0 for case in document["cases"])
     assert chart.stat().st_size > 20000
 
 
 def test_a_wrong_plan_ends_with_an_error(monkeypatch):
-    case = cyclic(1000, (3, 8), (5, 12))
+    case = make_cyclic_case(1000, (3, 8), (5, 12))
     wrong = PlanResult(case, [1e-6], 1e-6, 7, 126, 58, 7, 100, 0, False)
     machine = {"processor": "p", "cores": "2", "memory": "1 GiB", "system": "s", "plait": "1", "python": "3"}
     results = PlanResults(machine, {"rounds": 1}, [wrong])
@@ -122,7 +125,9 @@ def test_a_wrong_plan_ends_with_an_error(monkeypatch):
 
 
 def test_times_are_shown_next_to_enumerations():
-    result = PlanResult(cyclic(1000, (3, 8), (5, 12)), [2e-6], 1e-6, 7, 126, 58, 7, 100, 8192, True, 5e-4, 4e-5)
+    result = PlanResult(
+        make_cyclic_case(1000, (3, 8), (5, 12)), [2e-6], 1e-6, 7, 126, 58, 7, 100, 8192, True, 5e-4, 4e-5
+    )
     machine = {"processor": "p", "cores": "2", "memory": "1 GiB", "system": "s", "plait": "1", "python": "3"}
     console = Console(width=200, no_color=True)
     with console.capture() as capture:
@@ -145,5 +150,5 @@ def test_sizes_and_times():
 
 
 def test_quick_omits_cases():
-    assert len(cases(True)) < len(cases(False))
+    assert len(cases(quick=True)) < len(cases(quick=False))
     assert PlanSettings().rounds == 7

@@ -59,8 +59,8 @@ def test_the_table_shows_all_runs_and_counts_correct_predictions():
     assert not known.holds
     assert good.error == pytest.approx(0.1)
     assert (good.holds, bad.holds) == (True, False)
-    about = dict.fromkeys(("processor", "cores", "memory", "system", "plait", "python", "file system"), "x")
-    results = PredictResults(about, {"rounds": 3, "known": "40MB/s,400"}, "file", [known, good, bad])
+    machine = dict.fromkeys(("processor", "cores", "memory", "system", "plait", "python", "file system"), "x")
+    results = PredictResults(machine, {"rounds": 3, "known": "40MB/s,400"}, "file", [known, good, bad])
     console = Console(width=150, record=True)
     console.print(predict_table(results))
     text = console.export_text()
@@ -80,7 +80,7 @@ def test_the_programs_do_their_work(tmp_path, monkeypatch):
     programs.reader(tmp_path)
     before = (tmp_path / "panels.dat").read_bytes()
     programs.solver(tmp_path)
-    assert (tmp_path / "panels.dat").read_bytes() == before  # swapping changes no data
+    assert (tmp_path / "panels.dat").read_bytes() == before  # the solver writes each panel as it has read it
     assert set(programs.RANKS) < set(programs.PROGRAMS)
 
 
@@ -105,8 +105,8 @@ def test_a_limited_disk_is_predicted(tmp_path, monkeypatch):
     settings = PredictSettings(
         known="200MB/s,4000", others=("100MB/s,4000",), programs=("random reader",), seconds=1, folder=str(tmp_path)
     )
-    heard = []
-    results = run_predict(settings, lambda text, share: heard.append((text, share)))
+    reports = []
+    results = run_predict(settings, lambda text, share: reports.append((text, share)))
     assert [(measured.limits, measured.known) for measured in results.runs] == [
         ("200MB/s,4000", True),
         ("100MB/s,4000", False),
@@ -115,7 +115,7 @@ def test_a_limited_disk_is_predicted(tmp_path, monkeypatch):
         assert len(run_.measured) == len(run_.predicted) == len(run_.replayed) == 1
         assert min(run_.measured + run_.predicted + run_.replayed) > 0
     assert simulate.parse(results.machine_file).get("device", "read_rate") > 1e6
-    assert heard[-1][1] == 1.0
+    assert reports[-1][1] == 1.0
     assert not list(tmp_path.iterdir())
     with LimitedDisk(tmp_path, 64 << 20) as disk:
         (disk.folder / "file").write_bytes(bytes(1000))

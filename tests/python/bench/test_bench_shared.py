@@ -16,20 +16,20 @@ from plait_bench.shared.ranks import powers_of_two
 def made_up_results():
     results = SharedResults({}, {}, [1, 2, 4])
     for hosts, shared, served in ((1, 10.0, 10.0), (2, 12.5, 20.0), (4, 10.0, 40.0)):
-        for way, seconds in (("shared", shared), ("served", served)):
+        for location, seconds in (("shared", shared), ("served", served)):
             times = {"read": [seconds, 99.0, 1.0], "write": [2 * seconds]}
-            results.cells[way, hosts] = SharedCell(hosts * 1000, times)
+            results.cells[location, hosts] = SharedCell(hosts * 1000, times)
     return results
 
 
 def test_shares_relate_to_the_rates_of_single_hosts():
     results = made_up_results()
     assert results.cells["shared", 2].rate("read") == pytest.approx(160)
-    assert [results.linear(hosts, "read") for hosts in (1, 2, 4)] == pytest.approx([1, 0.8, 1])
-    assert [results.linear(hosts, "write") for hosts in (1, 2, 4)] == pytest.approx([1, 0.8, 1])
+    assert [results.linear_share(hosts, "read") for hosts in (1, 2, 4)] == pytest.approx([1, 0.8, 1])
+    assert [results.linear_share(hosts, "write") for hosts in (1, 2, 4)] == pytest.approx([1, 0.8, 1])
     assert results.to_json()["linear"]["read"] == {"1": 1, "2": pytest.approx(0.8), "4": 1}
     results.hosts = [2, 4]
-    assert results.linear(4, "read") is None
+    assert results.linear_share(4, "read") is None
 
 
 def test_numbers_of_hosts_double():
@@ -39,28 +39,28 @@ def test_numbers_of_hosts_double():
 @needs_mpi
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
-    ("ranks", "apart", "more", "numbers"),
+    ("ranks", "node_size", "options", "numbers"),
     [(1, "", [], [1]), (4, "1", [], [1, 2, 4]), (3, "2", [], [1, 2]), (6, "2", ["--hosts", "3,1"], [1, 3])],
 )
-def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, apart, more, numbers):
-    if apart:
-        monkeypatch.setenv("PLAIT_NODE_SIZE", apart)
+def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, node_size, options, numbers):
+    if node_size:
+        monkeypatch.setenv("PLAIT_NODE_SIZE", node_size)
     samples, chart, folder = tmp_path / "samples.json", tmp_path / "chart.png", tmp_path / "disk"
     result = run("bench", "shared", "--ranks", str(ranks), "--megabytes", "1", "--request", "48K", "--ahead", "3",
                  "--rounds", "2", "--dir", str(folder), "--json", str(samples), "--chart", str(chart),
-                 *more)  # fmt: skip
+                 *options)  # fmt: skip
     assert result.exit_code == 0, result.output
     for title in ("Hosts", "Read, shared", "Write, shared", "of linear", "one disk", "Every byte was checked."):
         assert title in result.output
     document = json.loads(samples.read_text())
     assert document["hosts"] == numbers
     cells = {(result["way"], result["hosts"]): result for result in document["cells"]}
-    assert set(cells) == {(way, number) for way in ("shared", "served") for number in numbers}
-    node = int(apart or ranks)
+    assert set(cells) == {(location, number) for location in ("shared", "served") for number in numbers}
+    ranks_per_host = int(node_size or ranks)
     for (_, number), cell in cells.items():
-        members = min(number * node, ranks)
-        # Only complete requests count, and all ranks of a host make the same number of requests.
-        sizes = [min(node, ranks - rank // node * node) for rank in range(members)]
+        participants = min(number * ranks_per_host, ranks)
+        # Only complete requests of 48 KiB count, and all ranks of a host make the same number of requests.
+        sizes = [min(ranks_per_host, ranks - rank // ranks_per_host * ranks_per_host) for rank in range(participants)]
         assert cell["bytes"] == sum((1 << 20) // size // 49152 * 49152 for size in sizes)
         assert all(len(times) == 2 and min(times) > 0 for times in cell["seconds"].values())
     assert document["linear"]["read"]["1"] == 1
@@ -81,7 +81,7 @@ def test_hosts_are_found(tmp_path):
     assert document["hosts"] == [1, 2, 3]
     # Three hosts with two, two and one ranks; each host adds 1 MiB.
     assert [(cell["way"], cell["hosts"], cell["bytes"] >> 20) for cell in document["cells"]] == [
-        (way, hosts, hosts) for hosts in (1, 2, 3) for way in ("served", "shared")
+        (location, hosts, hosts) for hosts in (1, 2, 3) for location in ("served", "shared")
     ]
 
 

@@ -22,10 +22,12 @@ def run(*arguments):
 def test_requests_follow_the_distribution():
     keys = zipf_keys(SimulateSettings(requests=200_000, objects=50, seed=3))
     counts = np.sort(np.bincount(keys.astype(np.int64), minlength=50))[::-1]
-    law = 1 / np.arange(1, 51)
+    law = 1 / np.arange(1, 51)  # Zipf's law: the k-th most popular block has the weight 1/k
     assert counts / 200_000 == pytest.approx(law / law.sum(), rel=0.1)
-    even = np.bincount(zipf_keys(SimulateSettings(requests=200_000, objects=50, skew=0)).astype(np.int64), minlength=50)
-    assert even / 200_000 == pytest.approx(np.full(50, 0.02), rel=0.1)
+    uniform = np.bincount(
+        zipf_keys(SimulateSettings(requests=200_000, objects=50, skew=0)).astype(np.int64), minlength=50
+    )
+    assert uniform / 200_000 == pytest.approx(np.full(50, 0.02), rel=0.1)
     assert np.array_equal(keys, zipf_keys(SimulateSettings(requests=200_000, objects=50, seed=3)))
 
 
@@ -43,7 +45,7 @@ def test_every_policy_is_measured():
     assert results.traced.requests == 3000
 
 
-def test_table_and_json(tmp_path):
+def test_the_command_prints_a_table_and_writes_json(tmp_path):
     samples = tmp_path / "samples.json"
     result = run("bench", "simulate", *SMALL, "--policies", "lru,2q?in=30%", "--json", str(samples))
     assert result.exit_code == 0, result.output
@@ -57,7 +59,7 @@ def test_table_and_json(tmp_path):
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.1, "holds: lru 10.0 million"), (1.0, "fails: lru 1.0 million")])
-def test_the_bound(seconds, words):
+def test_the_bound_of_lru_is_checked(seconds, words):
     machine = {"processor": "p", "cores": "2", "memory": "1 GiB", "system": "s", "plait": "1", "python": "3"}
     settings = {"requests": 10**6, "objects": 10, "cache": 5, "skew": 1.0, "rounds": 1}
     measurement = Measurement("lru", 10**6, [seconds], 0.25)

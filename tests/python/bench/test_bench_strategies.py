@@ -25,7 +25,7 @@ from plait_bench.strategies.job import (
 from plait_bench.strategies.programs import ProgramsResult, ProgramsResults, programs_table
 from plait_bench.strategies.ranks import file_is_correct, file_positions, values_at
 from plait_bench.strategies.table import strategies_table
-from plait_bench.strategies.verdict import judge_choice, median_interval, relative_loss, repeats
+from plait_bench.strategies.verdict import judge_choice, median_interval, reachable_share, relative_loss
 
 
 @needs_mpi
@@ -94,9 +94,9 @@ def test_some_cases_are_spread_over_the_grid():
     assert select_evenly(cases, len(cases) + 1) == cases
 
 
-def test_ways_are_options_of_open():
+def test_variants_are_options_of_open():
     case = StrategyCase(("block", "*"), "F", 10, "f8", 4, "read")
-    assert case.ways() == [CHOSEN, DIRECT, TWO_PHASE, "two-phase by 1", "two-phase by 2", "two-phase by 4"]
+    assert case.variants() == [CHOSEN, DIRECT, TWO_PHASE, "two-phase by 1", "two-phase by 2", "two-phase by 4"]
     assert open_keywords(two_phase_name(2)) == {"strategy": "two-phase", "readers": 2}
     assert open_keywords(CHOSEN) == {"strategy": "automatic", "readers": 0}
 
@@ -150,9 +150,9 @@ def test_the_loss_of_a_choice_is_computed_from_samples():
     assert good.model_loss == float("inf")  # two-phase was too slow to measure
     machine = {"processor": "p", "cores": "2", "memory": "m", "system": "s", "plait": "1", "python": "3"}
     results = StrategiesResults(machine, {"rounds": 1}, [result, good, good], not_cold=1)
-    assert results.near == pytest.approx(2 / 3)
-    assert results.near_by_model == pytest.approx(1 / 3)
-    assert results.repeats == 1.0
+    assert results.near_share == pytest.approx(2 / 3)
+    assert results.model_near_share == pytest.approx(1 / 3)
+    assert results.reachable_share == 1.0
     console = Console(width=100, no_color=True)
     with console.capture() as capture:
         console.print(strategies_table(results))
@@ -163,16 +163,18 @@ def test_the_loss_of_a_choice_is_computed_from_samples():
     assert results.find_wrong_data() == [(result.case.title, DIRECT)]
 
 
-def test_noise_between_equal_ways_is_no_loss():
-    """The shortest of many medians is shorter than each true median, so the selected way must be measured again."""
+def test_noise_between_equal_variants_is_no_loss():
+    """The shortest of many medians is shorter than each true median, so the selected variant must be measured again."""
     random = np.random.default_rng(3)
     losses = []
     for _ in range(400):
-        ways = {str(way): list(random.normal(1, 0.2, 8)) for way in range(5)}
-        losses.append(relative_loss(ways.pop("0"), ways))
+        variants = {str(variant): list(random.normal(1, 0.2, 8)) for variant in range(5)}
+        losses.append(relative_loss(variants.pop("0"), variants))
     assert np.median(losses) < 0.05
-    real = [relative_loss(list(random.normal(1.5, 0.2, 8)), {"a": list(random.normal(1, 0.2, 8))}) for _ in range(400)]
-    assert np.median(real) == pytest.approx(0.5, abs=0.05)
+    real_losses = [
+        relative_loss(list(random.normal(1.5, 0.2, 8)), {"a": list(random.normal(1, 0.2, 8))}) for _ in range(400)
+    ]
+    assert np.median(real_losses) == pytest.approx(0.5, abs=0.05)
 
 
 def test_intervals_contain_the_median_with_the_stated_probability():
@@ -189,16 +191,16 @@ def test_verdicts_distinguish_near_far_and_open():
     assert judge_choice(steady, {"a": [1.0] * 8, "b": [3.0] * 8}) == "near"
     assert judge_choice([2.0] * 8, {"a": [1.0] * 8, "b": [3.0] * 8}) == "far"
     assert judge_choice([1.0, 1.5] * 4, {"a": [1.0] * 8}) == "open"
-    assert repeats({"a": [1.0] * 4, "b": [2.0] * 4}) == 1.0
-    assert repeats({"a": [1.0, 2.0] * 4, "b": [2.0, 1.0] * 4}) == 0.0
+    assert reachable_share({"a": [1.0] * 4, "b": [2.0] * 4}) == 1.0
+    assert reachable_share({"a": [1.0, 2.0] * 4, "b": [2.0, 1.0] * 4}) == 0.0
 
 
-def test_programs_are_compared_with_the_best_single_way():
+def test_programs_are_compared_with_the_best_single_variant():
     case = StrategyCase(("block", "*"), "F", 10, "f8", 2, "read")
-    each = [[1.0 * accesses for accesses in ACCESSES]] * 4
+    fast = [[1.0 * accesses for accesses in ACCESSES]] * 4
     slow = [[2.0 * accesses for accesses in ACCESSES]] * 4
-    learns = [[2.0 * min(accesses, 3) + max(accesses - 3, 0) for accesses in ACCESSES]] * 4
-    result = ProgramsResult(case, DIRECT, {CHOSEN: learns, DIRECT: slow, TWO_PHASE: each})
+    changes_after_3_accesses = [[2.0 * min(accesses, 3) + max(accesses - 3, 0) for accesses in ACCESSES]] * 4
+    result = ProgramsResult(case, DIRECT, {CHOSEN: changes_after_3_accesses, DIRECT: slow, TWO_PHASE: fast})
     assert [result.ratio(number) for number in range(len(ACCESSES))] == pytest.approx([2, 2, 1.5, 1.25, 1.06])
     machine = {"processor": "p", "cores": "2", "memory": "m", "system": "s", "plait": "1", "python": "3"}
     console = Console(width=100, no_color=True)
@@ -208,7 +210,7 @@ def test_programs_are_compared_with_the_best_single_way():
     assert "1 case;" in capture.get()
 
 
-def test_the_way_is_read_from_the_plan(tmp_path):
+def test_the_variant_is_read_from_the_plan(tmp_path):
     with plait.open(tmp_path / "a.bin", "w", shape=(40, 40), dtype="f8") as file:
         file.write(np.zeros((40, 40)))
     layout = plait.Layout((40, 40), "(block, *)", grid=(2,))

@@ -10,8 +10,8 @@ from plait_bench.trials import Trials
 class Ranks:
     """Ranks that try the remaining cases, do not return from "slow", and fail in "broken"."""
 
-    def __init__(self, left):
-        self.events = [event for name in left for event in self.trial_events(name)]
+    def __init__(self, names):
+        self.events = [event for name in names for event in self.trial_events(name)]
 
     def trial_events(self, name):
         yield {"event": "start", "cell": name}
@@ -36,7 +36,7 @@ class Ranks:
 
 
 def run(start, count):
-    results, lines = {}, []
+    results, progress_texts = {}, []
     trials = Trials(
         start=start,
         find_trial=lambda event: event["cell"],
@@ -44,8 +44,8 @@ def run(start, count):
         record_result=lambda event, name: results.setdefault(name, event and event["event"]),
         time_limit=1.0,
     )
-    trials.run(count, Steps(lambda text, share: lines.append(text), count))
-    return results, lines
+    trials.run(count, Steps(lambda text, share: progress_texts.append(text), count))
+    return results, progress_texts
 
 
 def test_new_ranks_try_the_remaining_cases_after_a_hang():
@@ -56,11 +56,11 @@ def test_new_ranks_try_the_remaining_cases_after_a_hang():
         starts.append(list(tried))
         return Ranks([name for name in names if name not in tried])
 
-    results, lines = run(start, len(names))
+    results, progress_texts = run(start, len(names))
     assert starts == [[], ["one", "slow"]]
     assert results == {"one": "done", "slow": None, "broken": "failed", "two": "done"}
-    assert "slow: given up" in lines
-    assert "tried two" in lines
+    assert "slow: given up" in progress_texts
+    assert "tried two" in progress_texts
 
 
 def test_ranks_that_try_nothing_are_an_error():

@@ -1,4 +1,7 @@
-"""The ways to access a small file: each is a function without arguments that returns what it has read, or None."""
+"""The measured accesses to a small file, by each method.
+
+An access is a function without arguments, which returns the array that it has read, or None after a write.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ import plait
 from plait_bench.small.job import AGAIN, H5PY, MPI_IO, NUMPY, PLAIT, READ, RENAMED, SLICE, SYNCED, ZARR, SmallCase
 
 Array = npt.NDArray[Any]
-Way = Callable[[], Any]
+Access = Callable[[], Any]
 
 _HEADER = 128
 """Bytes before the elements of a .npy file of a square of doubles."""
@@ -25,7 +28,7 @@ _CHUNKS = 100
 
 
 def make_content(edge: int) -> Array:
-    """Return the array that all files hold."""
+    """Return the content of all files."""
     return np.arange(edge * edge, dtype=np.float64).reshape(edge, edge)
 
 
@@ -63,20 +66,26 @@ def slice_index(case: SmallCase) -> tuple[int, slice]:
 
 
 @contextmanager
-def open_ways(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array) -> Iterator[dict[str, Way]]:
-    """Open what an access needs, and return its ways; leaving `with` closes it.
+def open_accesses(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array) -> Iterator[dict[str, Access]]:
+    """Open the files of a case, and yield its access by each method; leaving `with` closes the files.
 
-    local   this rank's part, which writes write
+    local   this rank's part of the array, which is the data of writes
     """
     with ExitStack() as files:
-        ways = {PLAIT: _plait(case, comm, folder, local, files)}
-        makers = {MPI_IO: _mpiio, RENAMED: _renamed, NUMPY: _numpy, H5PY: _h5py, ZARR: _zarr}
+        accesses = {PLAIT: _access_by_plait(case, comm, folder, local, files)}
+        functions = {
+            MPI_IO: _access_by_mpiio,
+            RENAMED: _access_by_mpiio_and_rename,
+            NUMPY: _access_by_numpy,
+            H5PY: _access_by_h5py,
+            ZARR: _access_by_zarr,
+        }
         for name in case.others:
-            ways[name] = makers[name](case, comm, folder, local, files)
-        yield ways
+            accesses[name] = functions[name](case, comm, folder, local, files)
+        yield accesses
 
 
-def _plait(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
+def _access_by_plait(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Access:
     name = str(file_path(case, folder)) + ("::/a" if case.file.endswith("h5") else "")
     is_one_rank = case.ranks == 1
     comm_option: dict[str, Any] = {} if is_one_rank else {"comm": comm}
@@ -101,12 +110,18 @@ def _plait(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, fil
     return (lambda: file[index]) if case.access == SLICE else (lambda: file.read(layout))
 
 
-def _renamed(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
-    """Write a new file by MPI-IO and rename it; with a sync, as after a crash either file must be whole."""
+def _access_by_mpiio_and_rename(
+    case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack
+) -> Access:
+    """Return the access that writes a new file by MPI-IO and renames it.
+
+    If the write is to be durable, the folder is synchronized as well, so that after a crash the old or the new file is
+    complete.
+    """
     temporary_folder = folder / "temporary"
     temporary_folder.mkdir(exist_ok=True)
     name, temporary = _new_path(folder, RENAMED), _new_path(temporary_folder, MPI_IO)
-    write = _mpiio(case, comm, temporary_folder, local, files)
+    write = _access_by_mpiio(case, comm, temporary_folder, local, files)
 
     def replace() -> None:
         write()
@@ -121,7 +136,7 @@ def _renamed(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, f
     return replace
 
 
-def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
+def _access_by_mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Access:
     shape = (case.edge, case.edge)
     layout = plait.Layout.parse(case.layout)
     starts = [int(indices[0]) if len(indices) else 0 for indices in layout.indices(comm.rank)]
@@ -137,15 +152,15 @@ def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, fil
         return file
 
     def read_all(file: MPI.File) -> Array:
-        found = np.empty_like(local)
-        file.Read_at_all(0, found)
-        return found
+        received = np.empty_like(local)
+        file.Read_at_all(0, received)
+        return received
 
     def read() -> Array:
         file = open_file(file_path(case, folder), MPI.MODE_RDONLY)
-        found = read_all(file)
+        received = read_all(file)
         file.Close()
-        return found
+        return received
 
     def write() -> None:
         file = open_file(_new_path(folder, MPI_IO), MPI.MODE_WRONLY | MPI.MODE_CREATE)
@@ -163,7 +178,7 @@ def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, fil
     return lambda: read_all(file)
 
 
-def _numpy(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
+def _access_by_numpy(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Access:
     path = file_path(case, folder)
 
     def write() -> None:
@@ -179,13 +194,13 @@ def _numpy(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, fil
         return lambda: np.fromfile(path, offset=_HEADER).reshape(local.shape)
     if case.access != SLICE:
         return write
-    # The pages stay mapped, so that no system call is left; the copy is what the others return.
+    # The pages stay mapped, so that a slice needs no system call; the other methods return a copy as well.
     mapped = np.load(path, mmap_mode="r")
     index = slice_index(case)
     return lambda: np.array(mapped[index])
 
 
-def _h5py(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
+def _access_by_h5py(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Access:
     import h5py
 
     path = file_path(case, folder)
@@ -201,7 +216,7 @@ def _h5py(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, file
     return lambda: data[index]
 
 
-def _zarr(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
+def _access_by_zarr(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Access:
     import zarr
 
     data = zarr.open_array(file_path(case, folder), mode="r")
@@ -209,6 +224,6 @@ def _zarr(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, file
     return lambda: data[index]
 
 
-def _new_path(folder: Path, way: str) -> str:
-    """Return the name of the file that a way writes."""
-    return str(folder / f"new-{way}.npy")
+def _new_path(folder: Path, method: str) -> str:
+    """Return the path of the file that a method writes."""
+    return str(folder / f"new-{method}.npy")
