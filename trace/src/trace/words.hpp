@@ -46,6 +46,7 @@ std::string unescaped(std::string_view text);
 
 /// Parses a decimal number with an optional sign that is the whole text.
 std::optional<std::int64_t> to_number(std::string_view text);
-std::optional<std::uint64_t> to_natural(std::string_view text, std::uint64_t most = UINT64_MAX);
+/// Parses a decimal number without a sign that is the whole text and at most `maximum`.
+std::optional<std::uint64_t> to_natural(std::string_view text, std::uint64_t maximum = UINT64_MAX);
 
 }  // namespace plait::trace

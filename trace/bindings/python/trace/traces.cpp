@@ -329,7 +329,7 @@ void bind_traces(nb::module_& module) {
         return all;
       },
       nb::sig("def trace_formats() -> list[tuple[str, str, bool, bool]]"));
-  module.def("name_other_formats", &trace::name_others, "names"_a);
+  module.def("name_other_formats", &trace::set_extra_format_names, "names"_a);
 }
 
 }  // namespace plait::python

@@ -13,7 +13,7 @@ LineReader::LineReader(std::unique_ptr<Source> source, std::string_view format) 
 std::size_t LineReader::read(std::span<Event> output) {
   std::size_t count = 0;
   std::string_view line;
-  while (count < output.size() && !ended_) {
+  while (count < output.size() && !is_at_end_) {
     if (!source_->read_line(line)) {
       end();
     } else if (take_line(line, output[count])) {
@@ -28,25 +28,26 @@ void LineReader::note(std::string text) {
 }
 
 void LineReader::report_process(std::uint32_t number) {
-  if (!reported_.insert(number).second) return;
+  if (!reported_processes_.insert(number).second) return;
   Process process;
   process.number = number;
   description_.processes.push_back(std::move(process));
 }
 
-RemarkStatus LineReader::take_comment_of_ours(std::string_view keyword, const Pairs& pairs) {
+RemarkStatus LineReader::take_plait_comment(std::string_view keyword, const Pairs& pairs) {
   const RemarkStatus status = take_remark(keyword, pairs, description_);
-  ended_well_ = ended_well_ || status == RemarkStatus::kEnd;
-  if (status == RemarkStatus::kYes && keyword == "process") reported_.insert(description_.processes.back().number);
-  if (status == RemarkStatus::kNone)
+  found_end_comment_ = found_end_comment_ || status == RemarkStatus::kEnd;
+  if (status == RemarkStatus::kStored && keyword == "process")
+    reported_processes_.insert(description_.processes.back().number);
+  if (status == RemarkStatus::kUnknownKeyword)
     note(base::text("line ", source_->lines(), " has the unknown comment '", printable(keyword), "'"));
   return status;
 }
 
 void LineReader::end() {
-  ended_ = true;
-  if (ends_itself() && !ended_well_) cut_ = true;
-  if (cut_) {
+  is_at_end_ = true;
+  if (has_end_comment() && !found_end_comment_) is_cut_off_ = true;
+  if (is_cut_off_) {
     description_.complete = false;
     note("the trace is cut off: it ends within a line, or without its last comment");
   }
@@ -59,9 +60,9 @@ void LineReader::end() {
 }
 
 std::string printable(std::string_view text, std::size_t max_bytes) {
-  std::string whole;
-  append_escaped(whole, text.substr(0, max_bytes));
-  return whole;
+  std::string escaped;
+  append_escaped(escaped, text.substr(0, max_bytes));
+  return escaped;
 }
 
 }  // namespace plait::trace

@@ -17,8 +17,8 @@ namespace plait::trace {
 struct Format {
   std::string_view name;
   std::string_view suffix;  ///< suffix of written files, such as ".csv"; empty if the format is not written
-  /// Returns true if `head`, the first bytes of a trace (64 KiB or the whole), looks like this format. Null: never
-  /// guessed.
+  /// Returns true if `head`, the first bytes of a trace (64 KiB or the whole), looks like this format. Null: the user
+  /// must state the format.
   bool (*recognise)(std::string_view head) = nullptr;
   /// Null: cannot be read.
   std::unique_ptr<Reader> (*open)(std::unique_ptr<Source> source, const ReadOptions& options) = nullptr;
@@ -30,8 +30,8 @@ struct Format {
 std::span<const Format> formats();
 /// Sets the names of further formats, which the caller reads itself and error texts mention. Replaces earlier ones.
 /// threads  while no thread opens a trace.
-void name_others(std::vector<std::string> names);
-/// Returns the names of all readable formats for error texts, including those of name_others().
+void set_extra_format_names(std::vector<std::string> names);
+/// Returns the names of all readable formats for error texts, including those of set_extra_format_names().
 std::string readable_formats();
 /// Finds a format.
 /// errors  kArgument: an unknown format; the text names all formats.

@@ -8,7 +8,7 @@ namespace plait::trace {
 
 namespace {
 
-std::string decimal(auto value) {
+std::string to_decimal(auto value) {
   std::array<char, 24> digits{};
   return {digits.data(), std::to_chars(digits.begin(), digits.end(), value).ptr};
 }
@@ -18,13 +18,13 @@ bool parse(Pairs pairs, Process& process) {
   std::string_view key;
   std::string_view value;
   while (pairs.next(key, value)) {
-    bool good = true;
-    if (key == "parent") good = parse_natural(value, process.parent);
-    if (key == "rank") good = parse_number(value, process.rank);
-    if (key == "cpu") good = parse_number(value, process.cpu);
+    bool is_valid = true;
+    if (key == "parent") is_valid = parse_natural(value, process.parent);
+    if (key == "rank") is_valid = parse_number(value, process.rank);
+    if (key == "cpu") is_valid = parse_number(value, process.cpu);
     if (key == "host") process.host = unescaped(value);
     if (key == "command") process.command = unescaped(value);
-    if (!good) return false;
+    if (!is_valid) return false;
   }
   return true;
 }
@@ -39,12 +39,12 @@ bool parse(Pairs pairs, MissedCalls& missed) {
   std::string_view key;
   std::string_view value;
   while (pairs.next(key, value)) {
-    bool good = true;
-    if (key == "events") good = parse_number(value, missed.events);
-    if (key == "read") good = parse_number(value, missed.read_bytes);
-    if (key == "written") good = parse_number(value, missed.written_bytes);
+    bool is_valid = true;
+    if (key == "events") is_valid = parse_number(value, missed.events);
+    if (key == "read") is_valid = parse_number(value, missed.read_bytes);
+    if (key == "written") is_valid = parse_number(value, missed.written_bytes);
     if (key == "reason") missed.reason = unescaped(value);
-    if (!good) return false;
+    if (!is_valid) return false;
   }
   return true;
 }
@@ -66,26 +66,26 @@ bool parse(Pairs pairs, Counters& counters) {
 bool parse_end(Pairs pairs, Description& description) {
   std::string_view key;
   std::string_view value;
-  bool whole = false;
+  bool has_complete = false;
   while (pairs.next(key, value)) {
-    bool good = true;
-    if (key == "zero") good = parse_number(value, description.zero);
-    if (key == "rounded") good = parse_number(value, description.tick);
+    bool is_valid = true;
+    if (key == "zero") is_valid = parse_number(value, description.zero);
+    if (key == "rounded") is_valid = parse_number(value, description.tick);
     if (key == "complete") {
       description.complete = value == "yes";
-      whole = description.complete || value == "no";
+      has_complete = description.complete || value == "no";
     }
-    if (!good) return false;
+    if (!is_valid) return false;
   }
-  return whole;
+  return has_complete;
 }
 
 template <typename T>
-RemarkStatus append(Pairs pairs, std::vector<T>& all) {
+RemarkStatus parse_and_append(Pairs pairs, std::vector<T>& all) {
   T remark;
-  if (!parse(pairs, remark)) return RemarkStatus::kWrong;
+  if (!parse(pairs, remark)) return RemarkStatus::kInvalid;
   all.push_back(std::move(remark));
-  return RemarkStatus::kYes;
+  return RemarkStatus::kStored;
 }
 
 }  // namespace
@@ -99,11 +99,11 @@ std::string_view Pairs::word() {
 }
 
 bool Pairs::next(std::string_view& key, std::string_view& value) {
-  const std::string_view both = word();
-  if (both.empty()) return false;
-  const std::size_t sign = both.find('=');
-  key = both.substr(0, sign);
-  value = sign == std::string_view::npos ? std::string_view() : both.substr(sign + 1);
+  const std::string_view pair = word();
+  if (pair.empty()) return false;
+  const std::size_t sign = pair.find('=');
+  key = pair.substr(0, sign);
+  value = sign == std::string_view::npos ? std::string_view() : pair.substr(sign + 1);
   return true;
 }
 
@@ -129,13 +129,13 @@ void Remark::pair(std::string_view key, std::string_view raw) {
   append_escaped(text_, raw, " ");
 }
 
-void Remark::number(std::string_view key, std::int64_t value) { pair(key, decimal(value)); }
+void Remark::number(std::string_view key, std::int64_t value) { pair(key, to_decimal(value)); }
 
-void Remark::natural(std::string_view key, std::uint64_t value) { pair(key, decimal(value)); }
+void Remark::natural(std::string_view key, std::uint64_t value) { pair(key, to_decimal(value)); }
 
 std::string remark_text(const Process& process) {
   Remark remark("process");
-  remark.word(decimal(process.number));
+  remark.word(to_decimal(process.number));
   if (process.parent != 0) remark.natural("parent", process.parent);
   if (process.rank != -1) remark.number("rank", process.rank);
   if (process.cpu != kUnknown) remark.number("cpu", process.cpu);
@@ -146,8 +146,8 @@ std::string remark_text(const Process& process) {
 
 std::string remark_text(const File& file) {
   Remark remark("file");
-  remark.word(decimal(file.process));
-  remark.word(decimal(file.number));
+  remark.word(to_decimal(file.process));
+  remark.word(to_decimal(file.number));
   remark.line(file.name);
   return remark.text();
 }
@@ -163,10 +163,10 @@ std::string remark_text(const MissedCalls& missed) {
 
 std::string remark_text(const Counters& counters) {
   Remark remark("counters");
-  remark.word(decimal(counters.process));
-  remark.word(decimal(counters.file));
+  remark.word(to_decimal(counters.process));
+  remark.word(to_decimal(counters.file));
   remark.word(interface_word(counters.interface));
-  remark.word(decimal(counters.flags));
+  remark.word(to_decimal(counters.flags));
   std::string key;
   for (const auto& [name, value] : counters.values) {
     key.clear();
@@ -191,16 +191,16 @@ std::string end_text(const Description& description, std::int64_t tick) {
 }
 
 RemarkStatus take_remark(std::string_view keyword, Pairs pairs, Description& description) {
-  if (keyword == "process") return append(pairs, description.processes);
-  if (keyword == "file") return append(pairs, description.files);
-  if (keyword == "missed") return append(pairs, description.missed);
-  if (keyword == "counters") return append(pairs, description.counters);
+  if (keyword == "process") return parse_and_append(pairs, description.processes);
+  if (keyword == "file") return parse_and_append(pairs, description.files);
+  if (keyword == "missed") return parse_and_append(pairs, description.missed);
+  if (keyword == "counters") return parse_and_append(pairs, description.counters);
   if (keyword == "note") {
     description.notes.push_back(unescaped(pairs.rest()));
-    return RemarkStatus::kYes;
+    return RemarkStatus::kStored;
   }
-  if (keyword == "end") return parse_end(pairs, description) ? RemarkStatus::kEnd : RemarkStatus::kWrong;
-  return RemarkStatus::kNone;
+  if (keyword == "end") return parse_end(pairs, description) ? RemarkStatus::kEnd : RemarkStatus::kInvalid;
+  return RemarkStatus::kUnknownKeyword;
 }
 
 }  // namespace plait::trace

@@ -20,7 +20,7 @@
 
 namespace plait::trace {
 
-/// The words and `KEY=VALUE` pairs of a text, one after the other.
+/// Reads the words and `KEY=VALUE` pairs of a text one after another.
 class Pairs {
  public:
   explicit Pairs(std::string_view text) : text_(text) {}
@@ -39,7 +39,7 @@ class Pairs {
 class Remark {
  public:
   explicit Remark(std::string_view keyword) : text_(keyword) {}
-  void word(std::string_view raw);
+  void word(std::string_view raw);  ///< adds one word
   void line(std::string_view raw);  ///< adds the rest of the line; blanks stay
   void pair(std::string_view key, std::string_view raw);
   void number(std::string_view key, std::int64_t value);
@@ -59,12 +59,18 @@ std::string note_text(std::string_view note);
 /// tick  unit of the times in the trace; Description::tick is written as `rounded=` only if it differs.
 std::string end_text(const Description& description, std::int64_t tick);
 
-/// The kinds of lines.
-enum class RemarkStatus : std::uint8_t { kYes, kEnd, kNone, kWrong };
+/// The result of take_remark().
+enum class RemarkStatus : std::uint8_t {
+  kStored,          ///< the description contains the remark
+  kEnd,             ///< as kStored, and this remark ends the trace
+  kUnknownKeyword,  ///< not a remark
+  kInvalid          ///< the keyword is known, but the text after it cannot be parsed
+};
 
-/// Stores a remark in the description. kNone: another keyword. kWrong: it cannot be parsed.
+/// Parses a remark and stores it in the description.
 RemarkStatus take_remark(std::string_view keyword, Pairs pairs, Description& description);
 
+/// Parses a decimal number. Returns false, and does not change `to`, if it is not one or too large.
 template <typename T>
 bool parse_natural(std::string_view text, T& to) {
   const auto number = to_natural(text, std::numeric_limits<T>::max());

@@ -8,7 +8,7 @@ namespace plait::trace::csv {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Column>, 22> kOtherNames{
+constexpr std::array<std::pair<std::string_view, Column>, 22> kSynonyms{
     {{"time", Column::kStart},    {"timestamp", Column::kStart},  {"ts", Column::kStart},
      {"dur", Column::kDuration},  {"elapsed", Column::kDuration}, {"latency", Column::kDuration},
      {"pid", Column::kProcess},   {"tid", Column::kThread},       {"fd", Column::kFile},
@@ -24,15 +24,15 @@ Column find_column(std::string_view cell) {
     if (letter != ' ') name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   const auto column = std::find(kColumnNames.begin(), kColumnNames.end(), name);
   if (column != kColumnNames.end()) return static_cast<Column>(column - kColumnNames.begin());
-  const auto other =
-      std::find_if(kOtherNames.begin(), kOtherNames.end(), [&](const auto& entry) { return entry.first == name; });
-  return other == kOtherNames.end() ? Column::kNone : other->second;
+  const auto synonym =
+      std::find_if(kSynonyms.begin(), kSynonyms.end(), [&](const auto& entry) { return entry.first == name; });
+  return synonym == kSynonyms.end() ? Column::kNone : synonym->second;
 }
 
 }  // namespace
 
 bool split(std::string_view line, char separator, std::vector<std::string_view>& cells,
-           std::vector<std::string>& store) {
+           std::vector<std::string>& unquoted) {
   cells.clear();
   if (line.find('"') == std::string_view::npos) {  // the usual case
     std::size_t begin = 0;
@@ -45,29 +45,29 @@ bool split(std::string_view line, char separator, std::vector<std::string_view>&
     return true;
   }
   std::vector<std::string> texts(1);
-  bool quoted = false;
+  bool is_quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    if (quoted && line[i] == '"' && i + 1 < line.size() && line[i + 1] == '"') {
+    if (is_quoted && line[i] == '"' && i + 1 < line.size() && line[i + 1] == '"') {
       texts.back() += line[++i];
     } else if (line[i] == '"') {
-      quoted = !quoted;
-    } else if (line[i] == separator && !quoted) {
+      is_quoted = !is_quoted;
+    } else if (line[i] == separator && !is_quoted) {
       texts.emplace_back();
     } else {
       texts.back() += line[i];
     }
   }
-  store = std::move(texts);
-  cells.assign(store.begin(), store.end());
-  return !quoted;
+  unquoted = std::move(texts);
+  cells.assign(unquoted.begin(), unquoted.end());
+  return !is_quoted;
 }
 
 std::vector<Column> find_columns(const std::vector<std::string_view>& header) {
   std::vector<Column> columns;
   for (const std::string_view cell : header) {
     const Column column = find_column(cell);
-    const bool again = std::find(columns.begin(), columns.end(), column) != columns.end();
-    columns.push_back(again ? Column::kNone : column);
+    const bool is_repeated = std::find(columns.begin(), columns.end(), column) != columns.end();
+    columns.push_back(is_repeated ? Column::kNone : column);
   }
   // Other tools use "operation" for the kind, read or write.
   if (std::find(columns.begin(), columns.end(), Column::kKind) == columns.end())
@@ -75,18 +75,18 @@ std::vector<Column> find_columns(const std::vector<std::string_view>& header) {
   return columns;
 }
 
-bool has(const std::vector<Column>& columns, Column column) {
+bool has_column(const std::vector<Column>& columns, Column column) {
   return std::find(columns.begin(), columns.end(), column) != columns.end();
 }
 
 char detect_separator(std::string_view header) {
   constexpr std::string_view kSeparators = ",;\t|:";
   std::vector<std::string_view> cells;
-  std::vector<std::string> store;
+  std::vector<std::string> unquoted;
   for (const char separator : kSeparators) {
-    if (header.find(separator) == std::string_view::npos || !split(header, separator, cells, store)) continue;
+    if (header.find(separator) == std::string_view::npos || !split(header, separator, cells, unquoted)) continue;
     const std::vector<Column> columns = find_columns(cells);
-    if (has(columns, Column::kStart) && has(columns, Column::kKind)) return separator;
+    if (has_column(columns, Column::kStart) && has_column(columns, Column::kKind)) return separator;
   }
   const auto separator = std::find_if(kSeparators.begin(), kSeparators.end(),
                                       [&](char candidate) { return header.find(candidate) != std::string_view::npos; });

@@ -1,4 +1,6 @@
-/// The columns of traces in CSV.
+/// The columns of traces in CSV, by the names in the header line, such as
+///
+///   start,duration,kind,offset,length
 #pragma once
 
 #include <array>
@@ -32,21 +34,21 @@ constexpr std::array<std::string_view, kColumns> kColumnNames{"start",  "duratio
                                                               "file",   "kind",      "interface", "offset",  "length",
                                                               "result", "operation", "flags"};
 
-constexpr std::int64_t kMaxTick = 1'000'000'000'000'000;  ///< in ns per unit of time
+constexpr std::int64_t kMaxTick = 1'000'000'000'000'000;  ///< largest unit of time, in ns
 
 /// Begins the first comment of a trace written by Plait.
-constexpr std::string_view kHead = "plait-csv ";
+constexpr std::string_view kHeadComment = "plait-csv ";
 
 /// Splits a line at separators outside of quotes (RFC 4180) and removes the quotes. The texts of quoted cells are
-/// stored in `store`. Returns false if a quote is still open at the end.
+/// stored in `unquoted`. Returns false if a quote is still open at the end.
 bool split(std::string_view line, char separator, std::vector<std::string_view>& cells,
-           std::vector<std::string>& store);
+           std::vector<std::string>& unquoted);
 
 /// Returns the columns of a header, each of them at most once. Accepts other usual names as well: time, op, pid, tid,
 /// size, path and similar ones.
 std::vector<Column> find_columns(const std::vector<std::string_view>& header);
 
-bool has(const std::vector<Column>& columns, Column column);
+bool has_column(const std::vector<Column>& columns, Column column);
 
 /// Returns the separator of a header line: the first of , ; tab | and : that yields the required columns, otherwise
 /// the first that the line contains.

@@ -1,3 +1,5 @@
+// Writes traces in CSV. Processes, files and the description are remarks, lines that begin with '#'.
+
 #include <array>
 #include <charconv>
 #include <optional>
@@ -23,14 +25,14 @@ class CsvWriter : public Writer {
       base::throw_argument_error("columns of CSV cannot be separated by '", separator_,
                                  "'; take a comma, a semicolon, a tab, | or :");
     for (std::int64_t unit = tick_; unit > 1 && unit % 10 == 0; unit /= 10) ++decimals_;
-    if (tick_ < 1 || tick_ > kMaxTick || power(decimals_) != tick_)
+    if (tick_ < 1 || tick_ > kMaxTick || power_of_ten(decimals_) != tick_)
       base::throw_argument_error("times in CSV have units of a power of ten ns, such as 1, 1000 or 1000000000, not ",
                                  tick_);
     for (std::size_t i = 0; i < kColumns; ++i) {
       if (i > 0) sink_->put({&separator_, 1});
       sink_->put(kColumnNames[i]);
     }
-    sink_->put(base::text("\n# ", kHead, "version=1 tick=", tick_, "\n"));
+    sink_->put(base::text("\n# ", kHeadComment, "version=1 tick=", tick_, "\n"));
   }
 
   void add(const Process& process) override { remark(remark_text(process)); }
@@ -38,34 +40,34 @@ class CsvWriter : public Writer {
 
   void write(std::span<const Event> events) override {
     for (const Event& event : events) {
-      line_ = text_.data();
-      time(event.start);
-      next();
-      if (event.duration != kUnknown) time(event.duration);
-      next();
-      if (event.cpu != kUnknown) time(event.cpu);
-      next();
-      number(event.process);
-      next();
-      number(event.thread);
-      next();
-      number(event.file);
-      next();
-      append(kind_word(event.kind));
-      next();
-      append(interface_word(event.interface));
-      next();
-      if (event.offset != kUnknown) number(event.offset);
-      next();
-      number(event.length);
-      next();
-      number(event.result);
-      next();
-      number(event.operation);
-      next();
-      append(flags(event.flags));
-      *line_++ = '\n';
-      sink_->put({text_.data(), static_cast<std::size_t>(line_ - text_.data())});
+      cursor_ = buffer_.data();
+      put_time(event.start);
+      put_separator();
+      if (event.duration != kUnknown) put_time(event.duration);
+      put_separator();
+      if (event.cpu != kUnknown) put_time(event.cpu);
+      put_separator();
+      put_number(event.process);
+      put_separator();
+      put_number(event.thread);
+      put_separator();
+      put_number(event.file);
+      put_separator();
+      put(kind_word(event.kind));
+      put_separator();
+      put(interface_word(event.interface));
+      put_separator();
+      if (event.offset != kUnknown) put_number(event.offset);
+      put_separator();
+      put_number(event.length);
+      put_separator();
+      put_number(event.result);
+      put_separator();
+      put_number(event.operation);
+      put_separator();
+      put(flags_cell(event.flags));
+      *cursor_++ = '\n';
+      sink_->put({buffer_.data(), static_cast<std::size_t>(cursor_ - buffer_.data())});
     }
   }
 
@@ -80,7 +82,7 @@ class CsvWriter : public Writer {
   std::int64_t bytes_written() const override { return sink_->bytes(); }
 
  private:
-  static std::int64_t power(int decimals) {
+  static std::int64_t power_of_ten(int decimals) {
     std::int64_t value = 1;
     while (decimals-- > 0) value *= 10;
     return value;
@@ -92,43 +94,45 @@ class CsvWriter : public Writer {
     sink_->put("\n");
   }
 
-  void next() { *line_++ = separator_; }
-  void append(std::string_view text) { line_ += text.copy(line_, text.size()); }
-  void number(auto value) { line_ = std::to_chars(line_, text_.data() + text_.size(), value).ptr; }
+  void put_separator() { *cursor_++ = separator_; }
+  void put(std::string_view text) { cursor_ += text.copy(cursor_, text.size()); }
+  void put_number(auto value) { cursor_ = std::to_chars(cursor_, buffer_.data() + buffer_.size(), value).ptr; }
 
   /// Writes a time in units of the tick, exactly.
-  void time(std::int64_t value) {
-    if (decimals_ == 0 || value == 0) return number(value);
-    if (value < 0) *line_++ = '-';
-    const std::uint64_t size = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  void put_time(std::int64_t value) {
+    if (decimals_ == 0 || value == 0) return put_number(value);
+    if (value < 0) *cursor_++ = '-';
+    const std::uint64_t magnitude =
+        value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
     const auto unit = static_cast<std::uint64_t>(tick_);
-    number(size / unit);
-    std::uint64_t rest = size % unit;
-    if (rest == 0) return;
-    *line_++ = '.';
-    for (std::uint64_t digit = unit / 10; rest > 0; digit /= 10) {
-      *line_++ = static_cast<char>('0' + rest / digit);
-      rest %= digit;
+    put_number(magnitude / unit);
+    std::uint64_t remainder = magnitude % unit;
+    if (remainder == 0) return;
+    *cursor_++ = '.';
+    for (std::uint64_t digit = unit / 10; remainder > 0; digit /= 10) {
+      *cursor_++ = static_cast<char>('0' + remainder / digit);
+      remainder %= digit;
     }
   }
 
-  std::string_view flags(std::uint16_t value) {
-    if (flags_ && *flags_ == value) return flags_text_;
-    flags_ = value;
-    flags_text_.clear();
-    append_flags(flags_text_, value);
-    if (flags_text_.find(separator_) != std::string::npos) flags_text_ = '"' + flags_text_ + '"';
-    return flags_text_;
+  /// Returns the words of flags. Most events have the flags of the one before, so the text of these is stored.
+  std::string_view flags_cell(std::uint16_t value) {
+    if (last_flags_ && *last_flags_ == value) return last_flags_text_;
+    last_flags_ = value;
+    last_flags_text_.clear();
+    append_flags(last_flags_text_, value);
+    if (last_flags_text_.find(separator_) != std::string::npos) last_flags_text_ = '"' + last_flags_text_ + '"';
+    return last_flags_text_;
   }
 
   std::unique_ptr<Sink> sink_;
   char separator_;
   std::int64_t tick_;
   int decimals_ = 0;
-  std::array<char, 1024> text_;  // thirteen cells; the longest one, with all flags, has about 120 letters
-  char* line_ = nullptr;
-  std::optional<std::uint16_t> flags_;
-  std::string flags_text_;
+  std::array<char, 1024> buffer_;  // thirteen cells; the longest one, with all flags, has about 120 letters
+  char* cursor_ = nullptr;         // end of the line in the buffer
+  std::optional<std::uint16_t> last_flags_;
+  std::string last_flags_text_;
 };
 
 }  // namespace

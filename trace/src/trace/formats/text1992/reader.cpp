@@ -37,7 +37,7 @@ class Reader1992 : public LineReader {
   bool take_line(std::string_view line, Event& event) override {
     if (line.empty()) return false;
     if (dialect_.ours && !source().line_had_newline()) {  // Plait ends its lines: numbers of this line may lack digits
-      cut_ = true;
+      is_cut_off_ = true;
       return false;
     }
     if (!dialect_.comment.empty() && line.starts_with(dialect_.comment))
@@ -52,10 +52,10 @@ class Reader1992 : public LineReader {
       try {
         take_record(numbers, status, type, event);
       } catch (const Error&) {
-        cut_ = true;
+        is_cut_off_ = true;
         return false;
       }
-      cut_ = true;
+      is_cut_off_ = true;
       return true;
     }
     take_record(numbers, status, type, event);
@@ -205,13 +205,13 @@ class Reader1992 : public LineReader {
     } else if (keyword == "but") {
       good = parse_override(pairs, but_);
     } else if (keyword != "plait-1992") {
-      good = take_comment_of_ours(keyword, pairs) != RemarkStatus::kWrong;
+      good = take_plait_comment(keyword, pairs) != RemarkStatus::kInvalid;
     }
     if (!good) fail("the comment '", keyword, "' cannot be understood: ", text.substr(0, 200));
     return false;
   }
 
-  bool ends_itself() const override { return dialect_.extended; }
+  bool has_end_comment() const override { return dialect_.extended; }
 
   void note_counts() override {
     if (comments_ > kCommentsKept)
