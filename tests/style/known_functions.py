@@ -10,7 +10,7 @@ KNOWN_LINES = {
     "trace/src/trace/formats/import/strace/act.cpp:plait::trace::strace::EventConverter::call": 112,
     "trace/src/trace/formats/import/strace/calls.cpp:plait::trace::strace::what_does": 122,
     "trace/src/trace/formats/text1992/reader.cpp:plait::trace::text1992::Reader1992::take_record": 77,
-    "trace/src/trace/formats/text1992/writer.cpp:plait::trace::text1992::Writer1992::record": 72,
+    "trace/src/trace/formats/text1992/writer.cpp:plait::trace::text1992::Writer1992::write_record": 72,
 }
 
 # Numbers of parameters.  The parameters come from another language or library, or from a public function.

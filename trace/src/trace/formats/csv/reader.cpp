@@ -83,7 +83,7 @@ class CsvReader : public LineReader {
       parse_cells(event);
       return true;
     }
-    if (is_from_plait_) {  // Plait ends its lines: numbers of this line may lack digits
+    if (is_from_plait_) {  // Plait ends its lines, so numbers of this one may lack digits
       is_cut_off_ = true;
       return false;
     }
@@ -208,7 +208,7 @@ class CsvReader : public LineReader {
     return last_flags_ = *value;
   }
 
-  /// Adds the file to the description, and gives the event a number of it if the trace has only names.
+  /// Adds the file to the description if it is new. If the trace has only names of files, sets the event's number.
   void report_file(Event& event, std::string_view name) {
     if (has_column(columns_, Column::kFile) && event.file != 0) {
       if (!reported_files_.insert({event.process, event.file}).second) return;

@@ -24,7 +24,7 @@ constexpr std::array<std::int8_t, 256> digit_values() {
   }
   return values;
 }
-constexpr auto kDigits = digit_values();
+constexpr auto kDigitValues = digit_values();
 
 std::string separator_word(char separator) {
   return separator == ' ' ? "blank" : separator == '\t' ? "tab" : std::string(1, separator);
@@ -35,7 +35,7 @@ std::string_view first_line(std::string_view head) { return head.substr(0, head.
 std::size_t find_head(std::string_view line) { return line.substr(0, kHeadReach + kHead.size()).find(kHead); }
 
 /// True if a line is a record, or a comment in the form of one. Increments `records` for a record.
-bool fits(std::string_view line, int base, char separator, int& records) {
+bool is_record_or_comment(std::string_view line, int base, char separator, int& records) {
   Numbers numbers(line, base, separator);
   std::uint64_t type = 0;
   std::uint64_t flags = 0;
@@ -43,7 +43,7 @@ bool fits(std::string_view line, int base, char separator, int& records) {
   if (type == record_type::kComment) return true;
   if (numbers.next(flags) != Numbers::NumberStatus::kNumber || (flags & ~std::uint64_t{compression::kDefined}) != 0)
     return false;
-  int numbers_left = 8;
+  int numbers_left = 8;  // a record has ten fields, of which the compression flags may leave out five
   for (const unsigned bit : {compression::kNoLength, compression::kNoBlock, compression::kNoProcess,
                              compression::kNoOperation, compression::kNoFile})
     if ((flags & bit) != 0) --numbers_left;
@@ -54,17 +54,17 @@ bool fits(std::string_view line, int base, char separator, int& records) {
   return numbers_left == 0 && status == Numbers::NumberStatus::kEnd;
 }
 
-/// The base in which all lines are records; 0: in none. If they are records in both bases it is 16, as in figure 1.
-struct FoundBase {
+/// The base in which all lines are records; 0: none. If they are records in both bases it is 16, as in figure 1.
+struct BaseGuess {
   int base = 0;
-  bool both = false;
+  bool fits_both = false;
 };
 
-FoundBase detect_base(std::string_view head, char separator, std::string_view comment) {
+BaseGuess detect_base(std::string_view head, char separator, std::string_view comment) {
   int base = 16;
   int records = 0;
-  bool sixteen = true;
-  bool ten = true;
+  bool fits_base_16 = true;
+  bool fits_base_10 = true;
   while (!head.empty()) {
     const std::size_t end = head.find('\n');
     if (end == std::string_view::npos && records > 0) break;  // the line may be incomplete
@@ -74,50 +74,51 @@ FoundBase detect_base(std::string_view head, char separator, std::string_view co
     if (line.find_first_not_of(" \t") == std::string_view::npos || line.front() == '#') continue;
     if (!comment.empty() && line.starts_with(comment)) continue;
     int line_records = 0;
-    sixteen = sixteen && fits(line, 16, separator, line_records);
-    ten = ten && fits(line, 10, separator, line_records);
+    fits_base_16 = fits_base_16 && is_record_or_comment(line, 16, separator, line_records);
+    fits_base_10 = fits_base_10 && is_record_or_comment(line, 10, separator, line_records);
     records += line_records;
-    if (!sixteen && !ten) return {};
-    base = sixteen ? 16 : 10;
+    if (!fits_base_16 && !fits_base_10) return {};
+    base = fits_base_16 ? 16 : 10;
   }
   if (records == 0) return {};
-  return {base, sixteen && ten};
+  return {base, fits_base_16 && fits_base_10};
 }
 
 }  // namespace
 
 Numbers::NumberStatus Numbers::next(std::uint64_t& value) {
   skip_blanks();
-  if (!fresh_ && separator_ != ' ' && separator_ != '\t') {
+  if (!is_first_ && separator_ != ' ' && separator_ != '\t') {
     if (at_ == end_) return NumberStatus::kEnd;
-    if (*at_ != separator_) return NumberStatus::kNone;
+    if (*at_ != separator_) return NumberStatus::kInvalid;
     ++at_;
     skip_blanks();
   }
-  if (at_ == end_) return fresh_ || separator_ == ' ' || separator_ == '\t' ? NumberStatus::kEnd : NumberStatus::kNone;
-  fresh_ = false;
+  if (at_ == end_)
+    return is_first_ || separator_ == ' ' || separator_ == '\t' ? NumberStatus::kEnd : NumberStatus::kInvalid;
+  is_first_ = false;
   if (base_ == 16 && end_ - at_ > 2 && at_[0] == '0' && (at_[1] == 'x' || at_[1] == 'X')) at_ += 2;
   const char* const begin = at_;
   std::uint64_t number = 0;
-  bool large = false;
+  bool is_too_large = false;
   if (base_ == 16) {
     for (; at_ != end_; ++at_) {
-      const int digit = kDigits[static_cast<unsigned char>(*at_)];
+      const int digit = kDigitValues[static_cast<unsigned char>(*at_)];
       if (digit < 0) break;
-      large = large || (number >> 60) != 0;
+      is_too_large = is_too_large || (number >> 60) != 0;
       number = number << 4 | static_cast<std::uint64_t>(digit);
     }
   } else {
     for (; at_ != end_; ++at_) {
       const auto digit = static_cast<unsigned>(*at_ - '0');
       if (digit > 9) break;
-      large = __builtin_mul_overflow(number, std::uint64_t{10}, &number) ||
-              __builtin_add_overflow(number, std::uint64_t{digit}, &number) || large;
+      is_too_large = __builtin_mul_overflow(number, std::uint64_t{10}, &number) ||
+                     __builtin_add_overflow(number, std::uint64_t{digit}, &number) || is_too_large;
     }
   }
-  if (at_ == begin || (at_ != end_ && !at_separator() && *at_ != ' ' && *at_ != '\t')) return NumberStatus::kNone;
+  if (at_ == begin || (at_ != end_ && !at_separator() && *at_ != ' ' && *at_ != '\t')) return NumberStatus::kInvalid;
   value = number;
-  return large ? NumberStatus::kTooLarge : NumberStatus::kNumber;
+  return is_too_large ? NumberStatus::kTooLarge : NumberStatus::kNumber;
 }
 
 void Dialect::check() const {
@@ -140,15 +141,15 @@ void Dialect::check() const {
     base::throw_argument_error("a comment that begins with '", comment, "' would look like a record");
 }
 
-std::string Dialect::mark() const {
+std::string Dialect::comment_start() const {
   if (!comment.empty()) return comment + " ";
   return (base == 16 ? "FF" : "255") + std::string(1, separator);
 }
 
 std::string Dialect::head() const {
-  return base::text(mark(), kHead, "version=1 base=", base, " separator=", separator_word(separator),
+  return base::text(comment_start(), kHead, "version=1 base=", base, " separator=", separator_word(separator),
                     " comment=", comment.empty() ? (base == 16 ? "FF" : "255") : comment, " tick=", tick,
-                    " block=", block, " numbers=64 extensions=", extended ? "yes" : "no");
+                    " block=", block, " numbers=64 extensions=", has_extensions ? "yes" : "no");
 }
 
 Dialect detect_dialect(std::string_view head, const ReadOptions& options) {
@@ -159,7 +160,7 @@ Dialect detect_dialect(std::string_view head, const ReadOptions& options) {
   const std::string_view line = first_line(head);
   const std::size_t begin = find_head(line);
   if (begin != std::string_view::npos) {
-    dialect.ours = true;
+    dialect.is_from_plait = true;
     Pairs pairs(line.substr(begin + kHead.size()));
     std::string_view key;
     std::string_view value;
@@ -173,15 +174,15 @@ Dialect detect_dialect(std::string_view head, const ReadOptions& options) {
       if (key == "comment" && options.comment.empty() && value != "FF" && value != "255") dialect.comment = value;
       if (key == "tick") dialect.tick = number;
       if (key == "block" && options.block == 512) dialect.block = number;
-      if (key == "extensions") dialect.extended = value == "yes";
+      if (key == "extensions") dialect.has_extensions = value == "yes";
     }
   }
   if (options.separator != 0) dialect.separator = options.separator;
   if (options.tick != 0) dialect.tick = options.tick;
   if (base == 0) {
-    const FoundBase detected = detect_base(head, dialect.separator, dialect.comment);
+    const BaseGuess detected = detect_base(head, dialect.separator, dialect.comment);
     base = detected.base;
-    dialect.base_guessed = detected.both;
+    dialect.is_base_guessed = detected.fits_both;
   }
   dialect.base = base == 0 ? 16 : base;
   dialect.check();
@@ -195,8 +196,8 @@ Dialect make_dialect(const WriteOptions& options) {
   if (options.tick != 0) dialect.tick = options.tick;
   dialect.block = options.block;
   dialect.comment = options.comment;
-  dialect.ours = true;
-  dialect.extended = !options.plain;
+  dialect.is_from_plait = true;
+  dialect.has_extensions = !options.plain;
   dialect.check();
   return dialect;
 }

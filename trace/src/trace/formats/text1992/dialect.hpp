@@ -15,19 +15,19 @@
 namespace plait::trace::text1992 {
 
 struct Dialect {
-  int base = 16;              ///< 10 or 16
-  char separator = ' ';       ///< ' ': any number of blanks and tabs
-  std::string comment;        ///< begin of a comment line; empty: the record type ff
-  std::int64_t tick = 1000;   ///< in ns
-  std::int64_t block = 512;   ///< in bytes
-  bool ours = false;          ///< true if the trace has the head comment
-  bool base_guessed = false;  ///< true if the records are valid in both bases
-  bool extended = false;      ///< true if comments contain data that records cannot
+  int base = 16;                 ///< 10 or 16
+  char separator = ' ';          ///< ' ': any number of blanks and tabs
+  std::string comment;           ///< beginning of comment lines; empty: they are records of the type ff
+  std::int64_t tick = 1000;      ///< in ns
+  std::int64_t block = 512;      ///< in bytes
+  bool is_from_plait = false;    ///< true if the trace has the head comment
+  bool is_base_guessed = false;  ///< true if the records are valid in both bases
+  bool has_extensions = false;   ///< true if comments contain data that records cannot
 
   /// errors  kArgument: an invalid base, separator, tick or block.
   void check() const;
   /// Returns the text that precedes a comment.
-  std::string mark() const;
+  std::string comment_start() const;
   /// Returns the head comment without its line end.
   std::string head() const;
 };
@@ -45,12 +45,12 @@ bool looks_like(std::string_view head);
 /// Parses the numbers of a line.
 class Numbers {
  public:
-  enum class NumberStatus : std::uint8_t { kNumber, kEnd, kNone, kTooLarge };
+  enum class NumberStatus : std::uint8_t { kNumber, kEnd, kInvalid, kTooLarge };
 
   Numbers(std::string_view line, int base, char separator)
       : at_(line.data()), end_(line.data() + line.size()), base_(base), separator_(separator) {}
 
-  /// Reads the next number; kNone: the text is not a number.
+  /// Reads the next number. kInvalid: the text is not a number. kTooLarge: it is 2^64 or above.
   NumberStatus next(std::uint64_t& value);
   /// The rest of the line after the separator.
   std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
@@ -65,7 +65,7 @@ class Numbers {
   const char* end_;
   int base_;
   char separator_;
-  bool fresh_ = true;
+  bool is_first_ = true;
 };
 
 }  // namespace plait::trace::text1992

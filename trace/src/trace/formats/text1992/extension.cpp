@@ -43,24 +43,24 @@ bool interface_number(std::string_view text, Interface& to) {
 
 }  // namespace
 
-void RecordDefaultsChange::apply(RecordDefaults& manner) const {
-  manner.thread = thread.value_or(manner.thread);
-  manner.flags = flags.value_or(manner.flags);
-  manner.interface = interface.value_or(manner.interface);
-  manner.cpu = cpu.value_or(manner.cpu);
-  manner.offset = offset.value_or(manner.offset);
-  manner.duration = duration.value_or(manner.duration);
+void RecordDefaultsChange::apply(RecordDefaults& defaults) const {
+  defaults.thread = thread.value_or(defaults.thread);
+  defaults.flags = flags.value_or(defaults.flags);
+  defaults.interface = interface.value_or(defaults.interface);
+  defaults.cpu = cpu.value_or(defaults.cpu);
+  defaults.offset = offset.value_or(defaults.offset);
+  defaults.duration = duration.value_or(defaults.duration);
 }
 
-std::string manner_text(const RecordDefaults& from, const RecordDefaults& to) {
-  const auto word = [](bool known) { return std::string_view(known ? "yes" : "no"); };
+std::string defaults_text(const RecordDefaults& from, const RecordDefaults& to) {
+  const auto yes_or_no_word = [](bool known) { return std::string_view(known ? "yes" : "no"); };
   Remark remark("with");
   if (from.thread != to.thread) remark.natural("thread", to.thread);
   if (from.interface != to.interface) remark.pair("interface", interface_word(to.interface));
   if (from.flags != to.flags) remark.pair("flags", flags_word(to.flags));
-  if (from.cpu != to.cpu) remark.pair("cpu", word(to.cpu));
-  if (from.offset != to.offset) remark.pair("offset", word(to.offset));
-  if (from.duration != to.duration) remark.pair("duration", word(to.duration));
+  if (from.cpu != to.cpu) remark.pair("cpu", yes_or_no_word(to.cpu));
+  if (from.offset != to.offset) remark.pair("offset", yes_or_no_word(to.offset));
+  if (from.duration != to.duration) remark.pair("duration", yes_or_no_word(to.duration));
   return remark.text();
 }
 
@@ -92,18 +92,18 @@ std::string event_text(const Event& event) {
   return remark.text();
 }
 
-bool parse_manner(Pairs pairs, RecordDefaultsChange& change) {
+bool parse_defaults(Pairs pairs, RecordDefaultsChange& change) {
   std::string_view key;
   std::string_view value;
   while (pairs.next(key, value)) {
-    bool good = false;
-    if (key == "thread") good = set(change.thread, value, parse_natural<std::uint32_t>);
-    if (key == "interface") good = set(change.interface, value, interface_number);
-    if (key == "flags") good = set(change.flags, value, flags_number);
-    if (key == "cpu") good = set(change.cpu, value, yes_or_no);
-    if (key == "offset") good = set(change.offset, value, yes_or_no);
-    if (key == "duration") good = set(change.duration, value, yes_or_no);
-    if (!good) return false;
+    bool is_valid = false;
+    if (key == "thread") is_valid = set(change.thread, value, parse_natural<std::uint32_t>);
+    if (key == "interface") is_valid = set(change.interface, value, interface_number);
+    if (key == "flags") is_valid = set(change.flags, value, flags_number);
+    if (key == "cpu") is_valid = set(change.cpu, value, yes_or_no);
+    if (key == "offset") is_valid = set(change.offset, value, yes_or_no);
+    if (key == "duration") is_valid = set(change.duration, value, yes_or_no);
+    if (!is_valid) return false;
   }
   return true;
 }
@@ -112,12 +112,12 @@ bool parse_override(Pairs pairs, Override& values) {
   std::string_view key;
   std::string_view value;
   while (pairs.next(key, value)) {
-    bool good = false;
-    if (key == "result") good = set(values.result, value, parse_number);
-    if (key == "cpu") good = set(values.cpu, value, parse_number);
-    if (key == "offset") good = set(values.offset, value, parse_number);
-    if (key == "length") good = set(values.length, value, parse_number);
-    if (!good) return false;
+    bool is_valid = false;
+    if (key == "result") is_valid = set(values.result, value, parse_number);
+    if (key == "cpu") is_valid = set(values.cpu, value, parse_number);
+    if (key == "offset") is_valid = set(values.offset, value, parse_number);
+    if (key == "length") is_valid = set(values.length, value, parse_number);
+    if (!is_valid) return false;
   }
   return true;
 }
@@ -130,20 +130,20 @@ std::optional<Event> parse_event(Pairs pairs) {
   std::string_view key;
   std::string_view value;
   while (pairs.next(key, value)) {
-    bool good = false;
-    if (key == "start") good = parse_number(value, event.start);
-    if (key == "duration") good = parse_number(value, event.duration);
-    if (key == "cpu") good = parse_number(value, event.cpu);
-    if (key == "offset") good = parse_number(value, event.offset);
-    if (key == "length") good = parse_number(value, event.length);
-    if (key == "result") good = parse_number(value, event.result);
-    if (key == "operation") good = parse_natural(value, event.operation);
-    if (key == "process") good = parse_natural(value, event.process);
-    if (key == "thread") good = parse_natural(value, event.thread);
-    if (key == "file") good = parse_natural(value, event.file);
-    if (key == "interface") good = interface_number(value, event.interface);
-    if (key == "flags") good = flags_number(value, event.flags);
-    if (!good) return std::nullopt;
+    bool is_valid = false;
+    if (key == "start") is_valid = parse_number(value, event.start);
+    if (key == "duration") is_valid = parse_number(value, event.duration);
+    if (key == "cpu") is_valid = parse_number(value, event.cpu);
+    if (key == "offset") is_valid = parse_number(value, event.offset);
+    if (key == "length") is_valid = parse_number(value, event.length);
+    if (key == "result") is_valid = parse_number(value, event.result);
+    if (key == "operation") is_valid = parse_natural(value, event.operation);
+    if (key == "process") is_valid = parse_natural(value, event.process);
+    if (key == "thread") is_valid = parse_natural(value, event.thread);
+    if (key == "file") is_valid = parse_natural(value, event.file);
+    if (key == "interface") is_valid = interface_number(value, event.interface);
+    if (key == "flags") is_valid = flags_number(value, event.flags);
+    if (!is_valid) return std::nullopt;
   }
   return event;
 }

@@ -1,11 +1,11 @@
 /// The comments with which Plait extends 1992 traces by data that records cannot contain, in addition to the remarks
 /// of trace/formats/remarks.hpp.
 ///
-///   with thread= interface= flags= cpu= offset= duration=  applies to the file of the next record from here on
+///   with thread= interface= flags= cpu= offset= duration=  applies to this and later records of the next record's file
 ///   but result= cpu= offset= length=                       overrides values of the next record
 ///   event KIND start= ...                                  an event that is not a record
 ///
-/// Numbers are decimal in every base of the trace; times are in its ticks.
+/// Numbers are decimal, whatever the base of the trace. Times are in its ticks.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace plait::trace::text1992 {
 
-/// The values that `with` changes.
+/// The values that `with` changes; for cpu, offset and duration, whether they are known.
 struct RecordDefaultsChange {
   std::optional<std::uint32_t> thread;
   std::optional<std::uint16_t> flags;
@@ -28,7 +28,7 @@ struct RecordDefaultsChange {
   std::optional<bool> offset;
   std::optional<bool> duration;
 
-  void apply(RecordDefaults& manner) const;
+  void apply(RecordDefaults& defaults) const;
 };
 
 /// The values that `but` overrides.
@@ -39,14 +39,14 @@ struct Override {
   std::optional<std::int64_t> length;
 };
 
-std::string manner_text(const RecordDefaults& from, const RecordDefaults& to);
+std::string defaults_text(const RecordDefaults& from, const RecordDefaults& to);
 std::string override_text(const Override& values);
 /// Writes an event whose times are ticks.
 std::string event_text(const Event& event);
 
 /// Parse the text after the keyword. Each is the inverse of a function above; the result is false or empty if it
 /// cannot be parsed.
-bool parse_manner(Pairs pairs, RecordDefaultsChange& change);
+bool parse_defaults(Pairs pairs, RecordDefaultsChange& change);
 bool parse_override(Pairs pairs, Override& values);
 std::optional<Event> parse_event(Pairs pairs);
 

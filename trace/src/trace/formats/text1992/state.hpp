@@ -1,4 +1,5 @@
-/// The values that records of the 1992 format omit, and the earlier records from which they are taken.
+/// The values that records of the 1992 format omit, and the earlier records from which they are taken: a record may
+/// leave out, for example, its offset if it begins where the previous one of its file ends.
 #pragma once
 
 #include <cstdint>
@@ -45,10 +46,10 @@ struct RecordDefaults {
 /// The last record of a file, as written in the trace.
 struct FileState {
   std::uint32_t number = 0;
-  RecordDefaults manner;
+  RecordDefaults defaults;
   std::uint64_t operation = 0;
   std::int64_t length = 0;
-  std::int64_t next = 0;  ///< offset after its last byte; -1: too large for a number
+  std::int64_t next = 0;  ///< offset after the last byte; -1: past 2^63
 };
 
 /// The last record of a process.
@@ -56,10 +57,10 @@ struct ProcessState {
   std::uint32_t number = 0;
   std::uint32_t file = 0;
   std::int64_t cpu = 0;  ///< in ticks
-  RecordDefaults manner;
+  RecordDefaults defaults;
   bool has_record = false;
-  bool dropped = false;          ///< true if a file has been dropped
-  std::vector<FileState> files;  ///< the last used file is first
+  bool has_dropped_files = false;  ///< true if `files` had more than kFiles, so that some were removed
+  std::vector<FileState> files;    ///< the last used file is first
 };
 
 /// Number of files remembered for each process. If there are more, readers and writers both drop the least recently
@@ -84,12 +85,12 @@ class State {
     return *current_;
   }
 
-  /// Moves a file to the front. A file that is not remembered is added, with the manner of the process's last record.
-  /// known  set to true if it was remembered.
-  static FileState& touch(ProcessState& process, std::uint32_t number, bool& was_remembered);
+  /// Moves a file to the front. A file that is not remembered is added, with the defaults of the process's last record.
+  static FileState& move_to_front(ProcessState& process, std::uint32_t number, bool& was_remembered);
 
   /// Updates the state with a record.
-  void pass(ProcessState& process, FileState& file, std::int64_t offset, std::int64_t length, std::uint64_t operation);
+  void add_record(ProcessState& process, FileState& file, std::int64_t offset, std::int64_t length,
+                  std::uint64_t operation);
 
  private:
   std::int64_t start_ = 0;

@@ -1,3 +1,6 @@
+// Writes traces in the format of 1992. Comments state what a record cannot: `but` for one record, `with` for this and
+// the later records of a file, `event` for events that are not reads or writes.
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -14,7 +17,7 @@ namespace plait::trace::text1992 {
 
 namespace {
 
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxSigned = std::numeric_limits<std::int64_t>::max();
 
 /// The printed numbers of a record.
 class Line {
@@ -51,7 +54,7 @@ class Writer1992 : public Writer {
   Writer1992(std::unique_ptr<Sink> sink, const WriteOptions& options)
       : sink_(std::move(sink)),
         dialect_(make_dialect(options)),
-        mark_(dialect_.mark()),
+        comment_start_(dialect_.comment_start()),
         line_(dialect_.base, dialect_.separator) {
     sink_->put(dialect_.head());
     sink_->put("\n");
@@ -60,32 +63,32 @@ class Writer1992 : public Writer {
   void add(const Process& process) override {
     Process bare;
     bare.number = process.number;
-    if (dialect_.extended)
-      comment(remark_text(process));
+    if (dialect_.has_extensions)
+      write_comment(remark_text(process));
     else
       processes_lost_ += process == bare ? 0 : 1;
   }
 
-  void add(const File& file) override { comment(remark_text(file)); }
+  void add(const File& file) override { write_comment(remark_text(file)); }
 
   void write(std::span<const Event> events) override {
     for (const Event& event : events) {
-      const Times times{floor_ticks(event.start), rounded_length(event), floor_ticks_or_unknown(event.cpu)};
+      const Times times{round_to_ticks(event.start), rounded_length(event), round_to_ticks_or_unknown(event.cpu)};
       if (fits_record(event, times))
-        record(event, times);
+        write_record(event, times);
       else
-        other(event, times);
+        write_event_comment(event, times);
     }
   }
 
   void finish(const Description& description) override {
-    if (dialect_.extended) {
-      for (const MissedCalls& missed : description.missed) comment(remark_text(missed));
-      for (const Counters& counters : description.counters) comment(remark_text(counters));
-      for (const std::string& note : description.notes) comment(note_text(note));
+    if (dialect_.has_extensions) {
+      for (const MissedCalls& missed : description.missed) write_comment(remark_text(missed));
+      for (const Counters& counters : description.counters) write_comment(remark_text(counters));
+      for (const std::string& note : description.notes) write_comment(note_text(note));
       Description end = description;
-      if (rounded_) end.tick = std::max(description.tick, dialect_.tick);
-      comment(end_text(end, dialect_.tick));
+      if (has_rounded_) end.tick = std::max(description.tick, dialect_.tick);
+      write_comment(end_text(end, dialect_.tick));
     } else {
       missed_lost_ = description.missed.size();
       counters_lost_ = description.counters.size();
@@ -99,21 +102,22 @@ class Writer1992 : public Writer {
 
   std::vector<std::string> lost() const override {
     std::vector<std::string> all;
-    const auto say = [&](bool what, const auto&... parts) {
-      if (what) all.push_back(base::text(parts...));
+    const auto add_if = [&](bool is_lost, const auto&... parts) {
+      if (is_lost) all.push_back(base::text(parts...));
     };
-    say(rounded_, "times were rounded to ", dialect_.tick, " ns");
-    say(events_lost_ > 0, events_lost_, " events that are no reads or writes, or whose numbers a record cannot hold");
-    say(manners_lost_ > 0, "threads, interfaces, flags or what is not known of ", manners_lost_, " events");
-    say(results_lost_ > 0, "the results of ", results_lost_, " calls that did not move what was asked");
-    say(blocks_lost_ > 0, "the bytes of ", blocks_lost_, " physical requests, which were widened to blocks of ",
-        dialect_.block, " bytes");
-    say(cpu_lost_ > 0, "the CPU times of ", cpu_lost_, " events, which went back");
-    say(processes_lost_ > 0, "what is known of ", processes_lost_, " processes");
-    say(missed_lost_ > 0, "what the trace says is missing from it");
-    say(counters_lost_ > 0, counters_lost_, " records of counters");
-    say(zero_lost_, "the time of day");
-    say(incomplete_lost_, "that the trace is not complete");
+    add_if(has_rounded_, "times were rounded to ", dialect_.tick, " ns");
+    add_if(events_lost_ > 0, events_lost_,
+           " events that are no reads or writes, or whose numbers a record cannot hold");
+    add_if(defaults_lost_ > 0, "threads, interfaces, flags or what is not known of ", defaults_lost_, " events");
+    add_if(results_lost_ > 0, "the results of ", results_lost_, " calls that did not move what was asked");
+    add_if(blocks_lost_ > 0, "the bytes of ", blocks_lost_, " physical requests, which were widened to blocks of ",
+           dialect_.block, " bytes");
+    add_if(cpu_lost_ > 0, "the CPU times of ", cpu_lost_, " events, which went back");
+    add_if(processes_lost_ > 0, "what is known of ", processes_lost_, " processes");
+    add_if(missed_lost_ > 0, "what the trace says is missing from it");
+    add_if(counters_lost_ > 0, counters_lost_, " records of counters");
+    add_if(zero_lost_, "the time of day");
+    add_if(incomplete_lost_, "that the trace is not complete");
     return all;
   }
 
@@ -124,46 +128,50 @@ class Writer1992 : public Writer {
     std::int64_t cpu;
   };
 
-  void comment(std::string_view text) {
-    sink_->put(mark_);
+  void write_comment(std::string_view text) {
+    sink_->put(comment_start_);
     sink_->put(text);
     sink_->put("\n");
   }
 
-  /// Rounds to a tick that can be read back.
-  std::int64_t floor_ticks(std::int64_t time) {
+  /// Rounds to the nearest number of ticks whose time in ns has 64 bits.
+  std::int64_t round_to_ticks(std::int64_t time) {
     const std::int64_t tick = dialect_.tick;
     if (tick == 1) return time;
     std::int64_t whole = time / tick;
-    std::int64_t rest = time % tick;
-    if (rest == 0) return whole;
-    rounded_ = true;
-    if (rest < 0) {
-      rest += tick;
+    std::int64_t remainder = time % tick;
+    if (remainder == 0) return whole;
+    has_rounded_ = true;
+    if (remainder < 0) {
+      remainder += tick;
       --whole;
     }
     if (whole < std::numeric_limits<std::int64_t>::min() / tick) return whole + 1;
-    return rest >= tick - rest && whole < kMax / tick ? whole + 1 : whole;
+    return remainder >= tick - remainder && whole < kMaxSigned / tick ? whole + 1 : whole;
   }
-  std::int64_t floor_ticks_or_unknown(std::int64_t time) { return time == kUnknown ? kUnknown : floor_ticks(time); }
+  std::int64_t round_to_ticks_or_unknown(std::int64_t time) {
+    return time == kUnknown ? kUnknown : round_to_ticks(time);
+  }
 
   /// Both ends are rounded, so that events that did not overlap still do not.
   std::int64_t rounded_length(const Event& event) {
     if (event.duration == kUnknown) return kUnknown;
     std::int64_t end = 0;
     if (event.duration < 0 || event.start < 0 || __builtin_add_overflow(event.start, event.duration, &end))
-      return floor_ticks(event.duration);
-    return floor_ticks(end) - floor_ticks(event.start);
+      return round_to_ticks(event.duration);
+    return round_to_ticks(end) - round_to_ticks(event.start);
   }
 
   bool fits_record(const Event& event, const Times& times) const {
     return (event.kind == Kind::kRead || event.kind == Kind::kWrite) && times.start >= state_.start() &&
-           event.offset >= kUnknown && event.length >= 0 && event.length <= kMax - dialect_.block &&
-           event.offset <= kMax - event.length - dialect_.block && times.duration >= kUnknown && times.cpu >= kUnknown;
+           event.offset >= kUnknown && event.length >= 0 && event.length <= kMaxSigned - dialect_.block &&
+           event.offset <= kMaxSigned - event.length - dialect_.block && times.duration >= kUnknown &&
+           times.cpu >= kUnknown;
   }
 
-  void other(const Event& event, const Times& times) {
-    if (!dialect_.extended) {
+  /// Writes an event that no record can represent, as a comment.
+  void write_event_comment(const Event& event, const Times& times) {
+    if (!dialect_.has_extensions) {
       ++events_lost_;
       return;
     }
@@ -171,101 +179,104 @@ class Writer1992 : public Writer {
     copy.start = times.start;
     copy.duration = times.duration;
     copy.cpu = times.cpu;
-    comment(event_text(copy));
+    write_comment(event_text(copy));
   }
 
-  void record(const Event& event, const Times& times) {
+  void write_record(const Event& event, const Times& times) {
     ProcessState& process = state_.process(event.process);
     const bool same_file = process.has_record && process.file == event.file;
-    bool remembered = false;
-    FileState& file = State::touch(process, event.file, remembered);
+    bool is_remembered = false;
+    FileState& file = State::move_to_front(process, event.file, is_remembered);
     const bool logical = (event.flags & flag::kLogical) != 0;
 
-    // The values that the record states, in bytes and ticks; `but` and `with` state the others.
-    Override but;
+    // The values that the record states, in bytes and ticks; the comments `but` and `with` state the others.
+    Override overrides;
     const std::int64_t unit = logical ? 1 : dialect_.block;
     std::int64_t offset = event.offset;
     std::int64_t length = event.length;
     if (offset == kUnknown) {
-      const bool fits = remembered && file.next >= 0 && file.next <= kMax - length - unit && file.next % unit == 0;
-      offset = fits ? file.next : 0;
+      const bool is_aligned =
+          is_remembered && file.next >= 0 && file.next <= kMaxSigned - length - unit && file.next % unit == 0;
+      offset = is_aligned ? file.next : 0;
     }
     if (!logical) {
       const std::int64_t before = offset % unit;
       const std::int64_t after = (unit - (offset + length) % unit) % unit;
-      if (before != 0) but.offset = offset;
-      if (before + after != 0) but.length = length;
+      if (before != 0) overrides.offset = offset;
+      if (before + after != 0) overrides.length = length;
       offset -= before;
       length += before + after;
     }
-    if (event.result != event.length) but.result = event.result;
+    if (event.result != event.length) overrides.result = event.result;
     std::int64_t cpu = times.cpu == kUnknown ? process.cpu : times.cpu;
     if (cpu < process.cpu) {
-      but.cpu = cpu;
+      overrides.cpu = cpu;
       cpu = process.cpu;
     }
-    RecordDefaults manner;
-    manner.thread = event.thread;
-    manner.flags = static_cast<std::uint16_t>(event.flags & ~record_type::kFlags);
-    manner.interface = event.interface;
-    manner.cpu = times.cpu != kUnknown;
-    manner.offset = event.offset != kUnknown;
-    manner.duration = times.duration != kUnknown;
-    extend(file.manner, manner, but);
+    RecordDefaults defaults;
+    defaults.thread = event.thread;
+    defaults.flags = static_cast<std::uint16_t>(event.flags & ~record_type::kFlags);
+    defaults.interface = event.interface;
+    defaults.cpu = times.cpu != kUnknown;
+    defaults.offset = event.offset != kUnknown;
+    defaults.duration = times.duration != kUnknown;
+    write_extensions(file.defaults, defaults, overrides);
 
     unsigned flags = 0;
     line_.clear();
-    const auto number = [&](std::int64_t value) { line_.add(static_cast<std::uint64_t>(value)); };
+    const auto add_number = [&](std::int64_t value) { line_.add(static_cast<std::uint64_t>(value)); };
     std::int64_t offset_number = offset / unit;
     std::int64_t length_number = length / unit;
-    if (remembered && offset == file.next) {
+    if (is_remembered && offset == file.next) {
       flags |= compression::kNoBlock;
     } else if (logical && shorter_in_blocks(offset)) {
       flags |= compression::kOffsetInBlocks;
       offset_number = offset / dialect_.block;
     }
-    if (remembered && length == file.length) {
+    if (is_remembered && length == file.length) {
       flags |= compression::kNoLength;
     } else if (logical && shorter_in_blocks(length)) {
       flags |= compression::kLengthInBlocks;
       length_number = length / dialect_.block;
     }
-    if (remembered && event.operation == file.operation) flags |= compression::kNoOperation;
+    if (is_remembered && event.operation == file.operation) flags |= compression::kNoOperation;
     if (same_file) flags |= compression::kNoFile;
     if (state_.has_record() && state_.last_process() == event.process) flags |= compression::kNoProcess;
 
-    number(static_cast<std::int64_t>((event.flags & record_type::kFlags) |
-                                     (event.kind == Kind::kWrite ? record_type::kWrite : 0U)));
-    number(static_cast<std::int64_t>(flags));
-    if ((flags & compression::kNoBlock) == 0) number(offset_number);
-    if ((flags & compression::kNoLength) == 0) number(length_number);
-    number(times.start - state_.start());
-    number(times.duration == kUnknown ? 0 : times.duration);
+    add_number(static_cast<std::int64_t>((event.flags & record_type::kFlags) |
+                                         (event.kind == Kind::kWrite ? record_type::kWrite : 0U)));
+    add_number(static_cast<std::int64_t>(flags));
+    if ((flags & compression::kNoBlock) == 0) add_number(offset_number);
+    if ((flags & compression::kNoLength) == 0) add_number(length_number);
+    add_number(times.start - state_.start());
+    add_number(times.duration == kUnknown ? 0 : times.duration);
     if ((flags & compression::kNoOperation) == 0) line_.add(event.operation);
     if ((flags & compression::kNoFile) == 0) line_.add(event.file);
     if ((flags & compression::kNoProcess) == 0) line_.add(event.process);
-    number(cpu - process.cpu);
+    add_number(cpu - process.cpu);
     sink_->put(line_.end());
 
-    state_.pass(process, file, offset, length, event.operation);
+    state_.add_record(process, file, offset, length, event.operation);
     state_.set_start(times.start);
     process.cpu = cpu;
   }
 
-  void extend(RecordDefaults& from, const RecordDefaults& to, const Override& but) {
-    const bool corrected = but.result || but.cpu || but.offset || but.length;
-    if (!dialect_.extended) {
-      manners_lost_ += to == RecordDefaults{} ? 0 : 1;
-      results_lost_ += but.result ? 1 : 0;
-      cpu_lost_ += but.cpu ? 1 : 0;
-      blocks_lost_ += but.offset || but.length ? 1 : 0;
+  /// Writes the comments that a record needs. Without extensions, counts what is lost.
+  void write_extensions(RecordDefaults& from, const RecordDefaults& to, const Override& overrides) {
+    const bool has_overrides = overrides.result || overrides.cpu || overrides.offset || overrides.length;
+    if (!dialect_.has_extensions) {
+      defaults_lost_ += to == RecordDefaults{} ? 0 : 1;
+      results_lost_ += overrides.result ? 1 : 0;
+      cpu_lost_ += overrides.cpu ? 1 : 0;
+      blocks_lost_ += overrides.offset || overrides.length ? 1 : 0;
       return;
     }
-    if (from != to) comment(manner_text(from, to));
+    if (from != to) write_comment(defaults_text(from, to));
     from = to;
-    if (corrected) comment(override_text(but));
+    if (has_overrides) write_comment(override_text(overrides));
   }
 
+  /// True if a number of blocks has fewer digits than the number of bytes.
   bool shorter_in_blocks(std::int64_t value) const {
     if (value == 0 || dialect_.block == 1 || value % dialect_.block != 0) return false;
     std::int64_t blocks = value / dialect_.block;
@@ -278,14 +289,14 @@ class Writer1992 : public Writer {
 
   std::unique_ptr<Sink> sink_;
   Dialect dialect_;
-  std::string mark_;
+  std::string comment_start_;
   Line line_;
   State state_;
-  bool rounded_ = false;
+  bool has_rounded_ = false;
   bool zero_lost_ = false;
   bool incomplete_lost_ = false;
   std::int64_t events_lost_ = 0;
-  std::int64_t manners_lost_ = 0;
+  std::int64_t defaults_lost_ = 0;
   std::int64_t results_lost_ = 0;
   std::int64_t cpu_lost_ = 0;
   std::int64_t blocks_lost_ = 0;
