@@ -345,8 +345,8 @@ TEST(Access, AStoreThatEndsEarlyIsAnErrorOnAllWorkers) {
   }
 }
 
-/// Reads and writes while worker `slow` waits 3 ms before each access to a slot of worker `peer_of_slow`. A slot records
-/// the progress of one of a worker's windows.
+/// Reads and writes while worker `slow` waits 3 ms before each access to a slot of worker `peer_of_slow`. A slot is the
+/// record of a window's progress.
 void try_with_slow_worker(int slow, int peer_of_slow, std::int64_t elements, std::int64_t readers) {
   constexpr int kWorkers = 3;
   const Layout layout({elements}, {Distribution::cyclic()}, {kWorkers});  // every window has a part of every worker

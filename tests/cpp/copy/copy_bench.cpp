@@ -30,9 +30,9 @@ constexpr std::int64_t kStreamWindow = 1 << 20, kHotWindow = 256 << 10, kArray =
 constexpr int kRounds = 11;
 
 /// Memory in large pages if the system provides them, like NumPy's large arrays.
-class Memory {
+class HugePageMemory {
  public:
-  explicit Memory(std::int64_t bytes) {
+  explicit HugePageMemory(std::int64_t bytes) {
     constexpr std::size_t kPage = 2 << 20;
     const std::size_t rounded = (static_cast<std::size_t>(bytes) + kPage - 1) / kPage * kPage;
     data_ = static_cast<std::byte*>(std::aligned_alloc(kPage, rounded));
@@ -40,9 +40,9 @@ class Memory {
     madvise(data_, rounded, MADV_HUGEPAGE);
     std::memset(data_, 1, rounded);
   }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory() { std::free(data_); }
+  HugePageMemory(const HugePageMemory&) = delete;
+  HugePageMemory& operator=(const HugePageMemory&) = delete;
+  ~HugePageMemory() { std::free(data_); }
 
   std::byte* data() const { return data_; }
 
@@ -57,6 +57,7 @@ double thread_seconds() {
   return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
 }
 
+/// Returns the shortest time of several rounds.
 double best_seconds(const std::function<void()>& work) {
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round < kRounds; ++round) {
@@ -67,12 +68,12 @@ double best_seconds(const std::function<void()>& work) {
   return best;
 }
 
-void print(const char* name, std::int64_t run, double bytes, double seconds, double memcpy_seconds) {
+void print_rate(const char* name, std::int64_t run, double bytes, double seconds, double memcpy_seconds) {
   std::printf("  %-44s %8.3f ns/run %8.2f GB/s %5.0f %% of memcpy\n", name, seconds / bytes * double(run) * 1e9,
               bytes / seconds / 1e9, 100 * memcpy_seconds / seconds);
 }
 
-/// Elements of `run` bytes, and loops over them (count, stride in the window, stride in the array).
+/// A copy of elements of `run` bytes by loops, each with a count, a stride in the window and a stride in the array.
 struct Case {
   const char* name;
   std::int64_t run;
@@ -110,52 +111,54 @@ std::vector<Case> window_cases(std::int64_t window) {
 
 enum class Mode { kHot, kStream, kPastCaches };
 
-void bench_windows(bool gather, Mode mode, const Memory& window, const Memory& array) {
-  const bool hot = mode == Mode::kHot;
+void bench_windows(bool gather, Mode mode, const HugePageMemory& window, const HugePageMemory& array) {
+  const bool is_hot = mode == Mode::kHot;
   const Destination destination = mode == Mode::kPastCaches ? Destination::kMemory : Destination::kCaches;
-  std::printf(" %s, %s%s\n", gather ? "gather: window to array" : "scatter: array to window", hot ? "hot" : "stream",
+  std::printf(" %s, %s%s\n", gather ? "gather: window to array" : "scatter: array to window", is_hot ? "hot" : "stream",
               destination == Destination::kMemory ? " past the caches" : "");
-  for (Case& item : window_cases(hot ? kHotWindow : kStreamWindow)) {
+  for (Case& item : window_cases(is_hot ? kHotWindow : kStreamWindow)) {
     std::int64_t extent = item.run;
     for (Loop& loop : item.loops) {
       extent += (loop.count - 1) * loop.target_stride;
       if (!gather) std::swap(loop.source_stride, loop.target_stride);
     }
-    const std::int64_t calls = kArray / extent / (hot ? 4 : 1);
-    const auto each = [&](const auto& copy) {
+    const std::int64_t calls = kArray / extent / (is_hot ? 4 : 1);
+    // Calls copy(target, source) for each part of the array.
+    const auto copy_parts = [&](const auto& copy) {
       for (std::int64_t i = 0; i < calls; ++i) {
-        std::byte* part = array.data() + (hot ? 0 : i * extent);
+        std::byte* part = array.data() + (is_hot ? 0 : i * extent);
         gather ? copy(part, window.data()) : copy(window.data(), part);
       }
     };
     const double seconds = best_seconds([&] {
-      each([&](std::byte* to, const std::byte* from) { strided_copy(to, from, item.run, item.loops, destination); });
+      copy_parts(
+          [&](std::byte* to, const std::byte* from) { strided_copy(to, from, item.run, item.loops, destination); });
     });
     const auto bytes = static_cast<std::size_t>(item.bytes());
-    const double reference =
-        best_seconds([&] { each([&](std::byte* to, const std::byte* from) { std::memcpy(to, from, bytes); }); });
-    print(item.name, item.run, double(item.bytes() * calls), seconds, reference);
+    const double memcpy_seconds =
+        best_seconds([&] { copy_parts([&](std::byte* to, const std::byte* from) { std::memcpy(to, from, bytes); }); });
+    print_rate(item.name, item.run, double(item.bytes() * calls), seconds, memcpy_seconds);
   }
 }
 
 void bench_transpose(std::int64_t unit, std::int64_t rows, std::int64_t columns) {
   const auto bytes = static_cast<std::size_t>(unit * rows * columns);
-  const Memory source(unit * rows * columns), target(unit * rows * columns);
+  const HugePageMemory source(unit * rows * columns), target(unit * rows * columns);
   const Loop loops[] = {{rows, columns * unit, unit}, {columns, unit, rows * unit}};
   const double seconds = best_seconds([&] { strided_copy(target.data(), source.data(), unit, loops); });
-  const double reference = best_seconds([&] { std::memcpy(target.data(), source.data(), bytes); });
+  const double memcpy_seconds = best_seconds([&] { std::memcpy(target.data(), source.data(), bytes); });
   char name[64];
   std::snprintf(name, sizeof name, "transpose %dx%d of %d bytes", int(rows), int(columns), int(unit));
-  print(name, unit, double(bytes), seconds, reference);
+  print_rate(name, unit, double(bytes), seconds, memcpy_seconds);
 }
 
 void bench_all() {
   std::printf("%s\n", plait::copy::instruction_set());
-  const Memory window(kStreamWindow), array(kArray);
+  const HugePageMemory window(kStreamWindow), array(kArray);
   for (const Mode mode : {Mode::kHot, Mode::kStream}) {
     for (const bool gather : {true, false}) bench_windows(gather, mode, window, array);
   }
-  bench_windows(true, Mode::kPastCaches, window, array);
+  bench_windows(/*gather=*/true, Mode::kPastCaches, window, array);
   std::printf(" transposes\n");
   bench_transpose(8, 3000, 3000);
   bench_transpose(8, 2048, 4096);

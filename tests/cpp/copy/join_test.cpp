@@ -22,15 +22,14 @@ namespace {
 
 using plait::copy::Run;
 
-constexpr std::size_t kJoinedLine = 64;
+constexpr std::size_t kCacheLine = 64;
 
 /// Memory that begins at a cache line.
-class Lines {
+class AlignedMemory {
  public:
-  explicit Lines(std::size_t bytes) : bytes_(bytes), memory_(bytes + kJoinedLine, std::byte{7}) {}
+  explicit AlignedMemory(std::size_t bytes) : bytes_(bytes), memory_(bytes + kCacheLine, std::byte{7}) {}
   std::byte* data() {
-    return memory_.data() +
-           (kJoinedLine - reinterpret_cast<std::uintptr_t>(memory_.data()) % kJoinedLine) % kJoinedLine;
+    return memory_.data() + (kCacheLine - reinterpret_cast<std::uintptr_t>(memory_.data()) % kCacheLine) % kCacheLine;
   }
   std::vector<std::byte> content() { return {data(), data() + bytes_}; }
 
@@ -39,7 +38,8 @@ class Lines {
   std::vector<std::byte> memory_;
 };
 
-/// Joins runs that are allocated separately, so that sanitizers detect reads beyond a run.
+/// Joins random runs of these lengths into a target that begins `start` bytes after a cache line, and expects that
+/// nothing else changes. Each run is allocated separately, so that sanitizers detect reads beyond a run.
 void expect_joined(const std::vector<std::int64_t>& lengths, std::size_t start, std::mt19937& random) {
   std::vector<std::unique_ptr<std::byte[]>> blocks;
   std::vector<Run> runs;
@@ -52,21 +52,21 @@ void expect_joined(const std::vector<std::int64_t>& lengths, std::size_t start, 
     }
     runs.push_back({blocks.back().get(), length});
   }
-  Lines target_lines(start + joined.size() + 2 * kJoinedLine);
-  std::vector<std::byte> expected = target_lines.content();
+  AlignedMemory target(start + joined.size() + 2 * kCacheLine);
+  std::vector<std::byte> expected = target.content();
   std::copy(joined.begin(), joined.end(), expected.begin() + static_cast<std::ptrdiff_t>(start));
-  plait::copy::join(target_lines.data() + start, runs);
+  plait::copy::join(target.data() + start, runs);
   plait::copy::fence();
-  EXPECT_EQ(target_lines.content(), expected) << lengths.size() << " runs from position " << start;
+  EXPECT_EQ(target.content(), expected) << lengths.size() << " runs from position " << start;
 }
 
 TEST(Join, ConcatenatesRunsAndChangesNothingElse) {
   std::mt19937 random(5);
-  const std::string before = plait::copy::instruction_set();
+  const std::string previous_set = plait::copy::instruction_set();
   for (const auto& set : plait::copy::instruction_sets()) {
     plait::copy::use_instruction_set(set.name);
     SCOPED_TRACE(set.name);
-    for (std::size_t start = 0; start < kJoinedLine; ++start) {
+    for (std::size_t start = 0; start < kCacheLine; ++start) {
       expect_joined({}, start, random);
       for (const std::int64_t width : {1, 8, 63, 64, 65, 200}) expect_joined({width}, start, random);
       expect_joined({1, 1, 1, 62, 64, 3, 128, 5}, start, random);
@@ -78,7 +78,7 @@ TEST(Join, ConcatenatesRunsAndChangesNothingElse) {
       }
     }
   }
-  plait::copy::use_instruction_set(before);
+  plait::copy::use_instruction_set(previous_set);
 }
 
 /// A page between two inaccessible pages.
@@ -106,9 +106,10 @@ TEST(Join, AccessesNoOtherPage) {
   const GuardedPage first;
   const GuardedPage last;
   const GuardedPage to;
-  for (std::byte* at = first.begin(); at < first.end(); ++at) *at = static_cast<std::byte>(at - first.begin());
+  for (std::byte* byte = first.begin(); byte < first.end(); ++byte)
+    *byte = static_cast<std::byte>(byte - first.begin());
   std::memcpy(last.begin(), first.begin(), static_cast<std::size_t>(first.end() - first.begin()));
-  const std::string before = plait::copy::instruction_set();
+  const std::string previous_set = plait::copy::instruction_set();
   for (const auto& set : plait::copy::instruction_sets()) {
     plait::copy::use_instruction_set(set.name);
     SCOPED_TRACE(set.name);
@@ -125,7 +126,7 @@ TEST(Join, AccessesNoOtherPage) {
         }
       }
   }
-  plait::copy::use_instruction_set(before);
+  plait::copy::use_instruction_set(previous_set);
 }
 
 }  // namespace

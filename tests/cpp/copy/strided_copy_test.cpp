@@ -19,17 +19,18 @@ using plait::copy::Loop;
 using plait::copy::strided_copy;
 using Bytes = std::vector<std::byte>;
 
+/// The arguments of strided_copy() apart from the addresses.
 struct Copy {
   std::int64_t element_bytes;
   std::vector<Loop> loops;
 };
 
-/// The lowest byte and the end of one side, relative to the first element.
+/// The range of bytes of one side, relative to its first element.
 struct Extent {
   std::int64_t low = 0, high = 0;
 };
 
-Extent extent(const Copy& copy, std::int64_t Loop::* stride) {
+Extent find_extent(const Copy& copy, std::int64_t Loop::* stride) {
   Extent result{0, copy.element_bytes};
   for (const Loop& loop : copy.loops) {
     if (loop.count == 0) return {0, 0};
@@ -58,10 +59,10 @@ std::string describe(const Copy& copy) {
   return text;
 }
 
-/// Copies between buffers that end exactly where the views do (so that a sanitizer detects every extra byte), and
-/// compares the whole target: bytes between the elements must keep their values.
+/// Copies between buffers that begin and end with the copied elements, so that a sanitizer detects accesses outside.
+/// Compares the whole target, because bytes between the elements must not change.
 void check(const Copy& copy) {
-  const Extent from = extent(copy, &Loop::source_stride), to = extent(copy, &Loop::target_stride);
+  const Extent from = find_extent(copy, &Loop::source_stride), to = find_extent(copy, &Loop::target_stride);
   if (from.high == 0 || to.high == 0) return;
   Bytes source(static_cast<std::size_t>(from.high - from.low)), target(static_cast<std::size_t>(to.high - to.low));
   for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::byte>((i * 2654435761u) >> 13);
@@ -81,7 +82,7 @@ void check(const Copy& copy) {
 }
 
 /// Sets random strides of one side such that its elements do not overlap, in a random order of the loops.
-void set_strides(Copy& copy, std::int64_t Loop::* stride, std::mt19937& random, bool target) {
+void set_strides(Copy& copy, std::int64_t Loop::* stride, std::mt19937& random, bool is_target) {
   std::vector<std::size_t> order(copy.loops.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (random() % 3 != 0) std::shuffle(order.begin(), order.end(), random);
@@ -96,7 +97,7 @@ void set_strides(Copy& copy, std::int64_t Loop::* stride, std::mt19937& random, 
     loop.*stride = next_stride;
     next_stride *= std::max<std::int64_t>(loop.count, 1);
     if (random() % 8 == 0) loop.*stride = -(loop.*stride);
-    if (!target && random() % 32 == 0) loop.*stride = 0;  // Elements of a source may be read repeatedly.
+    if (!is_target && random() % 32 == 0) loop.*stride = 0;  // elements of a source may be read repeatedly
   }
 }
 
@@ -113,9 +114,9 @@ TEST(StridedCopy, CopiesRandomNests) {
       if (elements * std::max<std::int64_t>(loop.count, 1) > 20000) loop.count = 1;
       elements *= std::max<std::int64_t>(loop.count, 1);
     }
-    set_strides(copy, &Loop::source_stride, random, false);
-    set_strides(copy, &Loop::target_stride, random, true);
-    const Extent from = extent(copy, &Loop::source_stride), to = extent(copy, &Loop::target_stride);
+    set_strides(copy, &Loop::source_stride, random, /*is_target=*/false);
+    set_strides(copy, &Loop::target_stride, random, /*is_target=*/true);
+    const Extent from = find_extent(copy, &Loop::source_stride), to = find_extent(copy, &Loop::target_stride);
     if (from.high - from.low > 4'000'000 || to.high - to.low > 4'000'000) continue;
     ASSERT_NO_FATAL_FAILURE(check(copy));
   }
@@ -133,10 +134,10 @@ TEST(StridedCopy, GathersAndScattersEveryStride) {
       ASSERT_NO_FATAL_FAILURE(check({size, {{70, stride * size, size}, {9, 75 * stride * size, 70 * size}}}));
       ASSERT_NO_FATAL_FAILURE(check({size, {{70, size, stride * size}, {9, 70 * size, 75 * stride * size}}}));
       for (const std::int64_t inner : {2, 3, 5, 8}) {
-        const std::int64_t far = (inner + 3) * stride * size, outer = 4500 / (inner * size) + 30;
-        ASSERT_NO_FATAL_FAILURE(check({size, {{inner, stride * size, size}, {outer, far, inner * size}}}));
-        ASSERT_NO_FATAL_FAILURE(check({size, {{inner, size, stride * size}, {outer, inner * size, far}}}));
-        ASSERT_NO_FATAL_FAILURE(check({size, {{inner, size, stride * size}, {outer, 50 * size, far}}}));
+        const std::int64_t outer_stride = (inner + 3) * stride * size, outer = 4500 / (inner * size) + 30;
+        ASSERT_NO_FATAL_FAILURE(check({size, {{inner, stride * size, size}, {outer, outer_stride, inner * size}}}));
+        ASSERT_NO_FATAL_FAILURE(check({size, {{inner, size, stride * size}, {outer, inner * size, outer_stride}}}));
+        ASSERT_NO_FATAL_FAILURE(check({size, {{inner, size, stride * size}, {outer, 50 * size, outer_stride}}}));
       }
     }
   }

@@ -47,20 +47,24 @@ using plait::transport::thread::run_team;
 inline constexpr std::byte kUntouched{0xE1};
 
 /// Returns the local arrays of a layout, for an array whose bytes depend on their positions.
-inline std::vector<Bytes> filled(const Layout& layout, std::int64_t element_bytes) {
+inline std::vector<Bytes> make_arrays(const Layout& layout, std::int64_t element_bytes) {
   const Case access{layout.shape(), Order::kC, {}, layout, element_bytes, 0};
   return access_case::make_locals(access, access_case::pattern(access_case::store_bytes(access)));
 }
 
+/// Returns arrays of the same sizes that contain only kUntouched.
 inline std::vector<Bytes> untouched_like(const std::vector<Bytes>& arrays) {
   std::vector<Bytes> result;
   for (const Bytes& array : arrays) result.emplace_back(array.size(), kUntouched);
   return result;
 }
 
-inline Pairs whole(const Layout& source, const Layout& target) { return {source, target}; }
+/// Returns the conversion of whole arrays.
+inline Pairs whole_arrays(const Layout& source, const Layout& target) { return {source, target}; }
 
-inline void move(Transport& transport, Exchange& exchange, const LocalArray* from, const LocalArray* to) {
+/// Runs a planned redistribution on one worker by the calls that a library function makes: prepare, agree, run, agree.
+/// Null: the worker has no source or no target.
+inline void run_exchange(Transport& transport, Exchange& exchange, const LocalArray* from, const LocalArray* to) {
   plait::collective::prepare(transport);
   exchange.announce(from, to);
   plait::collective::agree(transport, "run", nullptr);
@@ -69,7 +73,7 @@ inline void move(Transport& transport, Exchange& exchange, const LocalArray* fro
                            }));
 }
 
-/// Redistributes the arrays of one worker; every worker calls it with the arrays of all ranks.
+/// Plans and runs a redistribution on one worker. Every worker passes the arrays of all ranks.
 inline void redistribute_by(Transport& transport, const Pairs& pairs, const std::vector<LocalArray>& from,
                             const std::vector<LocalArray>& to, std::int64_t element_bytes, std::int64_t memory) {
   const auto local_array = [&](const Layout& layout, const std::vector<LocalArray>& arrays) {
@@ -79,7 +83,7 @@ inline void redistribute_by(Transport& transport, const Pairs& pairs, const std:
   std::optional<Exchange> exchange;
   plait::collective::agree(
       transport, "plan", plait::collective::caught([&] { exchange.emplace(pairs, element_bytes, memory, transport); }));
-  move(transport, *exchange, local_array(pairs.source(), from), local_array(pairs.target(), to));
+  run_exchange(transport, *exchange, local_array(pairs.source(), from), local_array(pairs.target(), to));
 }
 
 inline std::string describe(const Layout& source, const Layout& target, std::int64_t element_bytes,

@@ -1,4 +1,4 @@
-// Families of pieces, compared with lists of all their elements.
+// Families, which combine pieces at equal distances into nests of loops, compared with lists of all their elements.
 #include "exchange/families.hpp"
 
 #include <gtest/gtest.h>
@@ -14,15 +14,15 @@ using plait::exchange::Families;
 using plait::exchange::Family;
 using plait::plan::Piece;
 using plait::plan::Pieces;
-using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;  // position in the source, in the target
+using PositionPairs = std::vector<std::pair<std::int64_t, std::int64_t>>;  // position in the source, in the target
 
-Pairs sorted(Pairs pairs) {
+PositionPairs sorted(PositionPairs pairs) {
   std::sort(pairs.begin(), pairs.end());
   return pairs;
 }
 
-Pairs list_positions(const Pieces& pieces) {
-  Pairs result;
+PositionPairs list_positions(const Pieces& pieces) {
+  PositionPairs result;
   for (const Piece& piece : pieces)
     for (std::int64_t t = 0; t < piece.count; ++t)
       for (std::int64_t i = 0; i < piece.length; ++i)
@@ -30,8 +30,8 @@ Pairs list_positions(const Pieces& pieces) {
   return sorted(result);
 }
 
-Pairs list_positions(const Families& families) {
-  Pairs result;
+PositionPairs list_positions(const Families& families) {
+  PositionPairs result;
   for (const Family& family : families) {
     plait::Extents index(static_cast<std::size_t>(family.depth), 0);
     while (true) {
@@ -50,6 +50,7 @@ Pairs list_positions(const Families& families) {
   return sorted(result);
 }
 
+/// Returns the pieces between block-cyclic sets of various blocks (k, l) and numbers of coordinates (p, q).
 std::vector<Pieces> examples() {
   std::vector<Pieces> result;
   for (const std::int64_t extent : {1, 60, 500, 1000})
@@ -88,12 +89,12 @@ TEST(Families, RunsOfOneElementNeedTwoLoops) {
   EXPECT_EQ(largest->loops[1], (Family::Loop{largest->loops[1].count, 128, 128}));
 }
 
-TEST(Families, ClippingKeepsTheElementsInside) {
+TEST(Families, ClippedPiecesHaveTheElementsInTheRange) {
   for (const Pieces& pieces : examples()) {
-    const Pairs all = list_positions(pieces);
-    for (const auto& [begin, end] :
+    const PositionPairs all = list_positions(pieces);
+    for (const auto& [begin, end] :  // positions in the target
          {std::pair<std::int64_t, std::int64_t>{0, 7}, {3, 4}, {5, 200}, {100, 100}, {64, 999}}) {
-      Pairs expected;
+      PositionPairs expected;
       for (const auto& [a, b] : all)
         if (b >= begin && b < end) expected.emplace_back(a, b - begin);
       ASSERT_EQ(list_positions(plait::plan::clip_target(pieces, begin, end)), sorted(expected));

@@ -1,4 +1,5 @@
-// Segments of long rows, and redistributions that use them.
+// Equal segments of long rows, which take their elements from the sources in the same way, and redistributions that use
+// them.
 #include "exchange/row_segments.hpp"
 
 #include "exchange_case.hpp"
@@ -16,6 +17,7 @@ Layout cyclic(std::int64_t extent, std::int64_t block, std::int64_t ranks) {
   return Layout({extent}, {Distribution::cyclic(block)}, {ranks});
 }
 
+/// Returns what each sender contributes to the row of a target rank.
 std::vector<Share> make_shares(const Pairs& pairs, std::int64_t target) {
   std::vector<Share> shares;
   for (const std::int64_t sender : pairs.senders(target))
@@ -25,7 +27,7 @@ std::vector<Share> make_shares(const Pairs& pairs, std::int64_t target) {
 }
 
 std::optional<RowSegments> segments_of_rank_0(const Layout& source, const Layout& target) {
-  return find_segments(make_shares(whole(source, target), 0), 0, target.local_shape(0)[0], kElementBytes);
+  return find_segments(make_shares(whole_arrays(source, target), 0), 0, target.local_shape(0)[0], kElementBytes);
 }
 
 TEST(RowSegments, RepeatAfterTheCommonPeriod) {
@@ -37,8 +39,8 @@ TEST(RowSegments, RepeatAfterTheCommonPeriod) {
   EXPECT_EQ(segments->advances, (std::vector<std::int64_t>(4, 2304)));
 }
 
-/// The pieces of one period are found from the first common element on. So some of them begin in the second period, and
-/// those of the last period are single ones.
+/// The pieces of one period are counted from the first common element. Therefore some of them begin in the second
+/// period, and those of the last period have no repeats.
 TEST(RowSegments, HaveOtherElementsBeforeAndAfterThem) {
   const auto segments = segments_of_rank_0(cyclic(36'000'000, 1500, 4), cyclic(36'000'000, 64, 4));
   ASSERT_TRUE(segments);
@@ -46,7 +48,7 @@ TEST(RowSegments, HaveOtherElementsBeforeAndAfterThem) {
   EXPECT_GE(segments->count, 370);
 }
 
-TEST(RowSegments, AreMissingIfRunsDoNotRepeatOftenEnough) {
+TEST(RowSegments, DoNotExistIfRunsDoNotRepeatOftenEnough) {
   EXPECT_FALSE(segments_of_rank_0(cyclic(1'000'000, 499, 4), cyclic(1'000'000, 503, 4)));
   EXPECT_FALSE(segments_of_rank_0(cyclic(100'000, 36, 4), cyclic(100'000, 128, 4)));  // 10 segments
   EXPECT_FALSE(segments_of_rank_0(cyclic(1'000'000, 250'000, 4), cyclic(1'000'000, 250'000, 4)));
@@ -55,7 +57,7 @@ TEST(RowSegments, AreMissingIfRunsDoNotRepeatOftenEnough) {
 /// Each segment takes from each share what the first one does, at positions advanced by the share's advance.
 TEST(RowSegments, TakeTheSameElementsInEachSegment) {
   Random random(21);
-  int found = 0;
+  int cases_with_segments = 0;
   for (int i = 0; i < (oracle::kSanitized ? 20 : 200); ++i) {
     const std::int64_t ranks = pick(random, 1, 5);
     const std::int64_t extent = pick(random, 200'000, 400'000);
@@ -63,14 +65,14 @@ TEST(RowSegments, TakeTheSameElementsInEachSegment) {
     const Layout target = cyclic(extent, pick(random, 1, 40), pick(random, 1, 5));
     SCOPED_TRACE(describe(source, target, kElementBytes, i));
     const std::int64_t rank = pick(random, 0, static_cast<int>(target.size()) - 1);
-    const std::vector<Share> shares = make_shares(whole(source, target), rank);
-    const std::int64_t row = target.local_shape(rank)[0];
-    const auto segments = find_segments(shares, 0, row, kElementBytes);
+    const std::vector<Share> shares = make_shares(whole_arrays(source, target), rank);
+    const std::int64_t row_elements = target.local_shape(rank)[0];
+    const auto segments = find_segments(shares, 0, row_elements, kElementBytes);
     if (!segments) continue;
-    ++found;
+    ++cases_with_segments;
     ASSERT_GE(segments->length * kElementBytes, 16 << 10);
-    ASSERT_LE(segments->begin + segments->count * segments->length, row);
-    const auto runs = [&](std::size_t share, std::int64_t segment) {
+    ASSERT_LE(segments->begin + segments->count * segments->length, row_elements);
+    const auto list_positions = [&](std::size_t share, std::int64_t segment) {
       const std::int64_t begin = segments->begin + segment * segments->length;
       std::vector<std::array<std::int64_t, 2>> pairs;  // positions in source and segment
       for (const plait::plan::Piece& piece :
@@ -84,9 +86,10 @@ TEST(RowSegments, TakeTheSameElementsInEachSegment) {
     };
     for (std::size_t share = 0; share < shares.size(); ++share)
       for (const std::int64_t segment : {std::int64_t{1}, segments->count / 2, segments->count - 1})
-        ASSERT_EQ(runs(share, segment), runs(share, 0)) << "share " << share << ", segment " << segment;
+        ASSERT_EQ(list_positions(share, segment), list_positions(share, 0))
+            << "share " << share << ", segment " << segment;
   }
-  EXPECT_GT(found, oracle::kSanitized ? 5 : 50);
+  EXPECT_GT(cases_with_segments, oracle::kSanitized ? 5 : 50);
 }
 
 /// Arrays of one row and of three, in shared and in private memory, with and without non-temporal stores.
@@ -103,23 +106,23 @@ TEST(RowSegments, FillLongRows) {
     const Layout source = layout(i % 5 == 0 ? 150 : pick(random, 1, 40));
     const Layout target = layout(i % 5 == 0 ? 64 : pick(random, 1, 40));
     SCOPED_TRACE(describe(source, target, kElementBytes, i));
-    std::vector<Bytes> before = filled(source, kElementBytes);
-    const std::vector<Bytes> expected = filled(target, kElementBytes);
+    std::vector<Bytes> before = make_arrays(source, kElementBytes);
+    const std::vector<Bytes> expected = make_arrays(target, kElementBytes);
     std::vector<Bytes> after = untouched_like(expected);
     const auto from = access_case::arrays_over(source, before, kElementBytes);
     const auto to = access_case::arrays_over(target, after, kElementBytes);
     run_team(static_cast<int>(ranks), [&](Transport& transport) {
       const auto rank = static_cast<std::size_t>(transport.rank());
-      Exchange shared(whole(source, target), kElementBytes, 1 << 20, transport);
-      move(transport, shared, &from[rank], &to[rank]);
+      Exchange shared(whole_arrays(source, target), kElementBytes, 1 << 20, transport);
+      run_exchange(transport, shared, &from[rank], &to[rank]);
       EXPECT_EQ(*shared.reach(), Reach::kBoth);
       EXPECT_TRUE(after[rank] == expected[rank]);
       wrapped::LikeProcesses processes(transport);
-      Exchange exchange(whole(source, target), kElementBytes, 8 << 20, processes);
-      for (int turn = 0; turn < 2; ++turn) {
+      Exchange exchange(whole_arrays(source, target), kElementBytes, 8 << 20, processes);
+      for (int run = 0; run < 2; ++run) {
         std::fill(after[rank].begin(), after[rank].end(), kUntouched);
-        move(processes, exchange, &from[rank], &to[rank]);
-        EXPECT_TRUE(after[rank] == expected[rank]) << "in turn " << turn;
+        run_exchange(processes, exchange, &from[rank], &to[rank]);
+        EXPECT_TRUE(after[rank] == expected[rank]) << "in run " << run;
       }
     });
     plait::exchange::streamed_target = std::int64_t{4} << 20;

@@ -11,6 +11,7 @@ using plait::Extents;
 using plait::IndexSet;
 using plait::Layout;
 
+/// Compares all functions of a one-dimensional layout with a list of the owners of its indices.
 void check(const Layout& layout) {
   const std::int64_t size = layout.shape()[0];
   const std::int64_t extent = layout.coordinates_in(0);
@@ -82,7 +83,7 @@ TEST(Distribution, PrintsAsHpfSpellsIt) {
 
 constexpr std::int64_t kHuge = std::int64_t{1} << 62;
 
-TEST(Distribution, PastThirtyTwoBits) {
+TEST(Distribution, BlocksMayExceedThirtyTwoBits) {
   const std::int64_t size = (std::int64_t{1} << 31) * 5 + 3;
   const Layout layout({size}, {Distribution::cyclic(std::int64_t{1} << 31)}, {2});
   EXPECT_EQ(layout.local_elements(0), (std::int64_t{1} << 31) * 3);
@@ -128,9 +129,9 @@ TEST(Distribution, MoreCoordinatesThanIndicesAndProductsPastTwoToThe63) {
   EXPECT_EQ(layout.owner(Extents{9}), 2);
   EXPECT_EQ(layout.owners_in(0, 0, 10), (Extents{0, 1, 2}));
   EXPECT_EQ(Layout::parse(to_string(layout)), layout);
-  const Layout big({10}, {Distribution::cyclic(kHuge)}, {kHuge});
-  EXPECT_EQ(big.local_elements(0), 10);
-  EXPECT_EQ(big.local_elements(kHuge - 1), 0);
+  const Layout huge_block({10}, {Distribution::cyclic(kHuge)}, {kHuge});
+  EXPECT_EQ(huge_block.local_elements(0), 10);
+  EXPECT_EQ(huge_block.local_elements(kHuge - 1), 0);
   const Layout balanced({10}, {Distribution::balanced()}, {kHuge});
   EXPECT_EQ(balanced.local_elements(9), 1);
   EXPECT_EQ(balanced.local_elements(kHuge - 1), 0);

@@ -26,7 +26,8 @@ template <typename Visit>
 void for_each_layout(const Extents& shape, std::int64_t max_ranks, std::int64_t max_cyclic, Visit&& visit) {
   std::vector<Distribution> distributions_so_far;
   Extents grid;
-  const std::function<void(std::int64_t)> choose = [&](std::int64_t left) {
+  // Adds a distribution of the next dimension, on grids of at most `rank_limit` ranks, and then all later dimensions.
+  const std::function<void(std::int64_t)> add_dimension = [&](std::int64_t rank_limit) {
     const std::size_t d = distributions_so_far.size();
     if (d == shape.size()) {
       for (const Order ranks : kOrders)
@@ -34,19 +35,19 @@ void for_each_layout(const Extents& shape, std::int64_t max_ranks, std::int64_t 
       return;
     }
     distributions_so_far.push_back(Distribution::collapsed());
-    choose(left);
+    add_dimension(rank_limit);
     distributions_so_far.pop_back();
-    for (std::int64_t extent = 1; extent <= left; ++extent) {
+    for (std::int64_t extent = 1; extent <= rank_limit; ++extent) {
       grid.push_back(extent);
       for (const Distribution& distribution : oracle::distributions_for(shape[d], extent, max_cyclic)) {
         distributions_so_far.push_back(distribution);
-        choose(left / extent);
+        add_dimension(rank_limit / extent);
         distributions_so_far.pop_back();
       }
       grid.pop_back();
     }
   };
-  choose(max_ranks);
+  add_dimension(max_ranks);
 }
 
 /// Compares the functions of a layout with its map, for every element and every rank.
@@ -88,7 +89,7 @@ TEST(Layout, AgreesWithTheElementMap) {
   });
 }
 
-TEST(Layout, GridsCountRowsOrColumnsFirst) {
+TEST(Layout, RanksAreNumberedInCOrFortranOrderOfTheGrid) {
   const std::vector<Distribution> distributions{Distribution::blocked(), Distribution::collapsed(),
                                                 Distribution::cyclic(), Distribution::balanced()};
   const Layout c({8, 2, 9, 5}, distributions, {2, 3, 4});
@@ -118,11 +119,11 @@ TEST(Layout, ScalarsAndManyDimensions) {
   EXPECT_EQ(to_string(scalar), "scalar ()");
   EXPECT_EQ(Layout::parse("scalar ()"), scalar);
 
-  const Extents ones(32, 2);
+  const Extents many_twos(32, 2);
   std::vector<Distribution> distributions(32, Distribution::collapsed());
   distributions[5] = Distribution::cyclic();
   distributions[31] = Distribution::blocked();
-  const Layout wide(ones, distributions, {2, 2});
+  const Layout wide(many_twos, distributions, {2, 2});
   EXPECT_EQ(wide.elements(), std::int64_t{1} << 32);
   EXPECT_EQ(wide.local_elements(3), std::int64_t{1} << 30);
   EXPECT_EQ(Layout::parse(to_string(wide)), wide);
@@ -171,8 +172,8 @@ TEST(Layout, ErrorsStateWhatIsWrong) {
 }
 
 /// Checks that layouts are equal if and only if each rank has the same indices of each dimension and the same element
-/// at each position, and that equal layouts have one normal form and one text.
-void check_normal_forms(const Extents& shape, std::int64_t max_ranks, std::int64_t max_cyclic, std::int64_t every) {
+/// at each position, and that equal layouts have one normal form and one text. Checks one of every `interval` layouts.
+void check_normal_forms(const Extents& shape, std::int64_t max_ranks, std::int64_t max_cyclic, std::int64_t interval) {
   struct LayoutRecord {
     Layout layout;
     std::string text;
@@ -183,14 +184,14 @@ void check_normal_forms(const Extents& shape, std::int64_t max_ranks, std::int64
   std::map<std::string, std::size_t> by_meaning;
   std::int64_t count = 0;
   for_each_layout(shape, max_ranks, max_cyclic, [&](const Layout& layout) {
-    if (++count % every != 0 || testing::Test::HasFatalFailure()) return;
+    if (++count % interval != 0 || testing::Test::HasFatalFailure()) return;
     SCOPED_TRACE(oracle::describe(layout));
     const oracle::ArrayMap map = oracle::make_map(layout);
-    std::string meaning;
+    std::string meaning;  // the map as a text: equal for equal layouts only
     for (const auto& position : map.positions)
       meaning += std::to_string(position.rank) + ':' + std::to_string(position.offset) + ' ';
-    for (const auto& of_rank : map.indices)
-      for (const Extents& indices : of_rank) {
+    for (const auto& rank_indices : map.indices)
+      for (const Extents& indices : rank_indices) {
         meaning += '/';
         for (const std::int64_t index : indices) meaning += static_cast<char>('0' + index);
       }
@@ -213,9 +214,9 @@ void check_normal_forms(const Extents& shape, std::int64_t max_ranks, std::int64
     ASSERT_TRUE(oracle::make_map(parsed) == map);
   });
   // Layouts with different maps also differ by operator==, not only by their texts.
-  const std::size_t interval = by_map.size() / 150 + 1;
-  for (std::size_t i = 0; i < by_map.size(); i += interval)
-    for (std::size_t j = 0; j < by_map.size(); j += interval) {
+  const std::size_t pair_interval = by_map.size() / 150 + 1;
+  for (std::size_t i = 0; i < by_map.size(); i += pair_interval)
+    for (std::size_t j = 0; j < by_map.size(); j += pair_interval) {
       ASSERT_EQ(by_map[i].layout == by_map[j].layout, i == j)
           << oracle::describe(by_map[i].layout) << " and " << oracle::describe(by_map[j].layout);
     }
@@ -223,14 +224,14 @@ void check_normal_forms(const Extents& shape, std::int64_t max_ranks, std::int64
 
 TEST(Layout, EqualLayoutsHaveOneNormalFormAndOneText) {
   // Most of the time is spent on enumerating the layouts, even if few of them are checked.
-  const std::int64_t longest = oracle::kSanitized ? 6 : 9;
-  const std::int64_t widest = oracle::kSanitized ? 3 : 5;
-  for (std::int64_t n = 0; n <= longest; ++n) {
+  const std::int64_t max_length = oracle::kSanitized ? 6 : 9;  // of one dimension
+  const std::int64_t max_width = oracle::kSanitized ? 3 : 5;   // of each of two dimensions
+  for (std::int64_t n = 0; n <= max_length; ++n) {
     SCOPED_TRACE(n);
     check_normal_forms({n}, 6, 6, n < (oracle::kSanitized ? 4 : 6) ? 1 : oracle::sample_interval());
   }
-  for (std::int64_t n = 0; n <= widest; ++n)
-    for (std::int64_t m = 0; m <= widest; ++m) {
+  for (std::int64_t n = 0; n <= max_width; ++n)
+    for (std::int64_t m = 0; m <= max_width; ++m) {
       SCOPED_TRACE(testing::Message() << n << 'x' << m);
       check_normal_forms({n, m}, 4, 3, oracle::sample_interval());
     }

@@ -18,6 +18,7 @@ namespace {
 using plait::copy::Casting;
 using plait::copy::ElementCast;
 
+/// Casts values between element types that are named as in NumPy, such as `<i4` for little-endian 32-bit integers.
 template <typename To, typename From>
 std::vector<To> cast(const char* from, const char* to, std::vector<From> values, Casting casting = Casting::kSameKind) {
   const std::optional<ElementCast> element_cast = ElementCast::find(from, to, casting);
@@ -121,9 +122,9 @@ TEST(ElementCast, RejectsOtherTypes) {
     EXPECT_FALSE(ElementCast::find(name, "<f8", Casting::kSameKind)) << name;
 }
 
-TEST(ElementCast, NamesOfRulesAreReadBack) {
-  for (const Casting one : {Casting::kNo, Casting::kSafe, Casting::kSameKind})
-    EXPECT_EQ(plait::copy::parse_casting(plait::copy::to_string(one)), one);
+TEST(ElementCast, NamesOfRulesAreParsed) {
+  for (const Casting rule : {Casting::kNo, Casting::kSafe, Casting::kSameKind})
+    EXPECT_EQ(plait::copy::parse_casting(plait::copy::to_string(rule)), rule);
   EXPECT_FALSE(plait::copy::parse_casting("unsafe"));
 }
 

@@ -1,4 +1,5 @@
-// Preimages, nested sets, intersections and complements of index sets, compared with lists of indices.
+// Preimages of index sets under i -> scale * i + offset, nested sets, intersections and complements, compared with lists
+// of indices.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -19,7 +20,7 @@ using plait::IndexSet;
 
 constexpr std::int64_t kHuge = std::int64_t{1} << 62;
 
-bool holds(const Extents& list, std::int64_t x) { return std::binary_search(list.begin(), list.end(), x); }
+bool contains(const Extents& list, std::int64_t x) { return std::binary_search(list.begin(), list.end(), x); }
 
 TEST(IndexSetAlgebra, PreimagesOfAllSmallSets) {
   std::int64_t count = 0;
@@ -31,7 +32,7 @@ TEST(IndexSetAlgebra, PreimagesOfAllSmallSets) {
           if (++count % oracle::kThinning != 0) continue;
           Extents expected;
           for (std::int64_t i = 0; i < n; ++i)
-            if (holds(example.list, scale * i + offset)) expected.push_back(i);
+            if (contains(example.list, scale * i + offset)) expected.push_back(i);
           const IndexSet actual = plait::preimage(example.set, scale, offset, n);
           SCOPED_TRACE(testing::Message() << oracle::describe(example.set) << " under " << scale << "*i+" << offset
                                           << " below " << n << ": " << oracle::describe(actual));
@@ -45,7 +46,7 @@ TEST(IndexSetAlgebra, PreimagesOfAllSmallSets) {
 }
 
 TEST(IndexSetAlgebra, PreimagesHaveFewRuns) {
-  // cyclic(k) on 2 to 9 coordinates under every scale; the preimage has single indices if the scale exceeds the block.
+  // The set is what coordinate 1 of p owns in cyclic(k). The preimage has single indices if the scale exceeds k.
   for (std::int64_t k = 1; k <= 7; ++k) {
     for (std::int64_t p = 2; p <= 9; ++p) {
       for (std::int64_t scale = 2; scale <= 40; ++scale) {
@@ -62,7 +63,7 @@ TEST(IndexSetAlgebra, PreimagesHaveFewRuns) {
 }
 
 TEST(IndexSetAlgebra, NestsOfAllPairs) {
-  // The inner sets are those whose members are local positions of the outer one.
+  // The members of the inner set are local positions of the outer set.
   const std::vector<SetCase> cases = oracle::cases_of_every_kind();
   std::int64_t count = 0;
   for (const SetCase& outer : cases) {
@@ -82,7 +83,7 @@ TEST(IndexSetAlgebra, NestsOfAllPairs) {
 }
 
 TEST(IndexSetAlgebra, NestsOfLongSetsRepeat) {
-  // The sets are long enough for several common periods, and have ragged ends.
+  // The sets contain several common periods, and incomplete ones at both ends.
   for (unsigned mask = 1; mask < 64; mask += 2) {
     for (std::int64_t stride = 2; stride <= 7; ++stride) {
       const SetCase outer = oracle::periodic_case(mask, 6, 1, 4, 700);
@@ -119,7 +120,7 @@ TEST(IndexSetAlgebra, ComplementsOfAllSets) {
     for (const std::int64_t n : {0, 1, 10, 24, 31}) {
       Extents expected;
       for (std::int64_t x = 0; x < n; ++x)
-        if (!holds(example.list, x)) expected.push_back(x);
+        if (!contains(example.list, x)) expected.push_back(x);
       const IndexSet actual = plait::complement(example.set, n);
       SCOPED_TRACE(testing::Message() << n << " without " << oracle::describe(example.set) << ": "
                                       << oracle::describe(actual));
@@ -154,10 +155,10 @@ TEST(IndexSetAlgebra, LargeValues) {
   EXPECT_EQ(nested.at(2), blocks.at(8));
 }
 
-TEST(IndexSetAlgebra, TheCostDoesNotDependOnTheDimension) {
+TEST(IndexSetAlgebra, TheTimeDoesNotDependOnTheSizeOfTheDimension) {
   constexpr std::int64_t kMax = 1'000'000'000'000'000;
   const std::clock_t start = std::clock();
-  std::int64_t sum = 0;
+  std::int64_t sum = 0;  // of all sizes, so that no computation can be omitted
   for (std::int64_t i = 0; i < 100; ++i) {
     const IndexSet a = IndexSet::blocks(i * 3, 3, 300'000'000 + i, kMax);
     const IndexSet b = IndexSet::periodic(0, 1'000'003, {{0, 5 + i}, {500, 400}}, 0, kMax);

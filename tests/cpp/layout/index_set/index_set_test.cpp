@@ -1,4 +1,4 @@
-// Index sets, compared with lists of indices.
+// Index sets with one run in each period, compared with lists of indices.
 #include "plait/index_set.hpp"
 
 #include <gtest/gtest.h>
@@ -12,9 +12,10 @@ using oracle::list_indices;
 using plait::Extents;
 using plait::IndexSet;
 
-constexpr std::int64_t kUniverse = 26;
+constexpr std::int64_t kMaxIndex = 26;
 
-void check_set(const IndexSet& set) { oracle::check_set(set, list_indices(set), kUniverse); }
+/// Compares every function of a set with the list of its indices.
+void check_set(const IndexSet& set) { oracle::check_set(set, list_indices(set), kMaxIndex); }
 
 TEST(IndexSet, AgreesWithListsOnAllSmallSets) {
   for (std::int64_t origin = 0; origin <= 4; ++origin) {
@@ -35,17 +36,17 @@ TEST(IndexSet, ClipsAtBothEnds) {
     for (std::int64_t length = 1; length <= stride; ++length) {
       const IndexSet whole = IndexSet::blocks(3, length, stride, 20);
       const Extents list = list_indices(whole);
-      for (std::int64_t lo = 0; lo <= 22; ++lo) {
-        for (std::int64_t hi = 0; hi <= 22; ++hi) {
-          SCOPED_TRACE(testing::Message() << length << '/' << stride << " clipped to " << lo << ',' << hi);
-          const IndexSet clipped = whole.clip(lo, hi);
+      for (std::int64_t begin = 0; begin <= 22; ++begin) {
+        for (std::int64_t end = 0; end <= 22; ++end) {
+          SCOPED_TRACE(testing::Message() << length << '/' << stride << " clipped to " << begin << ',' << end);
+          const IndexSet clipped = whole.clip(begin, end);
           Extents expected;
           for (const std::int64_t x : list)
-            if (x >= lo && x < hi) expected.push_back(x);
+            if (x >= begin && x < end) expected.push_back(x);
           ASSERT_EQ(list_indices(clipped), expected);
           check_set(clipped);
-          const IndexSet twice = clipped.clip(5, 15);
-          check_set(twice);
+          const IndexSet clipped_twice = clipped.clip(5, 15);
+          check_set(clipped_twice);
           if (testing::Test::HasFatalFailure()) return;
         }
       }
@@ -60,7 +61,7 @@ TEST(IndexSet, ReversedRangesAreEmpty) {
   EXPECT_TRUE(IndexSet().empty());
 }
 
-TEST(IndexSet, CountsNearTheEndOfTheIntegers) {
+TEST(IndexSet, LargestIndicesDoNotOverflow) {
   constexpr std::int64_t kLarge = std::int64_t{1} << 62;
   const IndexSet all = IndexSet::range(0, kLarge);
   EXPECT_EQ(all.size(), kLarge);

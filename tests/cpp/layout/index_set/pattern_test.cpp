@@ -18,7 +18,7 @@ using plait::IndexSet;
 
 using Runs = std::vector<plait::Run>;  // the full name, because testing::Test has a member Run
 
-constexpr std::int64_t kUniverse = 20;
+constexpr std::int64_t kMaxIndex = 20;
 constexpr std::int64_t kHuge = std::int64_t{1} << 62;
 
 TEST(IndexSetPattern, AgreesWithListsOnAllShortPeriods) {
@@ -27,12 +27,12 @@ TEST(IndexSetPattern, AgreesWithListsOnAllShortPeriods) {
     for (unsigned mask = 0; mask < 1U << bits; ++mask) {
       for (const std::int64_t origin : {-7, 0, 3}) {
         for (std::int64_t begin = 0; begin <= 7; ++begin) {
-          for (std::int64_t end = begin; end <= kUniverse; ++end) {
+          for (std::int64_t end = begin; end <= kMaxIndex; ++end) {
             if (++count % oracle::kThinning != 0) continue;
             const SetCase example = oracle::periodic_case(mask, bits, origin, begin, end);
             SCOPED_TRACE(testing::Message() << mask << " of " << bits << " from " << origin << " in " << begin << ','
                                             << end << ": " << oracle::describe(example.set));
-            check_set(example.set, example.list, kUniverse);
+            check_set(example.set, example.list, kMaxIndex);
             check_invariants(example.set);
             if (testing::Test::HasFatalFailure()) return;
           }
@@ -45,18 +45,18 @@ TEST(IndexSetPattern, AgreesWithListsOnAllShortPeriods) {
 TEST(IndexSetPattern, ClipsAndTranslations) {
   for (std::int64_t bits = 3; bits <= 6; ++bits) {
     for (unsigned mask = 1; mask < 1U << bits; mask += oracle::kSanitized ? 3 : 1) {
-      const IndexSet whole = oracle::periodic_case(mask, bits, 1, 0, kUniverse).set;
-      for (std::int64_t lo = -1; lo <= kUniverse + 1; ++lo) {
-        for (std::int64_t hi = lo - 1; hi <= kUniverse + 1; ++hi) {
-          SCOPED_TRACE(testing::Message() << oracle::describe(whole) << " clipped to " << lo << ',' << hi);
-          const IndexSet clipped = whole.clip(lo, hi);
+      const IndexSet whole = oracle::periodic_case(mask, bits, 1, 0, kMaxIndex).set;
+      for (std::int64_t begin = -1; begin <= kMaxIndex + 1; ++begin) {
+        for (std::int64_t end = begin - 1; end <= kMaxIndex + 1; ++end) {
+          SCOPED_TRACE(testing::Message() << oracle::describe(whole) << " clipped to " << begin << ',' << end);
+          const IndexSet clipped = whole.clip(begin, end);
           const Extents list =
-              oracle::list_of_mask(mask, bits, 1, std::max<std::int64_t>(lo, 0), std::min(hi, kUniverse));
-          check_set(clipped, list, kUniverse);
-          const std::int64_t by = 5 * (lo - 3);
+              oracle::list_of_mask(mask, bits, 1, std::max<std::int64_t>(begin, 0), std::min(end, kMaxIndex));
+          check_set(clipped, list, kMaxIndex);
+          const std::int64_t distance = 5 * (begin - 3);
           Extents shifted;
-          for (const std::int64_t x : list) shifted.push_back(x + by);
-          const IndexSet translated = clipped.translate(by);
+          for (const std::int64_t x : list) shifted.push_back(x + distance);
+          const IndexSet translated = clipped.translate(distance);
           ASSERT_EQ(oracle::list_indices(translated), shifted);
           ASSERT_EQ(translated.size(), static_cast<std::int64_t>(shifted.size()));
           for (std::int64_t i = 0; i < translated.size(); ++i) ASSERT_EQ(translated.at(i), shifted[to_size_t(i)]);
@@ -67,7 +67,7 @@ TEST(IndexSetPattern, ClipsAndTranslations) {
   }
 }
 
-TEST(IndexSetPattern, ListsOfRuns) {
+TEST(IndexSetPattern, AgreesWithListsOfRuns) {
   constexpr std::int64_t kBits = 12;
   for (unsigned mask = 0; mask < 1U << kBits; mask += oracle::kThinning) {
     const IndexSet set = IndexSet::of_runs(oracle::runs_of_mask(mask, kBits));
@@ -81,12 +81,12 @@ TEST(IndexSetPattern, ListsOfRuns) {
 TEST(IndexSetPattern, HasTheSimplestForm) {
   // Adjacent runs, also across the end of the period, and periods that consist of shorter periods.
   EXPECT_EQ(IndexSet::periodic(0, 6, {{0, 2}, {2, 1}}, 0, 30), IndexSet::blocks(0, 3, 6, 30));
-  const IndexSet around = IndexSet::periodic(0, 6, {{0, 1}, {5, 1}}, 0, 30);
-  EXPECT_EQ(around, (IndexSet{0, 30, -1, 2, 6}));
+  const IndexSet across_end = IndexSet::periodic(0, 6, {{0, 1}, {5, 1}}, 0, 30);
+  EXPECT_EQ(across_end, (IndexSet{0, 30, -1, 2, 6}));
   EXPECT_EQ(IndexSet::periodic(0, 12, {{0, 1}, {4, 1}, {8, 1}}, 0, 40), IndexSet::blocks(0, 1, 4, 40));
-  const IndexSet twice = IndexSet::periodic(0, 16, {{0, 1}, {2, 3}, {8, 1}, {10, 3}}, 0, 100);
-  EXPECT_EQ(twice.stride, 8);
-  EXPECT_EQ(twice, IndexSet::periodic(-8, 8, {{0, 1}, {2, 3}}, 0, 100));
+  const IndexSet repeated = IndexSet::periodic(0, 16, {{0, 1}, {2, 3}, {8, 1}, {10, 3}}, 0, 100);
+  EXPECT_EQ(repeated.stride, 8);
+  EXPECT_EQ(repeated, IndexSet::periodic(-8, 8, {{0, 1}, {2, 3}}, 0, 100));
   EXPECT_EQ(IndexSet::periodic(3, 4, {{0, 2}, {2, 2}}, 5, 9), IndexSet::range(5, 9));
   EXPECT_TRUE(IndexSet::periodic(3, 4, {}, 5, 9).contiguous());
   EXPECT_TRUE(IndexSet::periodic(3, 4, {{1, 0}}, 5, 9).empty());
@@ -107,7 +107,7 @@ TEST(IndexSetPattern, HasTheSimplestForm) {
   EXPECT_EQ(IndexSet::blocks(0, 3, 10, 9), IndexSet::range(0, 3));
 }
 
-TEST(IndexSetPattern, EqualitiesOfAllPairs) {
+TEST(IndexSetPattern, SetsAreEqualIfTheirMembersAre) {
   const std::vector<SetCase> cases = oracle::cases_of_every_kind();
   for (const SetCase& a : cases) {
     ASSERT_EQ(a.set, IndexSet(a.set));
@@ -119,7 +119,7 @@ TEST(IndexSetPattern, EqualitiesOfAllPairs) {
       }
     }
   }
-  // Clipped sets, which keep the pattern of the whole set, equal sets that are made from their members.
+  // A clipped set has the pattern of the whole set. It equals a set that is made from its members.
   for (const SetCase& a : cases) {
     const IndexSet clipped = a.set.clip(4, 15);
     Extents list;
@@ -135,10 +135,10 @@ TEST(IndexSetPattern, ComparesLongSetsByTheirPeriods) {
   const auto pattern = [](std::int64_t last, std::int64_t end) {
     return IndexSet::periodic(0, 1'000'003, {{0, 2}, {10, 5}, {last, 1}}, 3, end);
   };
-  EXPECT_TRUE(pattern(999'999, kHuge).same_members(pattern(999'999, kHuge + 5)));  // no member is in between
+  EXPECT_TRUE(pattern(999'999, kHuge).same_members(pattern(999'999, kHuge + 5)));  // [kHuge, kHuge + 5) has no member
   EXPECT_FALSE(pattern(999'999, kHuge).same_members(pattern(999'998, kHuge)));
   EXPECT_FALSE(pattern(999'999, kHuge).same_members(pattern(999'999, kHuge - 2'000'000)));
-  // Two thirds of all indices, with periods of 3000 and of 3; then with a difference in one index far from the first.
+  // Two thirds of all indices, with periods of 3000 and of 3; then with a difference in one index.
   Runs runs;
   for (std::int64_t i = 0; i < 3000; i += 3) runs.push_back({i, 2});
   EXPECT_TRUE(IndexSet::periodic(0, 3000, runs, 0, kHuge).same_members(IndexSet::blocks(0, 2, 3, kHuge)));
@@ -146,7 +146,7 @@ TEST(IndexSetPattern, ComparesLongSetsByTheirPeriods) {
   EXPECT_FALSE(IndexSet::periodic(0, 3000, runs, 0, kHuge).same_members(IndexSet::blocks(0, 2, 3, kHuge)));
 }
 
-TEST(IndexSetPattern, CountsNearTheEndOfTheIntegers) {
+TEST(IndexSetPattern, LargestIndicesDoNotOverflow) {
   const IndexSet set = IndexSet::periodic(0, 7, {{0, 1}, {2, 3}}, 0, INT64_MAX);
   const std::int64_t periods = INT64_MAX / 7;
   ASSERT_EQ(INT64_MAX % 7, 0);
@@ -157,19 +157,19 @@ TEST(IndexSetPattern, CountsNearTheEndOfTheIntegers) {
   EXPECT_EQ(set.run_end(INT64_MAX - 5), INT64_MAX - 2);
   EXPECT_EQ(set.next(INT64_MAX - 2), INT64_MAX);
   EXPECT_EQ(set.longest_run(), 3);
-  // A single long period whose origin is far below zero.
+  // The range contains less than two periods; the origin of its first period is far below zero.
   const IndexSet rare = IndexSet::periodic(kHuge, kHuge + 1, {{0, 5}, {kHuge - 1, 1}}, 0, INT64_MAX);
   EXPECT_EQ(rare.size(), 10);
   EXPECT_EQ(rare.at(0), 0);
   EXPECT_EQ(rare.at(4), kHuge - 2);
   EXPECT_EQ(rare.at(9), kHuge + 4);
   EXPECT_EQ(rare.run_end(kHuge), kHuge + 5);
-  const IndexSet far = IndexSet::of_runs({{0, 1}, {kHuge, kHuge - 5}, {INT64_MAX - 1, 1}});
-  EXPECT_EQ(far.size(), kHuge - 3);
-  EXPECT_EQ(far.end, INT64_MAX);
-  EXPECT_EQ(far.at(kHuge - 4), INT64_MAX - 1);
-  EXPECT_EQ(far.run_end(INT64_MAX - 1), INT64_MAX);
-  EXPECT_EQ(far.clip(kHuge + 3, INT64_MAX).translate(-kHuge).at(0), 3);
+  const IndexSet distant_runs = IndexSet::of_runs({{0, 1}, {kHuge, kHuge - 5}, {INT64_MAX - 1, 1}});
+  EXPECT_EQ(distant_runs.size(), kHuge - 3);
+  EXPECT_EQ(distant_runs.end, INT64_MAX);
+  EXPECT_EQ(distant_runs.at(kHuge - 4), INT64_MAX - 1);
+  EXPECT_EQ(distant_runs.run_end(INT64_MAX - 1), INT64_MAX);
+  EXPECT_EQ(distant_runs.clip(kHuge + 3, INT64_MAX).translate(-kHuge).at(0), 3);
   const IndexSet low = IndexSet::periodic(0, INT64_MAX, {{0, 1}, {kHuge, 2}, {kHuge + 4, 1}}, kHuge - 1, INT64_MAX);
   EXPECT_EQ(low.translate(-kHuge).at(0), 0);
   EXPECT_EQ(low.translate(-kHuge).at(2), 4);

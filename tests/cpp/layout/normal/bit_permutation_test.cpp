@@ -1,4 +1,5 @@
-// Bit permutations as values; those of layouts are also checked element by element by the Python tests.
+// Bit permutations of layouts whose sizes are powers of two: the bits of an element's number become those of its unit
+// (rank or disk) and its position there. The Python tests check more layouts element by element.
 #include "plait/bit_permutation.hpp"
 
 #include <gtest/gtest.h>
@@ -18,12 +19,14 @@ using plait::UnitPosition;
 const char* const kImage = "8x8 (block, block) onto (2, 2)";
 const char* const kDisks = "64 (cyclic(8)) onto (2)";
 
-BitPermutation bits(const char* text, Order order = Order::kC) { return bit_permutation(Layout::parse(text), order); }
+BitPermutation parse_bits(const char* text, Order order = Order::kC) {
+  return bit_permutation(Layout::parse(text), order);
+}
 
 TEST(BitPermutation, WorkedExampleOf1993) {
-  EXPECT_EQ(bits(kImage), BitPermutation({5, 2}, {4, 3, 1, 0}));
-  EXPECT_EQ(bits(kDisks), BitPermutation({3}, {5, 4, 2, 1, 0}));
-  const BitPermutation composed = bits(kImage).inverse().then(bits(kDisks));
+  EXPECT_EQ(parse_bits(kImage), BitPermutation({5, 2}, {4, 3, 1, 0}));
+  EXPECT_EQ(parse_bits(kDisks), BitPermutation({3}, {5, 4, 2, 1, 0}));
+  const BitPermutation composed = parse_bits(kImage).inverse().then(parse_bits(kDisks));
   EXPECT_EQ(composed, BitPermutation({2}, {5, 3, 4, 1, 0}, 2));
   EXPECT_EQ(composed.trace({"10", "1xyz"}), (UnitPattern{"x", "110yz"}));
   EXPECT_EQ(composed.apply({2, 8}), (UnitPosition{0, 24}));
@@ -31,7 +34,7 @@ TEST(BitPermutation, WorkedExampleOf1993) {
   EXPECT_EQ(composed.block(), 4);
 }
 
-TEST(BitPermutation, EveryElementOfSmallLayouts) {
+TEST(BitPermutation, AgreesWithTheElementMapOfSmallLayouts) {
   for (const char* text :
        {"16 (*)", "16 (block) onto (4)", "16 (cyclic(2)) onto (4)", "4x8 (cyclic, cyclic(2)) onto (2, 2)",
         "2x4x8 (*, block, cyclic) onto (4, 2) order=F", "1x4x1x2 (block, cyclic, *, block) onto (1, 2, 2)"}) {
@@ -47,19 +50,19 @@ TEST(BitPermutation, EveryElementOfSmallLayouts) {
   }
 }
 
-TEST(BitPermutation, FortranOrderOfTheFile) {
-  EXPECT_EQ(bits("4x8 (block, *) onto (2)"), BitPermutation({4}, {3, 2, 1, 0}));
-  EXPECT_EQ(bits("4x8 (block, *) onto (2)", Order::kFortran), BitPermutation({1}, {0, 4, 3, 2}));
+TEST(BitPermutation, FilesMayBeInFortranOrder) {
+  EXPECT_EQ(parse_bits("4x8 (block, *) onto (2)"), BitPermutation({4}, {3, 2, 1, 0}));
+  EXPECT_EQ(parse_bits("4x8 (block, *) onto (2)", Order::kFortran), BitPermutation({1}, {0, 4, 3, 2}));
 }
 
 TEST(BitPermutation, OtherLayoutsAreErrors) {
-  oracle::expect_rejected([] { bits("8x12 (block, block) onto (2, 2)"); }, "dimension 1 has the size 12");
-  oracle::expect_rejected([] { bits("8x8 (cyclic(3), *) onto (2)"); }, "dimension 0 of size 8");
-  oracle::expect_rejected([] { bits("4 (block) onto (8)"); }, "8 ranks for 4 elements");
+  oracle::expect_rejected([] { parse_bits("8x12 (block, block) onto (2, 2)"); }, "dimension 1 has the size 12");
+  oracle::expect_rejected([] { parse_bits("8x8 (cyclic(3), *) onto (2)"); }, "dimension 0 of size 8");
+  oracle::expect_rejected([] { parse_bits("4 (block) onto (8)"); }, "8 ranks for 4 elements");
   oracle::expect_rejected([] { BitPermutation({0}, {0}); }, "bit 0");
-  oracle::expect_rejected([] { bits(kImage).then(bits(kImage)); }, "2 bits of a unit");
-  oracle::expect_rejected([] { bits(kImage).apply({0, 64}); }, "64");
-  oracle::expect_rejected([] { bits(kImage).trace({"", "01"}); }, "expected 6");
+  oracle::expect_rejected([] { parse_bits(kImage).then(parse_bits(kImage)); }, "2 bits of a unit");
+  oracle::expect_rejected([] { parse_bits(kImage).apply({0, 64}); }, "64");
+  oracle::expect_rejected([] { parse_bits(kImage).trace({"", "01"}); }, "expected 6");
 }
 
 }  // namespace

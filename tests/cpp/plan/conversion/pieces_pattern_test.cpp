@@ -102,8 +102,8 @@ SetCase random_case(std::mt19937_64& random, std::int64_t stride, std::int64_t m
 }
 
 TEST(PiecesPattern, RandomPeriodsByWalksAndCongruences) {
-  // intersect() solves congruences if there are few runs, and strides with a large common divisor; it walks over many or
-  // long runs.
+  // intersect() solves congruences if there are few runs, and strides with a large common divisor. It walks over many
+  // or long runs.
   std::mt19937_64 random(3);
   for (std::int64_t n = 0; n < 1500 / oracle::kThinning; ++n) {
     const std::int64_t common_divisor = 1 + static_cast<std::int64_t>(random() % 60);
