@@ -52,7 +52,7 @@ class Storm:
         if kind == "distant":
             self.target: Any = DistantFiles(arguments.folder, comm)
         else:
-            self.target = SharedStripes(arguments.folder, comm, unit, arguments.place)
+            self.target = SharedStripes(arguments.folder, comm, unit, not arguments.one_file)
         self.parameters = PlanParameters(self.target.files, self.windows(unit, kind), arguments.operations)
         self.parameters.is_uniform = arguments.full
         if arguments.full or self.random.random() < 0.3:

@@ -170,8 +170,8 @@ TEST_F(ReplacedFileTest, StripedFilesAreReadWhole) {
 }
 
 TEST_F(ReplacedFileTest, ArraysInSharedFilesAreReadWhole) {
-  for (const std::string place : {"one", "striped"}) {
-    const std::string url = "distant:" + path(place) + "?place=" + place;
+  for (const std::string is_striped : {"false", "true"}) {
+    const std::string url = "distant:" + path("striped-" + is_striped) + "?striped=" + is_striped;
     replace_before_each_call(url, url, {12, 1}, {90, 2});
     replace_before_each_call(url, url, {12, 1}, {12, 2});
   }

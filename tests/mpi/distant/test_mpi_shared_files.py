@@ -154,7 +154,8 @@ def test_ranks_detect_whether_they_share_a_folder(node_comm, shared, disk):
                          plait.StoreError, "does not see")  # fmt: skip
     missing = shared / "none" / "data"
     for striped in (None, False, True):
-        expect_same_error(node_comm, lambda striped=striped: shared_files.open(missing, "w", comm=node_comm, striped=striped),
+        options = {"comm": node_comm, "striped": striped}
+        expect_same_error(node_comm, lambda options=options: shared_files.open(missing, "w", **options),
                          plait.StoreError, str(missing))  # fmt: skip
 
 

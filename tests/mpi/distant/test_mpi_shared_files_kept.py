@@ -29,9 +29,7 @@ def test_a_file_is_reopened_by_other_numbers_of_ranks(comm, shared, disk, stripe
     count = 50_000
     size = comm.size
     # On several hosts, fewer ranks may not see all disks.
-    rank_counts = (
-        [(size, size)] if SEVERAL_HOSTS and place == "striped" else [(size, 1), (size, 2), (3, size), (1, size), (2, 3)]
-    )
+    rank_counts = [(size, size)] if SEVERAL_HOSTS and striped else [(size, 1), (size, 2), (3, size), (1, size), (2, 3)]
     global_array = content(unit, count)
     for writers, readers in rank_counts:
         if max(writers, readers) > size:
@@ -80,12 +78,12 @@ def test_missing_components_are_errors(comm, shared, disk):
 def test_a_new_file_replaces_the_old_one(comm, shared, disk):
     comm.Barrier()
     path = disk / "data"
-    places = ("striped",) if SEVERAL_HOSTS else ("striped", "one", "striped", "striped", "one", "one")
-    for number, place in enumerate(places):
+    kinds = (True,) if SEVERAL_HOSTS else (True, False, True, True, False, False)
+    for number, striped in enumerate(kinds):
         with shared_files.open(path, "w", comm=comm, striped=striped, persistent=True) as file:
             file.write(comm.rank, bytes([number]))
         with shared_files.open(path, "r", comm=comm) as file:
-            assert file.one == (not striped)
+            assert file.striped == striped
             assert file.read(0, comm.size).tolist() == [number] * comm.size
         ranks_on_one_disk = 1 if SEVERAL_HOSTS else comm.size
         names = sorted(entry.name for entry in disk.iterdir())
@@ -98,7 +96,7 @@ def test_a_new_file_replaces_the_old_one(comm, shared, disk):
 
 @pytest.mark.parametrize("striped", STRIPED)
 @pytest.mark.parametrize("ending", ["well", "abandoned"])
-def test_an_atomic_file_appears_whole_or_not_at_all(comm, shared, disk, place, ending):
+def test_an_atomic_file_appears_whole_or_not_at_all(comm, shared, disk, striped, ending):
     comm.Barrier()
     path = select_folder(striped, disk, shared) / "data"
     with shared_files.open(path, "w", comm=comm, striped=striped, persistent=True) as file:

@@ -189,7 +189,7 @@ TEST_P(SharedFileTest, FilesAreReopenedByAnyNumberOfRanks) {
     file.close();
   });
   options.mode = SharedFileMode::kReadWrite;
-  options.place = std::nullopt;
+  options.striped = std::nullopt;
   for (const auto& [ranks, ranks_per_node] : {std::pair(1, 1), std::pair(2, 1), std::pair(5, 2)})
     on_ranks(ranks, ranks_per_node, [&](const Comm& comm) {
       SharedFile file = SharedFile::open(options, comm);
