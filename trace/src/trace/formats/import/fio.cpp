@@ -25,13 +25,13 @@ constexpr std::uint32_t kProcess = 1;
 class FioReader final : public Import {
  public:
   FioReader(std::unique_ptr<Source> source, const ReadOptions& options)
-      : Import(std::move(source), "fio", 0, 0), tick_(options.tick > 0 ? options.tick : 1000) {
+      : Import(std::move(source), "fio", /*slack=*/0, /*window=*/0), tick_(options.tick > 0 ? options.tick : 1000) {
     std::string_view line;
     if (this->source().read_line(line)) {
-      timed_ = trimmed(line) == kVersion3;
-      if (!timed_ && trimmed(line) != kVersion2)
-        base::throw_argument_error(this->source().name(), " is not a log of fio: its first line is ", shown(line),
-                                   ", expected '", kVersion3, "' or '", kVersion2, "'");
+      has_times_ = trimmed(line) == kVersion3;
+      if (!has_times_ && trimmed(line) != kVersion2)
+        base::throw_argument_error(this->source().name(), " is not a log of fio: its first line is ",
+                                   quote_excerpt(line), ", expected '", kVersion3, "' or '", kVersion2, "'");
     }
     description_.tick = tick_;
     add_process(kProcess);
@@ -44,10 +44,10 @@ class FioReader final : public Import {
     if (!source().line_had_newline()) description_.complete = false;
     const std::string_view text = trimmed(line);
     if (text.empty()) return true;
-    if (understand(text))
-      understood();
+    if (parse_line(text))
+      mark_understood();
     else
-      not_understood(line, source().lines());
+      add_unknown_line(line, source().lines());
     return true;
   }
 
@@ -56,25 +56,25 @@ class FioReader final : public Import {
       note(
           "a log of fio tells what was asked for, not what came of it: requests are taken to have succeeded in full, "
           "and how long they took is not known");
-    if (!timed_ && !waits_) note("this log has no times; requests stand one tick apart");
+    if (!has_times_ && !has_waits_) note("this log has no times; requests stand one tick apart");
     if (trims_ > 0) note(count_text(trims_, "trim is shown as metadata", "trims are shown as metadata"));
   }
 
-  bool understand(std::string_view text) {
-    if (timed_) {
+  bool parse_line(std::string_view text) {
+    if (has_times_) {
       const std::size_t blank = text.find(' ');
       if (blank == std::string_view::npos) return false;
       const auto time = scaled_number(text.substr(0, blank), tick_);
       if (!time) return false;
       text = trimmed(text.substr(blank));
-      if (!act(text, *time)) return false;
+      if (!parse_action(text, *time)) return false;
       return true;
     }
-    return act(text, time_);
+    return parse_action(text, now_);
   }
 
   // A name may contain blanks, so the words after it are found from the end.
-  bool act(std::string_view text, std::int64_t time) {
+  bool parse_action(std::string_view text, std::int64_t time) {
     const auto last_word = [](std::string_view& rest) {
       const std::size_t blank = rest.find_last_of(" \t");
       if (blank == std::string_view::npos) return std::string_view{};
@@ -87,10 +87,10 @@ class FioReader final : public Import {
     if (last == "add") return !rest.empty();
     if (last == "open" || last == "close") {
       if (rest.empty()) return false;
-      Event event = blank_event(time, last == "open" ? Kind::kOpen : Kind::kClose);
-      if (last == "open") open_[std::string(rest)] = add_file(rest);
-      event.file = file(rest);
-      if (last == "close") open_.erase(std::string(rest));
+      Event event = make_event(time, last == "open" ? Kind::kOpen : Kind::kClose);
+      if (last == "open") open_files_[std::string(rest)] = add_file(rest);
+      event.file = find_file(rest);
+      if (last == "close") open_files_.erase(std::string(rest));
       put(event);
       return true;
     }
@@ -100,8 +100,8 @@ class FioReader final : public Import {
     const std::string_view action = last_word(rest);
     if (!length || !offset || rest.empty()) return false;
     if (action == "wait") {
-      waits_ = true;
-      time_ = std::min(kMaxValue, time_ + std::min(*offset, kMaxValue / tick_) * tick_);
+      has_waits_ = true;
+      now_ = std::min(kMaxValue, now_ + std::min(*offset, kMaxValue / tick_) * tick_);
       return true;
     }
     static const std::map<std::string_view, Kind> kActions{
@@ -111,8 +111,8 @@ class FioReader final : public Import {
     };
     const auto kind = kActions.find(action);
     if (kind == kActions.end()) return false;
-    Event event = blank_event(time, kind->second);
-    event.file = file(rest);
+    Event event = make_event(time, kind->second);
+    event.file = find_file(rest);
     if (kind->second == Kind::kRead || kind->second == Kind::kWrite) {
       event.offset = *offset;
       event.length = event.result = *length;
@@ -124,32 +124,33 @@ class FioReader final : public Import {
     return true;
   }
 
-  Event blank_event(std::int64_t time, Kind kind) {
+  /// In a log without times, also moves the time of the next event by a tick.
+  Event make_event(std::int64_t time, Kind kind) {
     Event event;
     event.start = time;
     event.kind = kind;
     event.process = event.thread = kProcess;
-    if (!timed_ && !waits_) time_ = std::min(kMaxValue, time_ + tick_);
+    if (!has_times_ && !has_waits_) now_ = std::min(kMaxValue, now_ + tick_);
     return event;
   }
 
   std::uint32_t add_file(std::string_view name) {
-    description_.files.push_back({kProcess, ++files_, std::string(name)});
-    return files_;
+    description_.files.push_back({kProcess, ++file_count_, std::string(name)});
+    return file_count_;
   }
 
-  std::uint32_t file(std::string_view name) {
-    const auto entry = open_.find(std::string(name));
-    if (entry != open_.end()) return entry->second;
-    return open_[std::string(name)] = add_file(name);
+  std::uint32_t find_file(std::string_view name) {
+    const auto entry = open_files_.find(std::string(name));
+    if (entry != open_files_.end()) return entry->second;
+    return open_files_[std::string(name)] = add_file(name);
   }
 
-  bool timed_ = false;
-  bool waits_ = false;
+  bool has_times_ = false;
+  bool has_waits_ = false;
   std::int64_t tick_;
-  std::int64_t time_ = 0;
-  std::map<std::string, std::uint32_t> open_;
-  std::uint32_t files_ = 0;
+  std::int64_t now_ = 0;  // time of the next event in a log of version 2
+  std::map<std::string, std::uint32_t> open_files_;
+  std::uint32_t file_count_ = 0;
   std::uint64_t operations_ = 0;
   std::int64_t requests_ = 0;
   std::int64_t trims_ = 0;

@@ -20,7 +20,8 @@ namespace plait::trace {
 
 namespace {
 
-constexpr std::size_t kMaxShown = 3;
+constexpr std::size_t kMaxExcerpts = 3;     // lines that an error shows
+constexpr std::size_t kExcerptBytes = 100;  // of each
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -34,14 +35,15 @@ Import::Import(std::unique_ptr<Source> source, std::string_view format, std::siz
 std::size_t Import::read(std::span<Event> output) {
   std::size_t filled = 0;
   while (filled < output.size()) {
-    const std::size_t held = waiting_.size();
-    if (held > 0 && (ended_ || held > window_ || (held > slack_ && waiting_.top().event.start < horizon()))) {
+    const std::size_t queued = waiting_.size();
+    const auto is_in_order = [&] { return queued > slack_ && waiting_.top().event.start < horizon(); };
+    if (queued > 0 && (is_at_end_ || queued > window_ || is_in_order())) {
       output[filled++] = pop();
-    } else if (ended_) {
-      end();
+    } else if (is_at_end_) {
+      add_final_notes();
       break;
     } else if (!advance()) {
-      ended_ = true;
+      is_at_end_ = true;
       finish();
     }
   }
@@ -53,26 +55,28 @@ void Import::put(const Event& event) { waiting_.push({event, sequence_++}); }
 Event Import::pop() {
   Event event = waiting_.top().event;
   waiting_.pop();
-  if (event.start < last_) {
-    ++late_;
-    if (event.duration != kUnknown) event.duration = std::max<std::int64_t>(event.start + event.duration - last_, 0);
-    event.start = last_;
+  if (event.start < last_start_) {
+    ++late_events_;
+    if (event.duration != kUnknown)
+      event.duration = std::max<std::int64_t>(event.start + event.duration - last_start_, 0);
+    event.start = last_start_;
   }
-  last_ = event.start;
+  last_start_ = event.start;
   return event;
 }
 
-void Import::end() {
-  if (std::exchange(reported_, true)) return;
+void Import::add_final_notes() {
+  if (std::exchange(has_final_notes_, true)) return;
   check_understood();
-  if (late_ > 0)
-    note(base::text(count_text(late_, "event came too late to be put in order and stands",
+  if (late_events_ > 0)
+    note(base::text(count_text(late_events_, "event came too late to be put in order and stands",
                                "events came too late to be put in order and stand"),
                     " where the trace was; ends are right"));
-  if (unknown_ > 0)
-    note(base::text(count_text(unknown_, "line or record was", "lines or records were"),
+  if (unknown_lines_ > 0)
+    note(base::text(count_text(unknown_lines_, "line or record was", "lines or records were"),
                     " not understood and left out, the first ", first_unknown_));
-  if (unknown_ > 0) description_.missed.push_back({"lines or records that were not understood", unknown_, 0, 0});
+  if (unknown_lines_ > 0)
+    description_.missed.push_back({"lines or records that were not understood", unknown_lines_, 0, 0});
   if (source_->long_lines() > 0) {
     description_.complete = false;
     note(count_text(source_->long_lines(), "line is longer than 1 MiB and was cut",
@@ -81,21 +85,21 @@ void Import::end() {
 }
 
 void Import::check_understood() const {
-  if (understood_ || sequence_ > 0 || first_lines_.empty()) return;
+  if (is_understood_ || sequence_ > 0 || excerpts_.empty()) return;
   std::string lines;
-  for (const std::string& line : first_lines_) base::append_parts(lines, lines.empty() ? "" : ", ", line);
+  for (const std::string& line : excerpts_) base::append_parts(lines, lines.empty() ? "" : ", ", line);
   base::throw_argument_error("no line of ", source_->name(), " was understood as ", description_.format,
                              "; it begins with ", lines, "; name the format that it has, one of: ", readable_formats());
 }
 
-void Import::cut_off(std::string_view text) {
+void Import::add_cut_off_line(std::string_view text) {
   description_.complete = false;
-  if (first_lines_.size() < kMaxShown) first_lines_.push_back(shown(text));
+  if (excerpts_.size() < kMaxExcerpts) excerpts_.push_back(quote_excerpt(text));
 }
 
-void Import::not_understood(std::string_view text, std::int64_t number) {
-  if (first_lines_.size() < kMaxShown) first_lines_.push_back(shown(text));
-  if (unknown_++ == 0) first_unknown_ = base::text("is number ", number, ": ", shown(text));
+void Import::add_unknown_line(std::string_view text, std::int64_t number) {
+  if (excerpts_.size() < kMaxExcerpts) excerpts_.push_back(quote_excerpt(text));
+  if (unknown_lines_++ == 0) first_unknown_ = base::text("is number ", number, ": ", quote_excerpt(text));
 }
 
 void Import::add_process(std::uint32_t number) {
@@ -107,13 +111,13 @@ void Import::add_process(std::uint32_t number) {
 std::optional<std::int64_t> whole_number(std::string_view text) {
   if (text.empty()) return std::nullopt;
   std::int64_t value = 0;
-  bool more = false;
+  bool is_too_large = false;
   for (const char c : text) {
     if (!is_digit(c)) return std::nullopt;
-    more = more || value > kMaxValue / 10;
-    if (!more) value = value * 10 + (c - '0');
+    is_too_large = is_too_large || value > kMaxValue / 10;
+    if (!is_too_large) value = value * 10 + (c - '0');
   }
-  return more ? kMaxValue : std::min(value, kMaxValue);
+  return is_too_large ? kMaxValue : std::min(value, kMaxValue);
 }
 
 std::optional<std::int64_t> scaled_number(std::string_view text, std::int64_t unit) {
@@ -127,12 +131,12 @@ std::optional<std::int64_t> scaled_number(std::string_view text, std::int64_t un
     return std::nullopt;
   }
   std::int64_t fraction = 0;
-  std::int64_t part = unit;
+  std::int64_t digit_unit = unit;  // ten times the value of the next digit
   for (const char c : text.substr(std::min(point + 1, text.size()))) {
     if (!is_digit(c)) return std::nullopt;
-    // Digits below one are added one by one, so that no power of ten above the unit is needed.
-    fraction += part % 10 * (c - '0') / 10 + part / 10 * (c - '0');
-    part /= 10;
+    // Each digit is added by itself, so no power of ten above the unit is needed.
+    fraction += digit_unit % 10 * (c - '0') / 10 + digit_unit / 10 * (c - '0');
+    digit_unit /= 10;
   }
   if (whole > (kMaxValue - fraction) / unit) return kMaxValue;
   return whole * unit + fraction;
@@ -156,9 +160,9 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-std::string shown(std::string_view text) {
+std::string quote_excerpt(std::string_view text) {
   std::string out = "'";
-  for (const char c : text.substr(0, 100)) {
+  for (const char c : text.substr(0, kExcerptBytes)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte < 0x7f) {
       out += c;
@@ -169,7 +173,7 @@ std::string shown(std::string_view text) {
       out += kDigits[byte & 15];
     }
   }
-  return out + (text.size() > 100 ? "...'" : "'");
+  return out + (text.size() > kExcerptBytes ? "...'" : "'");
 }
 
 }  // namespace plait::trace

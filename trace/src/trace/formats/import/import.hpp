@@ -20,9 +20,9 @@ namespace plait::trace {
 /// Upper bound of times, offsets and lengths, so that the sum of two never overflows.
 constexpr std::int64_t kMaxValue = (std::int64_t{1} << 62) - 1;
 
-/// A reader whose input is almost in the order of starts. It holds back `slack` events, and more while an earlier one
-/// may still come, but at most `window`. An event that comes later is moved to the current time of the trace, with
-/// its end unchanged, and is counted in the notes.
+/// A reader whose input is almost in the order of starts. It sorts events in a queue of at least `slack` events, and
+/// more while an earlier one may still come, but at most `window`. An event that comes even later is moved to the
+/// current time of the trace, with its end unchanged, and is counted in the notes.
 class Import : public Reader {
  public:
   std::size_t read(std::span<Event> output) final;
@@ -41,13 +41,14 @@ class Import : public Reader {
   virtual std::int64_t horizon() const { return std::numeric_limits<std::int64_t>::max(); }
 
   Source& source() { return *source_; }
+  /// Adds an event to the queue.
   void put(const Event& event);
   /// Marks the source as understood; the line or record need not contain an event.
-  void understood() { understood_ = true; }
-  /// Counts a last line without an end that could not be parsed.
-  void cut_off(std::string_view text);
+  void mark_understood() { is_understood_ = true; }
+  /// Marks the trace as incomplete, because its last line has no end and could not be parsed.
+  void add_cut_off_line(std::string_view text);
   /// Counts lines that could not be parsed, and quotes the first one.
-  void not_understood(std::string_view text, std::int64_t number);
+  void add_unknown_line(std::string_view text, std::int64_t number);
   void note(std::string text) { description_.notes.push_back(std::move(text)); }
   /// Adds a process of which nothing but the number is known.
   void add_process(std::uint32_t number);
@@ -64,7 +65,7 @@ class Import : public Reader {
   };
 
   Event pop();
-  void end();
+  void add_final_notes();
   /// errors  kArgument: no line of the source was understood, so that it has another format.
   void check_understood() const;
 
@@ -73,14 +74,14 @@ class Import : public Reader {
   std::size_t window_;
   std::priority_queue<QueuedEvent, std::vector<QueuedEvent>, std::greater<>> waiting_;
   std::uint64_t sequence_ = 0;
-  std::int64_t last_ = std::numeric_limits<std::int64_t>::min();
-  std::int64_t late_ = 0;
-  std::int64_t unknown_ = 0;
+  std::int64_t last_start_ = std::numeric_limits<std::int64_t>::min();
+  std::int64_t late_events_ = 0;  ///< number of events that were moved
+  std::int64_t unknown_lines_ = 0;
   std::string first_unknown_;
-  std::vector<std::string> first_lines_;  ///< lines that could not be parsed
-  bool understood_ = false;
-  bool ended_ = false;
-  bool reported_ = false;
+  std::vector<std::string> excerpts_;  ///< of the first lines that could not be parsed, for an error
+  bool is_understood_ = false;
+  bool is_at_end_ = false;
+  bool has_final_notes_ = false;
 };
 
 /// Returns the little-endian number of unsigned type Number at an offset in a record, which must contain it.
@@ -117,7 +118,7 @@ int for_each_first_line(std::string_view text, Visit&& visit) {
   }
   return lines;
 }
-/// Returns a shortened `text` with its unprintable bytes made visible, for a message.
-std::string shown(std::string_view text);
+/// Returns the beginning of a text in quotes, with unprintable bytes as \xNN, for a message.
+std::string quote_excerpt(std::string_view text);
 
 }  // namespace plait::trace

@@ -1,3 +1,5 @@
+// Reads the traces of SCSI commands that VMware's monitor of virtual machines writes.
+
 #include <algorithm>
 #include <utility>
 
@@ -17,9 +19,10 @@ namespace {
 //   response
 // The version is the upper byte of its field. Commands are SCSI commands, blocks have 512 bytes, and times are those
 // of the issue.
-constexpr std::size_t kBytes1 = 32;
-constexpr std::size_t kBytes2 = 40;
+constexpr std::size_t kRecordBytes1 = 32;
+constexpr std::size_t kRecordBytes2 = 40;
 
+/// Returns the kind of a SCSI command; -1 if it is none of READ, WRITE and SYNCHRONIZE CACHE.
 int command_kind(unsigned command) {
   switch (command & 0xff) {
     case 0x08:
@@ -38,26 +41,26 @@ int command_kind(unsigned command) {
 
 /// Returns 1, 2, or 0 if the bytes are neither version.
 int detect_version(std::string_view head) {
-  const auto all = [&](std::size_t bytes, std::size_t at, unsigned version, std::size_t command) {
+  const auto fits_version = [&](std::size_t bytes, std::size_t at, unsigned version, std::size_t command) {
     const std::size_t records = std::min<std::size_t>(head.size() / bytes, 16);
-    bool moves = false;
+    bool has_known_command = false;
     for (std::size_t k = 0; k < records; ++k) {
       if (get<std::uint16_t>(head, k * bytes + at) >> 8 != version) return false;
-      moves = moves || command_kind(get<std::uint16_t>(head, k * bytes + command)) >= 0;
+      has_known_command = has_known_command || command_kind(get<std::uint16_t>(head, k * bytes + command)) >= 0;
     }
-    return records > 0 && moves;
+    return records > 0 && has_known_command;
   };
-  if (all(kBytes2, 2, 2, 0)) return 2;
-  return all(kBytes1, 14, 1, 12) ? 1 : 0;
+  if (fits_version(kRecordBytes2, /*at=*/2, /*version=*/2, /*command=*/0)) return 2;
+  return fits_version(kRecordBytes1, /*at=*/14, /*version=*/1, /*command=*/12) ? 1 : 0;
 }
 
 class VscsiReader final : public Import {
  public:
   VscsiReader(std::unique_ptr<Source> source, const ReadOptions& options)
-      : Import(std::move(source), "vscsi", 1024, 1 << 16),
+      : Import(std::move(source), "vscsi", /*slack=*/1024, /*window=*/1 << 16),
         tick_(options.tick > 0 ? options.tick : 1000),
         block_(std::max<std::int64_t>(options.block, 1)) {
-    const std::string_view head = this->source().peek(16 * kBytes2);
+    const std::string_view head = this->source().peek(16 * kRecordBytes2);
     version_ = detect_version(head);
     if (version_ == 0 && !head.empty())
       base::throw_argument_error(this->source().name(),
@@ -70,7 +73,7 @@ class VscsiReader final : public Import {
 
  private:
   bool advance() override {
-    const std::size_t bytes = version_ == 2 ? kBytes2 : kBytes1;
+    const std::size_t bytes = version_ == 2 ? kRecordBytes2 : kRecordBytes1;
     const std::string_view record = source().take(bytes);
     if (record.size() < bytes) {
       if (!record.empty()) {
@@ -79,16 +82,16 @@ class VscsiReader final : public Import {
       }
       return false;
     }
-    ++records_;
-    const bool second = version_ == 2;
-    const auto command = get<std::uint16_t>(record, second ? 0 : 12);
+    ++record_count_;
+    const bool is_version_2 = version_ == 2;
+    const auto command = get<std::uint16_t>(record, is_version_2 ? 0 : 12);
     const std::uint64_t time = get<std::uint64_t>(record, 24);
     const std::uint64_t block = get<std::uint64_t>(record, 16);
-    const std::uint64_t response = second ? get<std::uint64_t>(record, 32) : 0;
+    const std::uint64_t response = is_version_2 ? get<std::uint64_t>(record, 32) : 0;
     const int kind = command_kind(command);
-    if (kind < 0 || get<std::uint16_t>(record, second ? 2 : 14) >> 8 != static_cast<unsigned>(version_)) {
-      ++others_;
-      others_with_data_ += get<std::uint32_t>(record, second ? 8 : 4) > 0 ? 1 : 0;
+    if (kind < 0 || get<std::uint16_t>(record, is_version_2 ? 2 : 14) >> 8 != static_cast<unsigned>(version_)) {
+      ++other_commands_;
+      other_commands_with_data_ += get<std::uint32_t>(record, is_version_2 ? 8 : 4) > 0 ? 1 : 0;
       return true;
     }
     const auto scaled = [](std::uint64_t value, std::int64_t unit) {
@@ -97,16 +100,16 @@ class VscsiReader final : public Import {
     };
     Event event;
     const std::int64_t start = scaled(time, tick_);
-    if (records_ - others_ == 1) first_ = start;
-    event.start = std::max<std::int64_t>(start - first_, 0);
+    if (record_count_ - other_commands_ == 1) first_time_ = start;
+    event.start = std::max<std::int64_t>(start - first_time_, 0);
     event.kind = static_cast<Kind>(kind);
     event.interface = Interface::kBlock;
     event.flags = 0;
     event.process = event.thread = event.file = 1;
-    if (second) event.duration = scaled(response, tick_);
+    if (is_version_2) event.duration = scaled(response, tick_);
     if (event.kind != Kind::kSync) {
       event.offset = scaled(block, block_);
-      event.length = event.result = get<std::uint32_t>(record, second ? 8 : 4);
+      event.length = event.result = get<std::uint32_t>(record, is_version_2 ? 8 : 4);
       event.operation = ++operations_;
     }
     put(event);
@@ -114,10 +117,11 @@ class VscsiReader final : public Import {
   }
 
   void finish() override {
-    if (others_with_data_ > 0)
-      description_.missed.push_back({"requests of other SCSI commands that move data", others_with_data_, 0, 0});
-    if (others_ > 0)
-      note(count_text(others_, "record of another SCSI command is left out",
+    if (other_commands_with_data_ > 0)
+      description_.missed.push_back(
+          {"requests of other SCSI commands that move data", other_commands_with_data_, 0, 0});
+    if (other_commands_ > 0)
+      note(count_text(other_commands_, "record of another SCSI command is left out",
                       "records of other SCSI commands are left out"));
     if (version_ == 1) note("version 1 of vscsi does not tell how long requests took");
   }
@@ -125,14 +129,14 @@ class VscsiReader final : public Import {
   std::int64_t tick_;
   std::int64_t block_;
   int version_ = 0;
-  std::int64_t records_ = 0;
-  std::int64_t others_ = 0;
-  std::int64_t others_with_data_ = 0;
-  std::int64_t first_ = 0;
+  std::int64_t record_count_ = 0;
+  std::int64_t other_commands_ = 0;
+  std::int64_t other_commands_with_data_ = 0;
+  std::int64_t first_time_ = 0;
   std::uint64_t operations_ = 0;
 };
 
-bool recognise(std::string_view head) { return head.size() >= 2 * kBytes2 && detect_version(head) != 0; }
+bool recognise(std::string_view head) { return head.size() >= 2 * kRecordBytes2 && detect_version(head) != 0; }
 
 std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions& options) {
   return std::make_unique<VscsiReader>(std::move(source), options);

@@ -10,8 +10,10 @@ namespace plait::trace::strace {
 
 namespace {
 
-// The kernel transfers at most 2 GiB a call; a larger number cannot be the result of a read or a write.
-constexpr std::int64_t kMaxMove = std::int64_t{1} << 40;
+// Bytes that one call can transfer at most. Linux stops at 2 GiB; a number above this limit is no result of a transfer.
+constexpr std::int64_t kMaxTransfer = std::int64_t{1} << 40;
+// The result of a call whose result strace did not see: -EINTR.
+constexpr std::int64_t kInterrupted = -4;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -35,21 +37,21 @@ std::int64_t vector_length(std::string_view argument) {
   std::int64_t sum = 0;
   for (const std::string_view element : elements(argument))
     if (const auto length = leading_number(field_value(elements(element), "iov_len")))
-      sum = std::min(sum + std::max<std::int64_t>(*length, 0), kMaxMove);
+      sum = std::min(sum + std::max<std::int64_t>(*length, 0), kMaxTransfer);
   return sum;
 }
 
 }  // namespace
 
-Event EventConverter::event(std::int64_t start, const Call& call, Kind kind) const {
+Event EventConverter::make_event(std::int64_t start, const Call& call, Kind kind) const {
   Event event;
   event.start = start;
   event.duration = call.duration;
   event.kind = kind;
   event.interface = Interface::kPosix;
-  event.process = task_->owner->number;
+  event.process = task_->process->number;
   event.thread = task_->thread;
-  event.result = call.known ? std::min<std::int64_t>(call.result, 0) : -4;
+  event.result = call.has_result ? std::min<std::int64_t>(call.result, 0) : kInterrupted;
   return event;
 }
 
@@ -66,23 +68,25 @@ Slot& EventConverter::descriptor(std::string_view argument) {
   return tasks_.descriptor(*task_, leading_number(argument).value_or(-1), find_annotation(argument));
 }
 
-bool EventConverter::transfer(Event event, const Call& call, bool vector, bool at) {
+bool EventConverter::transfer(Event event, const Call& call, Buffers buffers, Position position) {
+  const bool is_vector = buffers == Buffers::kVector;
+  const bool has_offset = position == Position::kArgument;
   const auto& arguments = call.arguments;
-  if (arguments.size() < (at ? 4u : 3u)) return false;
-  const auto count = vector ? vector_length(arguments[1]) : leading_number(arguments[2]);
-  if (!count || *count < 0 || call.result > kMaxMove) return false;
+  if (arguments.size() < (has_offset ? 4u : 3u)) return false;
+  const auto count = is_vector ? vector_length(arguments[1]) : leading_number(arguments[2]);
+  if (!count || *count < 0 || call.result > kMaxTransfer) return false;
   Slot& slot = descriptor(arguments[0]);
   OpenResult& open = *slot.open;
-  if (vector) event.interface = Interface::kVector;
+  if (is_vector) event.interface = Interface::kVector;
   event.length = *count;
-  event.result = call.known ? call.result : -4;
+  event.result = call.has_result ? call.result : kInterrupted;
   event.operation = ++operations_;
   std::optional<std::int64_t> offset;
-  if (at) {
+  if (has_offset) {
     offset = leading_number(arguments[3]);
     if (!offset) return false;
   }
-  if (at && *offset >= 0) {
+  if (has_offset && *offset >= 0) {
     event.offset = *offset;
   } else {
     event.flags |= flag::kAtPosition;
@@ -98,16 +102,16 @@ bool EventConverter::transfer(Event event, const Call& call, bool vector, bool a
 }
 
 bool EventConverter::open(Event event, std::string_view name, const Call& call) {
-  const Effect does = what_does(name);
-  const std::size_t path = does == Effect::kOpenAt ? 1 : 0;
+  const Effect effect = find_effect(name);
+  const std::size_t path = effect == Effect::kOpenAt ? 1 : 0;
   if (call.arguments.size() < path + 1) return false;
   const std::string_view flags = call.arguments.size() > path + 1 ? call.arguments[path + 1] : std::string_view{};
-  if (does == Effect::kCreate || contains(flags, "O_CREAT")) event.flags |= flag::kCreate;
+  if (effect == Effect::kCreate || contains(flags, "O_CREAT")) event.flags |= flag::kCreate;
   if (contains(flags, "O_RDONLY")) event.flags |= flag::kReadOnly;
   if (contains(flags, "O_APPEND")) event.flags |= flag::kAppend;
   if (contains(flags, "O_DIRECT") && !contains(flags, "O_DIRECTORY")) event.flags |= flag::kDirect;
   if (contains(flags, "O_DSYNC") || contains(flags, "O_SYNC")) event.flags |= flag::kDurable;
-  if (!call.known || call.result < 0) {
+  if (!call.has_result || call.result < 0) {
     emit(event, nullptr);
     return true;
   }
@@ -126,17 +130,17 @@ bool EventConverter::open(Event event, std::string_view name, const Call& call) 
   return true;
 }
 
-bool EventConverter::copy(Event event, const Call& call, bool send) {
+bool EventConverter::copy(Event event, const Call& call, bool is_sendfile) {
   const auto& arguments = call.arguments;
-  if (arguments.size() < (send ? 4u : 5u) || call.result > kMaxMove) return false;
-  const auto count = leading_number(arguments[send ? 3 : 4]);
+  if (arguments.size() < (is_sendfile ? 4u : 5u) || call.result > kMaxTransfer) return false;
+  const auto count = leading_number(arguments[is_sendfile ? 3 : 4]);
   if (!count || *count < 0) return false;
   event.interface = Interface::kCopy;
   event.length = *count;
-  event.result = call.known ? call.result : -4;
+  event.result = call.has_result ? call.result : kInterrupted;
   event.operation = ++operations_;
   // An offset is printed as NULL or [0] => [4096]; with NULL the call uses the position of the open file.
-  const auto side = [&](std::string_view descriptor_text, std::string_view offset_text, Kind kind) {
+  const auto emit_side = [&](std::string_view descriptor_text, std::string_view offset_text, Kind kind) {
     OpenResult& open = *descriptor(descriptor_text).open;
     Event side_event = event;
     side_event.kind = kind;
@@ -149,21 +153,21 @@ bool EventConverter::copy(Event event, const Call& call, bool send) {
     }
     emit(side_event, &open);
   };
-  if (send) {
-    side(arguments[1], arguments[2], Kind::kRead);
-    side(arguments[0], {}, Kind::kWrite);
+  if (is_sendfile) {
+    emit_side(arguments[1], arguments[2], Kind::kRead);
+    emit_side(arguments[0], {}, Kind::kWrite);
   } else {
-    side(arguments[0], arguments[1], Kind::kRead);
-    side(arguments[2], arguments[3], Kind::kWrite);
+    emit_side(arguments[0], arguments[1], Kind::kRead);
+    emit_side(arguments[2], arguments[3], Kind::kWrite);
   }
   return true;
 }
 
 bool EventConverter::submit(Event event, const Call& call) {
   if (call.arguments.size() < 3) return false;
-  std::int64_t left = call.known ? call.result : 0;
+  std::int64_t remaining = call.has_result ? call.result : 0;
   for (const std::string_view block : elements(call.arguments[2])) {
-    if (left-- <= 0) break;
+    if (remaining-- <= 0) break;
     const std::vector<std::string_view> fields = elements(block);
     if (fields.empty()) continue;
     // Older versions of strace print {pread, fildes=3, ...}.
@@ -183,7 +187,7 @@ bool EventConverter::submit(Event event, const Call& call) {
     request.offset = offset && *offset >= 0 ? *offset : kUnknown;
     const std::string_view buffers = field_value(fields, "buf");
     const std::int64_t bytes = buffers.starts_with('[') ? vector_length(buffers) : length.value_or(0);
-    request.length = request.result = std::clamp<std::int64_t>(bytes, 0, kMaxMove);
+    request.length = request.result = std::clamp<std::int64_t>(bytes, 0, kMaxTransfer);
     request.operation = ++operations_;
     ++submitted_;
     emit(request, descriptor(file).open.get());
@@ -208,7 +212,8 @@ bool EventConverter::map(Event event, const Call& call) {
 }
 
 bool EventConverter::pipe(const Call& call, std::string_view name) {
-  if (!call.known || call.result < 0) return true;
+  if (!call.has_result || call.result < 0) return true;
+  // The descriptors are the first argument of pipe and the fourth of socketpair.
   const std::string_view ends = call.arguments.empty()
                                     ? std::string_view{}
                                     : call.arguments[name == "socketpair" ? 3 % call.arguments.size() : 0];
@@ -223,16 +228,32 @@ bool EventConverter::pipe(const Call& call, std::string_view name) {
   return true;
 }
 
-bool EventConverter::duplicate(Event event, const Call& call, bool cloexec) {
+bool EventConverter::duplicate(Event event, const Call& call, bool close_on_exec) {
   if (call.arguments.empty()) return false;
   const std::shared_ptr<OpenResult> open = descriptor(call.arguments[0]).open;
-  if (call.known && call.result >= 0) tasks_.set(*task_, call.result, open, cloexec);
+  if (call.has_result && call.result >= 0) tasks_.set(*task_, call.result, open, close_on_exec);
   emit(event, open.get());
   return true;
 }
 
+bool EventConverter::close_range(const Call& call) {
+  const auto& arguments = call.arguments;
+  if (arguments.size() < 2) return false;
+  if (!call.has_result || call.result != 0) return true;
+  const auto first = leading_number(arguments[0]).value_or(0);
+  const auto last = leading_number(arguments[1]).value_or(0);
+  const auto is_in_range = [&](std::int64_t number) { return number >= first && number <= last; };
+  if (arguments.size() > 2 && contains(arguments[2], "CLOEXEC")) {
+    for (auto& [number, slot] : *task_->table)
+      if (is_in_range(number)) slot.close_on_exec = true;
+  } else {
+    std::erase_if(*task_->table, [&](const auto& entry) { return is_in_range(entry.first); });
+  }
+  return true;
+}
+
 bool EventConverter::exec(Event event, const Call& call) {
-  if (!call.known || call.result < 0) return true;
+  if (!call.has_result || call.result < 0) return true;
   for (const std::string_view argument : call.arguments) {
     if (!argument.starts_with('[')) continue;
     std::string command;
@@ -240,7 +261,7 @@ bool EventConverter::exec(Event event, const Call& call) {
       if (command.size() > 4096) break;
       command += base::text(command.empty() ? "" : " ", unquoted(word));
     }
-    task_->owner->command = std::move(command);
+    task_->process->command = std::move(command);
     break;
   }
   tasks_.exec(*task_);
@@ -248,9 +269,11 @@ bool EventConverter::exec(Event event, const Call& call) {
   return true;
 }
 
-void EventConverter::exited(std::int64_t thread, std::int64_t start) {
+void EventConverter::end_thread(std::int64_t thread, std::int64_t start) {
   task_ = &tasks_.get(thread);
-  if (tasks_.is_last_of_process(*task_)) emit(event(start, Call{{}, true, 0, {}, -1}, Kind::kExit), nullptr);
+  Call exit;
+  exit.has_result = true;
+  if (tasks_.is_last_of_process(*task_)) emit(make_event(start, exit, Kind::kExit), nullptr);
   tasks_.exit(thread);
 }
 
@@ -258,59 +281,49 @@ bool EventConverter::call(std::int64_t thread, std::int64_t start, std::string_v
                           const Call& call) {
   task_ = &tasks_.get(thread);
   const auto& arguments = call.arguments;
-  const Effect does = what_does(name);
-  const auto on_open = [&](Kind kind) {
+  const Effect effect = find_effect(name);
+  const auto event = [&](Kind kind) { return make_event(start, call, kind); };
+  const auto emit_for_open_file = [&](Kind kind) {
     if (arguments.empty()) return false;
-    emit(event(start, call, kind), descriptor(arguments[0]).open.get());
+    emit(event(kind), descriptor(arguments[0]).open.get());
     return true;
   };
-  switch (does) {
+  switch (effect) {
     case Effect::kNothing: return true;
-    case Effect::kRead: return transfer(event(start, call, Kind::kRead), call, false, false);
-    case Effect::kWrite: return transfer(event(start, call, Kind::kWrite), call, false, false);
-    case Effect::kReadAt: return transfer(event(start, call, Kind::kRead), call, false, true);
-    case Effect::kWriteAt: return transfer(event(start, call, Kind::kWrite), call, false, true);
-    case Effect::kReadVector: return transfer(event(start, call, Kind::kRead), call, true, false);
-    case Effect::kWriteVector: return transfer(event(start, call, Kind::kWrite), call, true, false);
-    case Effect::kReadVectorAt: return transfer(event(start, call, Kind::kRead), call, true, true);
-    case Effect::kWriteVectorAt: return transfer(event(start, call, Kind::kWrite), call, true, true);
+    case Effect::kRead: return transfer(event(Kind::kRead), call, Buffers::kOne, Position::kOpenFile);
+    case Effect::kWrite: return transfer(event(Kind::kWrite), call, Buffers::kOne, Position::kOpenFile);
+    case Effect::kReadAt: return transfer(event(Kind::kRead), call, Buffers::kOne, Position::kArgument);
+    case Effect::kWriteAt: return transfer(event(Kind::kWrite), call, Buffers::kOne, Position::kArgument);
+    case Effect::kReadVector: return transfer(event(Kind::kRead), call, Buffers::kVector, Position::kOpenFile);
+    case Effect::kWriteVector: return transfer(event(Kind::kWrite), call, Buffers::kVector, Position::kOpenFile);
+    case Effect::kReadVectorAt: return transfer(event(Kind::kRead), call, Buffers::kVector, Position::kArgument);
+    case Effect::kWriteVectorAt: return transfer(event(Kind::kWrite), call, Buffers::kVector, Position::kArgument);
     case Effect::kOpen:
     case Effect::kOpenAt:
-    case Effect::kCreate: return open(event(start, call, Kind::kOpen), name, call);
+    case Effect::kCreate: return open(event(Kind::kOpen), name, call);
     case Effect::kClose:
-      if (!on_open(Kind::kClose)) return false;
-      if (call.known && call.result == 0) task_->table->erase(leading_number(arguments[0]).value_or(-1));
+      if (!emit_for_open_file(Kind::kClose)) return false;
+      if (call.has_result && call.result == 0) task_->table->erase(leading_number(arguments[0]).value_or(-1));
       return true;
-    case Effect::kCloseRange: {
-      if (arguments.size() < 2) return false;
-      if (!call.known || call.result != 0) return true;
-      const auto first = leading_number(arguments[0]).value_or(0);
-      const auto last = leading_number(arguments[1]).value_or(0);
-      const bool later = arguments.size() > 2 && contains(arguments[2], "CLOEXEC");
-      for (auto& [number, slot] : *task_->table)
-        if (later && number >= first && number <= last) slot.close_on_exec = true;
-      if (!later)
-        std::erase_if(*task_->table, [&](const auto& entry) { return entry.first >= first && entry.first <= last; });
-      return true;
-    }
-    case Effect::kDuplicate: return duplicate(event(start, call, Kind::kDuplicate), call, closes_on_exec(call));
+    case Effect::kCloseRange: return close_range(call);
+    case Effect::kDuplicate: return duplicate(event(Kind::kDuplicate), call, closes_on_exec(call));
     case Effect::kControl:
       if (arguments.size() < 2) return false;
       if (!arguments[1].starts_with("F_DUPFD")) return true;
-      return duplicate(event(start, call, Kind::kDuplicate), call, arguments[1] == "F_DUPFD_CLOEXEC");
+      return duplicate(event(Kind::kDuplicate), call, arguments[1] == "F_DUPFD_CLOEXEC");
     case Effect::kSeek: {
       if (arguments.size() < 3) return false;
-      Event seek = event(start, call, Kind::kSeek);
+      Event seek = event(Kind::kSeek);
       OpenResult& open = *descriptor(arguments[0]).open;
-      if (call.known && call.result >= 0) seek.offset = open.position = call.result;
+      if (call.has_result && call.result >= 0) seek.offset = open.position = call.result;
       emit(seek, &open);
       return true;
     }
     case Effect::kSeekLong: {
       if (arguments.size() < 3) return false;
-      Event seek = event(start, call, Kind::kSeek);
+      Event seek = event(Kind::kSeek);
       OpenResult& open = *descriptor(arguments[0]).open;
-      if (call.known && call.result >= 0 && arguments[2].starts_with('['))
+      if (call.has_result && call.result >= 0 && arguments[2].starts_with('['))
         if (const auto offset = leading_number(arguments[2].substr(1)); offset && *offset >= 0)
           seek.offset = open.position = *offset;
       emit(seek, &open);
@@ -319,48 +332,48 @@ bool EventConverter::call(std::int64_t thread, std::int64_t start, std::string_v
     case Effect::kTruncate:
     case Effect::kTruncateOpen: {
       if (arguments.size() < 2) return false;
-      Event truncate_event = event(start, call, Kind::kTruncate);
+      Event truncate_event = event(Kind::kTruncate);
       truncate_event.offset = leading_number(arguments[1]).value_or(kUnknown);
-      emit(truncate_event, does == Effect::kTruncate ? nullptr : descriptor(arguments[0]).open.get());
+      emit(truncate_event, effect == Effect::kTruncate ? nullptr : descriptor(arguments[0]).open.get());
       return true;
     }
-    case Effect::kSync: return on_open(Kind::kSync);
-    case Effect::kMap: return map(event(start, call, Kind::kMap), call);
-    case Effect::kMetadata: emit(event(start, call, Kind::kMetadata), nullptr); return true;
-    case Effect::kMetadataOpen: return on_open(Kind::kMetadata);
+    case Effect::kSync: return emit_for_open_file(Kind::kSync);
+    case Effect::kMap: return map(event(Kind::kMap), call);
+    case Effect::kMetadata: emit(event(Kind::kMetadata), nullptr); return true;
+    case Effect::kMetadataOpen: return emit_for_open_file(Kind::kMetadata);
     case Effect::kPipe: return pipe(call, name);
     case Effect::kMake: {
-      if (!call.known || call.result < 0) return true;
+      if (!call.has_result || call.result < 0) return true;
       std::string file_name(call.annotation);
       if (file_name.empty()) file_name = name;
       tasks_.set(*task_, call.result, tasks_.make(std::move(file_name), name == "memfd_create" ? 0 : kUnknown),
                  closes_on_exec(call));
       return true;
     }
-    case Effect::kSend: return copy(event(start, call, Kind::kRead), call, true);
-    case Effect::kCopy: return copy(event(start, call, Kind::kRead), call, false);
-    case Effect::kSubmit: return submit(event(start, call, Kind::kRead), call);
+    case Effect::kSend: return copy(event(Kind::kRead), call, /*is_sendfile=*/true);
+    case Effect::kCopy: return copy(event(Kind::kRead), call, /*is_sendfile=*/false);
+    case Effect::kSubmit: return submit(event(Kind::kRead), call);
     case Effect::kRing:
       ++ring_calls_;
-      ring_requests_ += call.known ? std::clamp<std::int64_t>(call.result, 0, 1 << 20) : 0;
+      ring_requests_ += call.has_result ? std::clamp<std::int64_t>(call.result, 0, 1 << 20) : 0;
       return true;
     case Effect::kFork: {
-      if (call.known && call.result > 0) {
-        Event fork_event = event(start, call, Kind::kFork);
+      if (call.has_result && call.result > 0) {
+        Event fork_event = event(Kind::kFork);
         fork_event.operation = static_cast<std::uint64_t>(call.result);
         if (!contains(text, "CLONE_THREAD")) emit(fork_event, nullptr);
       }
-      tasks_.end_child(thread, call.known ? call.result : -1, text);
+      tasks_.end_child(thread, call.has_result ? call.result : -1, text);
       return true;
     }
-    case Effect::kExec: return exec(event(start, call, Kind::kExec), call);
+    case Effect::kExec: return exec(event(Kind::kExec), call);
     case Effect::kLeftRead:
     case Effect::kLeftWrite:
     case Effect::kLeftOther: {
       ++left_out_.events;
-      std::int64_t& bytes = does == Effect::kLeftRead ? left_out_.read_bytes : left_out_.written_bytes;
-      if (does != Effect::kLeftOther && call.known)
-        bytes = std::min(kMaxValue, bytes + std::clamp<std::int64_t>(call.result, 0, kMaxMove));
+      std::int64_t& bytes = effect == Effect::kLeftRead ? left_out_.read_bytes : left_out_.written_bytes;
+      if (effect != Effect::kLeftOther && call.has_result)
+        bytes = std::min(kMaxValue, bytes + std::clamp<std::int64_t>(call.result, 0, kMaxTransfer));
       return true;
     }
   }

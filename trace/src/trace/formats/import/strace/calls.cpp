@@ -4,7 +4,7 @@
 
 namespace plait::trace::strace {
 
-Effect what_does(std::string_view call) {
+Effect find_effect(std::string_view call) {
   static const std::unordered_map<std::string_view, Effect> kCalls{
       {"read", Effect::kRead},
       {"write", Effect::kWrite},

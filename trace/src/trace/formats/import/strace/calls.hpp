@@ -5,6 +5,7 @@
 
 namespace plait::trace::strace {
 
+/// ...At: at an offset that is an argument. ...Open: on a descriptor instead of a path.
 enum class Effect : unsigned char {
   kNothing,  ///< no effect on input and output
   kRead,
@@ -31,7 +32,7 @@ enum class Effect : unsigned char {
   kMetadata,
   kMetadataOpen,  ///< metadata of an open file
   kPipe,
-  kMake,  ///< makes a descriptor that is not a file
+  kMake,  ///< makes a descriptor of something else than a file with a path, such as a socket
   kSend,  ///< sendfile
   kCopy,  ///< copy_file_range and splice
   kSubmit,
@@ -43,7 +44,7 @@ enum class Effect : unsigned char {
   kLeftOther,  ///< transfers data, but its result is not the number of bytes
 };
 
-/// Returns kNothing if the call is none of these.
-Effect what_does(std::string_view call);
+/// Returns the effect of a system call by its name; kNothing for one that has no effect on input and output.
+Effect find_effect(std::string_view call);
 
 }  // namespace plait::trace::strace

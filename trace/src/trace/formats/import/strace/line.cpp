@@ -11,7 +11,9 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '?'; }
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '?';
+}
 bool all_digits(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
 
 /// Parses `12:34:56` with or without a fraction.
@@ -33,8 +35,9 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-/// Splits one argument list. Returns the position of its end, a closing bracket or the end of the text.
-std::size_t walk(std::string_view text, std::vector<std::string_view>& parts) {
+/// Splits a list of arguments or elements at its commas. Returns the position of its end, a closing bracket or the end
+/// of the text.
+std::size_t split_list(std::string_view text, std::vector<std::string_view>& parts) {
   int depth = 0;
   std::size_t begin = 0;
   const auto add = [&](std::size_t end) {
@@ -47,7 +50,7 @@ std::size_t walk(std::string_view text, std::vector<std::string_view>& parts) {
     if (c == '"') {
       for (++at; at < text.size() && text[at] != '"'; ++at)
         if (text[at] == '\\') ++at;
-    } else if (c == '<' && at > 0 && is_name(text[at - 1])) {
+    } else if (c == '<' && at > 0 && is_name_character(text[at - 1])) {
       // After a descriptor: its file, in which -> separates the ends of a socket.
       while (at < text.size() && !(text[at] == '>' && text[at - 1] != '-')) ++at;
     } else if (c == '/' && at + 1 < text.size() && text[at + 1] == '*') {
@@ -68,14 +71,14 @@ std::size_t walk(std::string_view text, std::vector<std::string_view>& parts) {
   return text.size();
 }
 
-/// Removes and returns `<0.000123>` at the end.
+/// Removes the duration at the end, such as `<0.000123>`, and returns it in ns; -1 if there is none.
 std::int64_t take_duration(std::string_view& text) {
   text = trimmed(text);
   const std::size_t begin = text.rfind('<');
   if (text.empty() || text.back() != '>' || begin == std::string_view::npos) return -1;
-  const std::string_view inside = text.substr(begin + 1, text.size() - begin - 2);
-  if (inside.empty() || !is_digit(inside.front()) || inside.find('.') == std::string_view::npos) return -1;
-  const auto time = scaled_number(inside, kSecond);
+  const std::string_view seconds = text.substr(begin + 1, text.size() - begin - 2);
+  if (seconds.empty() || !is_digit(seconds.front()) || seconds.find('.') == std::string_view::npos) return -1;
+  const auto time = scaled_number(seconds, kSecond);
   if (!time) return -1;
   text = trimmed(text.substr(0, begin));
   return *time;
@@ -94,12 +97,13 @@ Line parse_line(std::string_view text) {
       line.thread = *whole_number(number.substr(0, number.size() - 1));
     } else if (all_digits(word) && line.thread < 0 && line.clock == Clock::kNone && !text.empty() && text[0] != '=') {
       line.thread = *whole_number(word);
-    } else if (const auto day = time_of_day(word)) {
+    } else if (const auto time_in_day = time_of_day(word)) {
       line.clock = Clock::kDay;
-      line.time = *day;
+      line.time = *time_in_day;
     } else if (word.size() > 2 && is_digit(word[0]) && word.find('.') != std::string_view::npos &&
                scaled_number(word, kSecond)) {
       line.time = *scaled_number(word, kSecond);
+      // More than three years can only be a time since 1970, of -ttt.
       line.clock = line.time > 100'000'000 * kSecond ? Clock::kEpoch : Clock::kRelative;
     } else if (word == "(+") {  // -r together with -t
       take_word(text);
@@ -124,7 +128,7 @@ Line parse_line(std::string_view text) {
     line.kind = LineKind::kResumed;
   } else {
     std::size_t end = 0;
-    while (end < text.size() && is_name(text[end])) ++end;
+    while (end < text.size() && is_name_character(text[end])) ++end;
     if (end == 0 || end >= text.size() || text[end] != '(') return line;
     line.name = text.substr(0, end);
     line.text = text.substr(end + 1);
@@ -141,7 +145,7 @@ Line parse_line(std::string_view text) {
 
 bool parse_call(std::string_view text, Call& call) {
   call = {};
-  const std::size_t end = walk(text, call.arguments);
+  const std::size_t end = split_list(text, call.arguments);
   if (end >= text.size()) return false;
   text = trimmed(text.substr(end + 1));
   if (text.empty() || text.front() != '=') return false;
@@ -150,12 +154,13 @@ bool parse_call(std::string_view text, Call& call) {
   if (text.empty()) return false;
   if (text.front() == '?') {
     text.remove_prefix(1);
-    if (trimmed(text).starts_with("E")) call.known = true, call.result = -4;  // interrupted, to be restarted
+    if (trimmed(text).starts_with("E"))
+      call.has_result = true, call.result = -4;  // -EINTR: interrupted, to be restarted
     return true;
   }
   const auto number = leading_number(text);
   if (!number) return false;
-  call.known = true;
+  call.has_result = true;
   call.result = *number;
   const std::size_t blank = std::min(text.find(' '), text.size());
   call.annotation = find_annotation(text);
@@ -168,13 +173,13 @@ bool parse_call(std::string_view text, Call& call) {
 
 std::vector<std::string_view> split_arguments(std::string_view text) {
   std::vector<std::string_view> parts;
-  walk(text, parts);
+  split_list(text, parts);
   return parts;
 }
 
 std::vector<std::string_view> elements(std::string_view text) {
   std::vector<std::string_view> parts;
-  if (!text.empty() && (text.front() == '[' || text.front() == '{')) walk(text.substr(1), parts);
+  if (!text.empty() && (text.front() == '[' || text.front() == '{')) split_list(text.substr(1), parts);
   return parts;
 }
 
@@ -202,7 +207,7 @@ std::optional<std::int64_t> leading_number(std::string_view text) {
 
 std::string_view find_annotation(std::string_view argument) {
   std::size_t begin = 0;
-  while (begin < argument.size() && is_name(argument[begin])) ++begin;
+  while (begin < argument.size() && is_name_character(argument[begin])) ++begin;
   if (begin == 0 || begin >= argument.size() || argument[begin] != '<') return {};
   std::size_t end = begin + 1;
   while (end < argument.size() && !(argument[end] == '>' && argument[end - 1] != '-')) ++end;
@@ -230,9 +235,9 @@ std::string unquoted(std::string_view text) {
       out += static_cast<char>(value);
     } else {
       constexpr std::string_view kLetters = "ntrvf";
-      constexpr std::string_view kMeant = "\n\t\r\v\f";
+      constexpr std::string_view kEscapes = "\n\t\r\v\f";
       const std::size_t index = kLetters.find(c);
-      out += index == std::string_view::npos ? c : kMeant[index];
+      out += index == std::string_view::npos ? c : kEscapes[index];
     }
   }
   return out;

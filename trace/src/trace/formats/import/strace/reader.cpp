@@ -31,7 +31,7 @@ namespace {
 using namespace strace;
 
 constexpr std::int64_t kDay = 86'400'000'000'000;
-// Limit of held events. Calls that wait for the whole run must not hold back the events of others.
+// Limit of waiting events, because a call may last for the whole run.
 constexpr std::size_t kWindow = 1 << 17;
 constexpr std::size_t kMaxPending = 1 << 16;
 constexpr std::size_t kMaxText = 1 << 16;
@@ -40,13 +40,13 @@ class StraceReader final : public Import {
  public:
   explicit StraceReader(std::unique_ptr<Source> source)
       : Import(std::move(source), "strace", 0, kWindow),
-        act_(description_, [this](const Event& event) { put(event); }) {
+        converter_(description_, [this](const Event& event) { put(event); }) {
     // strace -ff names its files by process.
     const std::string& name = this->source().name();
     const std::size_t dot = name.rfind('.');
     if (dot != std::string::npos && name.size() - dot < 10)
       if (const auto number = whole_number(std::string_view(name).substr(dot + 1)); number && *number > 0)
-        alone_ = *number;
+        only_thread_ = *number;
   }
 
  private:
@@ -60,26 +60,26 @@ class StraceReader final : public Import {
     std::string_view text;
     if (!source().read_line(text)) return false;
     if (trimmed(text).empty()) return true;
-    whole_ = source().line_had_newline();
+    is_last_line_whole_ = source().line_had_newline();
     std::string joined;
-    if (!take_remark(text, joined)) return true;
+    if (!join_attached_lines(text, joined)) return true;
     const Line line = parse_line(trimmed(text));
     const std::int64_t thread = find_thread(line);
-    const std::int64_t start = absolute_time(line);
-    if (understand(line, thread, start))
-      understood();
-    else if (whole_)
-      not_understood(text, source().lines());
+    const std::int64_t start = event_time(line);
+    if (process_line(line, thread, start))
+      mark_understood();
+    else if (is_last_line_whole_)
+      add_unknown_line(text, source().lines());
     else
-      cut_off(text);
+      add_cut_off_line(text);
     return true;
   }
 
   /// On a terminal, strace prints in the middle of a line that it follows another process. Returns false if the line
   /// continues.
-  bool take_remark(std::string_view& text, std::string& joined) {
-    if (!begun_.empty()) {
-      joined = std::exchange(begun_, {}) + std::string(text);
+  bool join_attached_lines(std::string_view& text, std::string& joined) {
+    if (!begun_line_.empty()) {
+      joined = std::exchange(begun_line_, {}) + std::string(text);
       text = joined;
     }
     constexpr std::string_view kRemark = "strace: Process ";
@@ -87,43 +87,45 @@ class StraceReader final : public Import {
     const std::size_t at = text.rfind(kRemark);
     if (at == std::string_view::npos) return true;
     const std::string_view number = text.substr(at + kRemark.size(), text.size() - at - kRemark.size() - 9);
-    if (const auto child = whole_number(number); child && attached_.size() < kMaxPending) attached_.insert(*child);
-    if (at < kMaxText) begun_ = text.substr(0, at);
+    if (const auto child = whole_number(number); child && attached_threads_.size() < kMaxPending)
+      attached_threads_.insert(*child);
+    if (at < kMaxText) begun_line_ = text.substr(0, at);
     return false;
   }
 
-  /// The first process has no number without -o until a second one exists.
+  /// Without -o, lines of the first process have no number until a second process exists.
   std::int64_t find_thread(const Line& line) {
     if (line.thread < 0) {
-      unnumbered_ = true;
-      return alone_;
+      has_unnumbered_lines_ = true;
+      return only_thread_;
     }
-    if (unnumbered_ && first_number_ < 0 && !attached_.contains(line.thread)) first_number_ = line.thread;
-    return line.thread == first_number_ ? alone_ : line.thread;
+    if (has_unnumbered_lines_ && first_process_ < 0 && !attached_threads_.contains(line.thread))
+      first_process_ = line.thread;
+    return line.thread == first_process_ ? only_thread_ : line.thread;
   }
 
-  bool understand(const Line& line, std::int64_t thread, std::int64_t start) {
+  bool process_line(const Line& line, std::int64_t thread, std::int64_t start) {
     switch (line.kind) {
       case LineKind::kSignal:
       case LineKind::kRemark: return true;
       case LineKind::kExited:
         remove_pending(thread);
         if (line.text.starts_with("+++ superseded")) return true;
-        act_.exited(thread, start);
+        converter_.end_thread(thread, start);
         return true;
       case LineKind::kUnfinished:
-        if (what_does(line.name) == Effect::kNothing) return true;
-        if (what_does(line.name) == Effect::kFork) act_.tasks().begin_child(thread, line.text);
+        if (find_effect(line.name) == Effect::kNothing) return true;
+        if (find_effect(line.name) == Effect::kFork) converter_.tasks().begin_child(thread, line.text);
         if (pending_.size() >= kMaxPending) return false;
         remove_pending(thread);
         pending_[thread] = {start, std::string(line.name), std::string(line.text.substr(0, kMaxText))};
-        starts_.insert(start);
+        pending_starts_.insert(start);
         return true;
       case LineKind::kResumed: {
-        if (what_does(line.name) == Effect::kNothing) return true;
+        if (find_effect(line.name) == Effect::kNothing) return true;
         const auto entry = pending_.find(thread);
         if (entry == pending_.end() || entry->second.name != line.name) {
-          ++headless_;
+          ++ends_without_begin_;
           return true;
         }
         const Pending pending = std::move(entry->second);
@@ -131,13 +133,13 @@ class StraceReader final : public Import {
         Call call;
         const std::string text = pending.text + std::string(line.text);
         if (!parse_call(text, call)) return false;
-        return act_.call(thread, pending.start, pending.name, text, call);
+        return converter_.call(thread, pending.start, pending.name, text, call);
       }
       case LineKind::kCall: {
-        if (what_does(line.name) == Effect::kNothing) return true;
+        if (find_effect(line.name) == Effect::kNothing) return true;
         Call call;
         if (!parse_call(line.text, call)) return false;
-        return act_.call(thread, start, line.name, line.text, call);
+        return converter_.call(thread, start, line.name, line.text, call);
       }
       case LineKind::kOther: return false;
     }
@@ -147,76 +149,77 @@ class StraceReader final : public Import {
   void remove_pending(std::int64_t thread) {
     const auto entry = pending_.find(thread);
     if (entry == pending_.end()) return;
-    starts_.erase(starts_.find(entry->second.start));
+    pending_starts_.erase(pending_starts_.find(entry->second.start));
     pending_.erase(entry);
   }
 
-  std::int64_t absolute_time(const Line& line) {
+  /// Returns the time of a line since the first one, in ns. Lines without times are 1 us apart.
+  std::int64_t event_time(const Line& line) {
     std::int64_t time = line.time;
     switch (line.clock) {
-      case Clock::kNone: return untimed_ += timed_ ? 0 : 1000;
+      case Clock::kNone: return event_time_ += has_times_ ? 0 : 1000;
       case Clock::kEpoch: break;
       case Clock::kDay:
-        if (time + days_ * kDay + kDay / 2 < last_ && days_ < 36500) ++days_;  // past midnight
+        if (time + days_ * kDay + kDay / 2 < last_time_ && days_ < 36500) ++days_;  // past midnight
         time += days_ * kDay;
         break;
-      case Clock::kRelative: time = std::min(kMaxValue, last_ + time); break;
+      case Clock::kRelative: time = std::min(kMaxValue, last_time_ + time); break;
     }
-    last_ = time;
-    if (!std::exchange(timed_, true)) {
-      first_ = time;
+    last_time_ = time;
+    if (!std::exchange(has_times_, true)) {
+      first_time_ = time;
       if (line.clock == Clock::kEpoch) description_.zero = time;
     }
-    return untimed_ = std::max<std::int64_t>(time - first_, 0);
+    return event_time_ = std::max<std::int64_t>(time - first_time_, 0);
   }
 
   std::int64_t horizon() const override {
-    const std::int64_t young = act_.tasks().earliest_young();
-    return starts_.empty() ? young : std::min(young, *starts_.begin());
+    const std::int64_t earliest = converter_.tasks().earliest_young();
+    return pending_starts_.empty() ? earliest : std::min(earliest, *pending_starts_.begin());
   }
 
   void finish() override {
-    act_.tasks().report_young();
-    if (!whole_) description_.complete = false;
-    if (!timed_ && source().lines() > 0) note("this trace has no times; its lines stand 1 us apart");
+    converter_.tasks().report_young();
+    if (!is_last_line_whole_) description_.complete = false;
+    if (!has_times_ && source().lines() > 0) note("this trace has no times; its lines stand 1 us apart");
     if (!pending_.empty()) {
       description_.complete = false;
       note(base::text(count_text(static_cast<std::int64_t>(pending_.size()), "call", "calls"),
                       " had not ended when the trace did, the first ", pending_.begin()->second.name));
     }
-    if (headless_ > 0)
-      note(count_text(headless_, "call has an end and no beginning in the trace",
+    if (ends_without_begin_ > 0)
+      note(count_text(ends_without_begin_, "call has an end and no beginning in the trace",
                       "calls have an end and no beginning in the trace"));
-    if (act_.ring_calls() > 0) {
+    if (converter_.ring_calls() > 0) {
       const std::string reason = base::text("requests by io_uring: strace shows the calls that hand them over (",
-                                            act_.ring_calls(), "), not what they ask for");
-      description_.missed.push_back({reason, act_.ring_requests(), 0, 0});
+                                            converter_.ring_calls(), "), not what they ask for");
+      description_.missed.push_back({reason, converter_.ring_requests(), 0, 0});
     }
-    if (MissedCalls left = act_.left_out(); left.events > 0) {
+    if (MissedCalls left = converter_.left_out(); left.events > 0) {
       left.reason = "calls that send and receive messages or splice memory (sendto, recvmsg, vmsplice and the like)";
       description_.missed.push_back(std::move(left));
     }
-    if (act_.submitted() > 0)
-      note(count_text(act_.submitted(),
+    if (converter_.submitted() > 0)
+      note(count_text(converter_.submitted(),
                       "request by io_submit is taken to have succeeded in full; how long it took is not known",
                       "requests by io_submit are taken to have succeeded in full; how long they took is not known"));
   }
 
-  EventConverter act_;
-  std::int64_t alone_ = 1;  // thread of lines without a thread number
-  bool unnumbered_ = false;
-  std::int64_t first_number_ = -1;
-  std::set<std::int64_t> attached_;
-  std::string begun_;
+  EventConverter converter_;
+  std::int64_t only_thread_ = 1;  // thread of lines without a thread number
+  bool has_unnumbered_lines_ = false;
+  std::int64_t first_process_ = -1;
+  std::set<std::int64_t> attached_threads_;
+  std::string begun_line_;  // the beginning of a line that a message of strace has interrupted
   std::map<std::int64_t, Pending> pending_;
-  std::multiset<std::int64_t> starts_;  // starts of pending_
-  bool timed_ = false;
-  bool whole_ = true;
-  std::int64_t first_ = 0;
-  std::int64_t last_ = 0;
+  std::multiset<std::int64_t> pending_starts_;  // starts of pending_
+  bool has_times_ = false;
+  bool is_last_line_whole_ = true;
+  std::int64_t first_time_ = 0;
+  std::int64_t last_time_ = 0;
   std::int64_t days_ = 0;
-  std::int64_t untimed_ = 0;
-  std::int64_t headless_ = 0;
+  std::int64_t event_time_ = 0;
+  std::int64_t ends_without_begin_ = 0;
 };
 
 bool recognise(std::string_view head) {

@@ -10,22 +10,23 @@ namespace plait::trace::strace {
 namespace {
 
 constexpr std::size_t kMaxDescriptors = 1 << 16;
-// Limits beyond those of real programs. If there are more threads, or descriptors of all of them, they are discarded.
+// Limits beyond those of real programs, for damaged traces. If a trace exceeds them, what is known is discarded.
 constexpr std::size_t kMaxTasks = 1 << 18;
 constexpr std::size_t kMaxSlots = std::size_t{1} << 24;
 // Number of events of other processes that wait for the command of a new process.
 constexpr std::int64_t kMaxYoung = 4096;
+// First number of processes whose process id has been used before; above all process ids.
 constexpr std::uint32_t kReusedNumbers = std::uint32_t{1} << 31;
 
 }  // namespace
 
 Task Tasks::make_child(const Task& parent, std::int64_t thread, std::string_view text) {
-  Task child{static_cast<std::uint32_t>(thread), parent.owner, parent.table};
+  Task child{static_cast<std::uint32_t>(thread), parent.process, parent.table};
   if (text.find("CLONE_THREAD") != std::string_view::npos) return child;
-  child.owner = std::make_shared<Owner>();
-  child.owner->number = child.thread;
-  child.owner->parent = parent.owner->number;
-  child.owner->command = parent.owner->command;
+  child.process = std::make_shared<TracedProcess>();
+  child.process->number = child.thread;
+  child.process->parent = parent.process->number;
+  child.process->command = parent.process->command;
   if (text.find("CLONE_FILES") == std::string_view::npos) {
     const bool many = parent.table->size() * tasks_.size() > kMaxSlots;
     child.table = many ? std::make_shared<Table>() : std::make_shared<Table>(*parent.table);
@@ -46,13 +47,13 @@ Task& Tasks::get(std::int64_t thread) {
     task = make_child(tasks_[parent], thread, text);
   } else {
     task.thread = static_cast<std::uint32_t>(thread);
-    task.owner = std::make_shared<Owner>();
-    task.owner->number = task.thread;
+    task.process = std::make_shared<TracedProcess>();
+    task.process->number = task.thread;
     task.table = std::make_shared<Table>();
   }
-  // A number that the system assigned twice denotes two processes.
-  while (task.owner->number == task.thread && !used_.insert(task.owner->number).second)
-    task.owner->number = kReusedNumbers + static_cast<std::uint32_t>(used_.size());
+  // The system may assign a process id again after its process has ended.
+  while (task.process->number == task.thread && !used_numbers_.insert(task.process->number).second)
+    task.process->number = kReusedNumbers + static_cast<std::uint32_t>(used_numbers_.size());
   return tasks_[thread] = std::move(task);
 }
 
@@ -66,8 +67,8 @@ void Tasks::end_child(std::int64_t parent, std::int64_t child, std::string_view 
   if (child <= 0 || tasks_.contains(child)) return;  // the call failed, or the child's first call came earlier
   Task& from = get(parent);
   Task task = make_child(from, child, text);
-  while (task.owner->number == task.thread && !used_.insert(task.owner->number).second)
-    task.owner->number = kReusedNumbers + static_cast<std::uint32_t>(used_.size());
+  while (task.process->number == task.thread && !used_numbers_.insert(task.process->number).second)
+    task.process->number = kReusedNumbers + static_cast<std::uint32_t>(used_numbers_.size());
   tasks_[child] = std::move(task);
 }
 
@@ -76,7 +77,7 @@ void Tasks::exit(std::int64_t thread) {
   tasks_.erase(thread);
 }
 
-bool Tasks::is_last_of_process(const Task& task) const { return task.owner.use_count() <= 1; }
+bool Tasks::is_last_of_process(const Task& task) const { return task.process.use_count() <= 1; }
 
 Slot& Tasks::descriptor(Task& task, std::int64_t number, std::string_view shown) {
   Table& table = *task.table;
@@ -84,10 +85,8 @@ Slot& Tasks::descriptor(Task& task, std::int64_t number, std::string_view shown)
   if (entry != table.end() && (shown.empty() || entry->second.open->name == shown)) return entry->second;
   if (entry != table.end() && entry->second.open->name.find('/') != 0 && shown.find('/') == 0) {
     // The recorded name is that of the call, relative to an unknown folder; -y shows the absolute name.
-    const std::string_view tail = entry->second.open->name;
-    if (shown.ends_with(tail)) {
-      return entry->second;
-    }
+    const std::string_view relative_name = entry->second.open->name;
+    if (shown.ends_with(relative_name)) return entry->second;
   }
   if (table.size() >= kMaxDescriptors && entry == table.end()) table.clear();
   static constexpr std::string_view kStandard[] = {"stdin", "stdout", "stderr"};
@@ -102,7 +101,7 @@ Slot& Tasks::descriptor(Task& task, std::int64_t number, std::string_view shown)
 
 std::shared_ptr<OpenResult> Tasks::make(std::string name, std::int64_t position) {
   auto open = std::make_shared<OpenResult>();
-  open->number = ++opens_;
+  open->number = ++open_count_;
   open->name = std::move(name);
   open->position = position;
   return open;
@@ -118,40 +117,41 @@ void Tasks::exec(Task& task) {
   std::erase_if(*task.table, [](const auto& entry) { return entry.second.close_on_exec; });
 }
 
-void Tasks::announce(Owner& owner) {
-  if (std::exchange(owner.reported, true)) return;
-  Process process;
-  process.number = owner.number;
-  process.parent = owner.parent;
-  process.command = owner.command;
-  description_.processes.push_back(std::move(process));
-  for (File& file : owner.waiting) description_.files.push_back(std::move(file));
-  owner.waiting = {};
-  if (std::exchange(owner.young, false)) young_starts_.erase(young_starts_.find(owner.first));
+void Tasks::add_to_description(TracedProcess& process) {
+  if (std::exchange(process.is_reported, true)) return;
+  Process row;
+  row.number = process.number;
+  row.parent = process.parent;
+  row.command = process.command;
+  description_.processes.push_back(std::move(row));
+  for (File& file : process.unreported_files) description_.files.push_back(std::move(file));
+  process.unreported_files = {};
+  if (std::exchange(process.is_young, false)) young_starts_.erase(young_starts_.find(process.first_start));
 }
 
 void Tasks::report(Task& task, const OpenResult* open, const Event& event) {
   ++events_;
-  while (!young_.empty() && (young_.front().owner->reported || events_ - young_.front().since > kMaxYoung)) {
-    announce(*young_.front().owner);
+  while (!young_.empty() && (young_.front().process->is_reported || events_ - young_.front().first_event > kMaxYoung)) {
+    add_to_description(*young_.front().process);
     young_.pop_front();
   }
-  Owner& owner = *task.owner;
-  const bool settled =
+  TracedProcess& process = *task.process;
+  // The command of a process is known after its exec; others transfer data with the command of their parent.
+  const bool has_final_command =
       event.kind == Kind::kExec || event.kind == Kind::kExit || event.kind == Kind::kRead || event.kind == Kind::kWrite;
-  if (owner.reported || owner.parent == 0 || settled) {
-    announce(owner);
-  } else if (!std::exchange(owner.young, true)) {
-    owner.first = event.start;
+  if (process.is_reported || process.parent == 0 || has_final_command) {
+    add_to_description(process);
+  } else if (!std::exchange(process.is_young, true)) {
+    process.first_start = event.start;
     young_starts_.insert(event.start);
-    young_.push_back({task.owner, events_});
+    young_.push_back({task.process, events_});
   }
-  if (open == nullptr || !owner.files.insert(open->number).second) return;
-  File file{owner.number, open->number, open->name};
-  if (owner.reported)
+  if (open == nullptr || !process.files.insert(open->number).second) return;
+  File file{process.number, open->number, open->name};
+  if (process.is_reported)
     description_.files.push_back(std::move(file));
   else
-    owner.waiting.push_back(std::move(file));
+    process.unreported_files.push_back(std::move(file));
 }
 
 std::int64_t Tasks::earliest_young() const {
@@ -159,7 +159,7 @@ std::int64_t Tasks::earliest_young() const {
 }
 
 void Tasks::report_young() {
-  for (const NewThread& thread : young_) announce(*thread.owner);
+  for (const YoungProcess& young : young_) add_to_description(*young.process);
   young_.clear();
 }
 
