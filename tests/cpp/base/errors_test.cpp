@@ -1,3 +1,4 @@
+// The texts, kinds and codes of errors, and reasons for rejections that become errors.
 #include "base/errors.hpp"
 
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 namespace plait::base {
 namespace {
 
+/// Returns the error of a call, if it throws one.
 std::optional<Error> catch_error(const std::function<void()>& call) {
   try {
     call();

@@ -1,4 +1,4 @@
-// Objects of a parent process in forked children.
+// Objects of a parent process in forked children: calls fail there, and destructors do nothing.
 #include "base/process.hpp"
 
 #include <fcntl.h>
@@ -34,17 +34,18 @@ class Forks : public plait_test::FolderTest {
     const pid_t child = ::fork();
     if (child == 0) {
       ::alarm(60);
-      bool good = false;
+      bool result = false;
       try {
-        good = body();
+        result = body();
       } catch (...) {
       }
-      ::_exit(good ? 0 : 1);
+      ::_exit(result ? 0 : 1);
     }
     int status = -1;
     ::waitpid(child, &status, 0);
     return status == 0;
   }
+  /// Returns true if a call fails because its object belongs to the process with this number.
   static bool fails_outside(const std::function<void()>& call, int process) {
     try {
       call();
@@ -73,7 +74,7 @@ TEST_F(Forks, AChildIsAnotherProcess) {
 
 TEST_F(Forks, OwnedObjectsAreDestroyedOnlyInTheirProcess) {
   struct DestructionCounter {
-    explicit DestructionCounter(int& of) : destroyed(of) {}
+    explicit DestructionCounter(int& counter) : destroyed(counter) {}
     ~DestructionCounter() { ++destroyed; }
     int& destroyed;
   };
@@ -87,7 +88,7 @@ TEST_F(Forks, OwnedObjectsAreDestroyedOnlyInTheirProcess) {
   EXPECT_EQ(destroyed, 1);
 }
 
-TEST_F(Forks, AChildClosesDescriptorsAndHoldsNoLock) {
+TEST_F(Forks, AChildClosesDescriptorsAndHasNoLock) {
   const auto open = [this] { return Descriptor(::open(path("a").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)); };
   Descriptor first = open();
   Descriptor second = std::move(first);
@@ -109,12 +110,12 @@ TEST_F(Forks, AChildClosesDescriptorsAndHoldsNoLock) {
     [[maybe_unused]] const auto read_back = ::read(until_parent_is_done[0], &byte, 1);
     ::_exit(0);
   }
-  char good = 0;
-  ASSERT_EQ(::read(until_child_runs[0], &good, 1), 1);
-  EXPECT_EQ(good, 1);
+  char is_closed = 0;
+  ASSERT_EQ(::read(until_child_runs[0], &is_closed, 1), 1);
+  EXPECT_EQ(is_closed, 1);
   second.close();
   EXPECT_EQ(::flock(third.number(), LOCK_EX | LOCK_NB), 0) << "the child still holds the lock";
-  EXPECT_EQ(::write(until_parent_is_done[1], &good, 1), 1);
+  EXPECT_EQ(::write(until_parent_is_done[1], &is_closed, 1), 1);
   ::waitpid(child, nullptr, 0);
   for (const int end : {until_child_runs[0], until_child_runs[1], until_parent_is_done[0], until_parent_is_done[1]})
     ::close(end);
@@ -135,21 +136,21 @@ TEST_F(Forks, ANewFileBelongsToTheParent) {
   plait::Request request = file.start_write(layout, part);
   const int parent = ::getpid();
   EXPECT_TRUE(in_child([&] {
-    const bool all = fails_outside([&] { file.close(); }, parent) && fails_outside([&] { request.wait(); }, parent) &&
-                     fails_outside([&] { stream.tell(); }, parent) &&
-                     fails_outside([&] { plan.run(part, target); }, parent) &&
-                     fails_outside([&] { file.write(layout, part); }, parent) && !file.is_open() && !stream.is_open();
+    const bool all_fail =
+        fails_outside([&] { file.close(); }, parent) && fails_outside([&] { request.wait(); }, parent) &&
+        fails_outside([&] { stream.tell(); }, parent) && fails_outside([&] { plan.run(part, target); }, parent) &&
+        fails_outside([&] { file.write(layout, part); }, parent) && !file.is_open() && !stream.is_open();
     file.abandon();
     {
-      const plait::Stream gone = std::move(stream);
+      const plait::Stream destroyed = std::move(stream);
     }
     {
-      const plait::Redistribution gone = std::move(plan);
+      const plait::Redistribution destroyed = std::move(plan);
     }
     {
-      const plait::File gone = std::move(file);
+      const plait::File destroyed = std::move(file);
     }
-    return all;
+    return all_fail;
   }));
   request.wait();
   file.close();

@@ -36,18 +36,18 @@ TEST_F(WatchedProcess, IsReportedWhenItEnds) {
   EXPECT_TRUE(ProcessWatch::find_or_open({child, 0})->ended());
 }
 
-TEST_F(WatchedProcess, WithAnotherStartIsAnotherProcess) {
+TEST_F(WatchedProcess, WithAnotherStartTimeIsAnotherProcess) {
   const ProcessId self = plait::base::this_process();
   ASSERT_GT(self.started, 0);
   const auto watch = ProcessWatch::find_or_open(self);
   EXPECT_FALSE(watch->ended());
   // An earlier process that had the same number as this one.
-  const auto before = ProcessWatch::find_or_open({self.number, self.started - 1});
-  EXPECT_TRUE(before->ended());
+  const auto earlier_watch = ProcessWatch::find_or_open({self.number, self.started - 1});
+  EXPECT_TRUE(earlier_watch->ended());
   EXPECT_EQ(ProcessWatch::find_or_open(self), watch);
-  EXPECT_NE(before, watch);
+  EXPECT_NE(earlier_watch, watch);
 }
 
-TEST_F(WatchedProcess, ThatDoesNotExistHasEnded) { EXPECT_TRUE(ProcessWatch::find_or_open({1 << 30, 1})->ended()); }
+TEST_F(WatchedProcess, HasEndedIfItDoesNotExist) { EXPECT_TRUE(ProcessWatch::find_or_open({1 << 30, 1})->ended()); }
 
 }  // namespace

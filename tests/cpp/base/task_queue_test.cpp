@@ -1,3 +1,4 @@
+// A queue of tasks that threads run until it is closed.
 #include "base/task_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -10,17 +11,17 @@ namespace {
 
 TEST(TaskQueue, RunsQueuedTasksInOrderAndAcceptsNoneWhenClosed) {
   TaskQueue queue;
-  std::vector<int> done;
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.put([&done, i] { done.push_back(i); }));
+  std::vector<int> finished;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.put([&finished, i] { finished.push_back(i); }));
   EXPECT_TRUE(queue.waiting());
   queue.close();
-  EXPECT_FALSE(queue.put([&done] { done.push_back(9); }));
+  EXPECT_FALSE(queue.put([&finished] { finished.push_back(9); }));
   queue.run();
-  EXPECT_EQ(done, (std::vector{0, 1, 2}));
+  EXPECT_EQ(finished, (std::vector{0, 1, 2}));
   EXPECT_FALSE(queue.waiting());
 }
 
-TEST(TaskQueue, KnowsIfAThreadIsIdle) {
+TEST(TaskQueue, ReportsIfAThreadIsIdle) {
   TaskQueue queue;
   EXPECT_TRUE(queue.all_busy());
   std::thread thread([&queue] { queue.run(); });
@@ -31,11 +32,11 @@ TEST(TaskQueue, KnowsIfAThreadIsIdle) {
 
 TEST(TaskQueue, TasksMayAddTasks) {
   TaskQueue queue;
-  int done = 0;
-  queue.put([&] { queue.put([&] { ++done; }); });
+  int runs = 0;
+  queue.put([&] { queue.put([&] { ++runs; }); });
   queue.put([&] { queue.close(); });
   queue.run();
-  EXPECT_EQ(done, 1);
+  EXPECT_EQ(runs, 1);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Texts of numbers, and reading numbers from texts, also without memory.
 #include "base/text.hpp"
 
 #include <gtest/gtest.h>
@@ -49,9 +50,10 @@ TEST(Text, AlignsColumns) {
   EXPECT_EQ(hexadecimal_text(std::numeric_limits<std::uint64_t>::max()), "ffffffffffffffff");
 }
 
-/// Makes each allocation of `body` fail in turn; `body` must throw std::bad_alloc each time. Returns how many it makes.
+/// Makes each allocation of `body` fail in turn; `body` must throw std::bad_alloc each time. Returns the number of its
+/// allocations.
 template <typename Body>
-std::int64_t without_memory(Body&& body) {
+std::int64_t fail_each_allocation(Body&& body) {
   std::int64_t n = 1;
   for (;; ++n) {
     bool thrown = false;
@@ -69,9 +71,9 @@ std::int64_t without_memory(Body&& body) {
 
 TEST(Text, IsNeverTruncatedWithoutMemory) {
   const std::string name(300, 'a');
-  EXPECT_GT(without_memory([&] { static_cast<void>(text("the file ", name, " has ", 3, ' ', name)); }), 0);
-  EXPECT_GT(without_memory([&] { static_cast<void>(aligned_right(name, 400)); }), 0);
-  EXPECT_GT(without_memory([&] { static_cast<void>(aligned_left(name, 400)); }), 0);
+  EXPECT_GT(fail_each_allocation([&] { static_cast<void>(text("the file ", name, " has ", 3, ' ', name)); }), 0);
+  EXPECT_GT(fail_each_allocation([&] { static_cast<void>(aligned_right(name, 400)); }), 0);
+  EXPECT_GT(fail_each_allocation([&] { static_cast<void>(aligned_left(name, 400)); }), 0);
 }
 
 TEST(TextReader, DistinguishesALackOfMemoryFromTheEndOfTheText) {
@@ -86,17 +88,17 @@ TEST(TextReader, DistinguishesALackOfMemoryFromTheEndOfTheText) {
     std::getline(in, line);
     EXPECT_TRUE(number == 4 && word.size() == 300 && line.size() == 300);
   };
-  EXPECT_GT(without_memory(read), 2);
+  EXPECT_GT(fail_each_allocation(read), 2);
 }
 
-/// Separates thousands by a blank, as some languages do.
+/// A locale that separates thousands by a blank, as some languages do.
 class GroupedDigits : public std::numpunct<char> {
  protected:
   char do_thousands_sep() const override { return ' '; }
   std::string do_grouping() const override { return "\3"; }
 };
 
-TEST(TextReader, ReadsNumbersWhateverTheLocale) {
+TEST(TextReader, ReadsNumbersIndependentlyOfTheLocale) {
   const std::locale before = std::locale::global(std::locale(std::locale::classic(), new GroupedDigits));
   TextReader in(text(12, ' ', 345, ' ', 6789));
   std::locale::global(before);

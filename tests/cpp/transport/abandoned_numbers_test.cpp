@@ -1,4 +1,4 @@
-// Numbers of abandoned objects, with and without memory.
+// The record of the numbers of abandoned objects, for which no worker waits any more, with and without memory.
 #include "transport/abandoned_numbers.hpp"
 
 #include <gtest/gtest.h>

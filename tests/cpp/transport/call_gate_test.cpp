@@ -17,7 +17,7 @@ using plait::transport::CallGate;
 class Callers {
  public:
   Callers(CallGate& gate, int count) : gate_(gate) {
-    for (int n = 0; n < count; ++n) threads_.emplace_back([this] { call(); });
+    for (int n = 0; n < count; ++n) threads_.emplace_back([this] { make_calls(); });
   }
   ~Callers() {
     gate_.close();
@@ -29,18 +29,18 @@ class Callers {
   int inside() const { return inside_; }
   int max_inside() const { return max_inside_; }
   long calls() const { return calls_; }
-  void reset() { max_inside_ = 0; }
+  void reset_max_inside() { max_inside_ = 0; }
   /// Waits until `more` calls have ended.
-  void wait(long more) const {
+  void wait_for_calls(long more) const {
     const long target = calls_ + more;
     while (calls_ < target) std::this_thread::sleep_for(100us);
   }
 
  private:
-  void call() {
+  void make_calls() {
     while (gate_.enter()) {
       const int inside = ++inside_;
-      for (int seen = max_inside_; seen < inside && !max_inside_.compare_exchange_weak(seen, inside);) continue;
+      for (int max = max_inside_; max < inside && !max_inside_.compare_exchange_weak(max, inside);) continue;
       std::this_thread::yield();
       --inside_;
       ++calls_;
@@ -59,7 +59,7 @@ TEST(CallGate, PauseWaitsForCallsAndBlocksNewOnes) {
   CallGate gate;
   Callers callers(gate, 4);
   for (int round = 0; round < 100; ++round) {
-    callers.wait(10);
+    callers.wait_for_calls(10);
     EXPECT_TRUE(gate.pause());
     const long calls = callers.calls();
     EXPECT_EQ(callers.inside(), 0);
@@ -72,11 +72,11 @@ TEST(CallGate, PauseWaitsForCallsAndBlocksNewOnes) {
 TEST(CallGate, SerializeAdmitsOneThreadAtATime) {
   CallGate gate;
   Callers callers(gate, 4);
-  callers.wait(100);
+  callers.wait_for_calls(100);
   EXPECT_TRUE(gate.pause());
-  callers.reset();
+  callers.reset_max_inside();
   gate.serialize();
-  callers.wait(1000);
+  callers.wait_for_calls(1000);
   EXPECT_EQ(callers.max_inside(), 1);
   EXPECT_TRUE(gate.close());
   EXPECT_EQ(callers.inside(), 0);
@@ -91,13 +91,14 @@ TEST(CallGate, CloseFailsCallsThatWait) {
   caller.join();
   EXPECT_FALSE(entered);
   EXPECT_FALSE(gate.enter());
+  // A closed gate stays closed.
   gate.resume();
   gate.serialize();
   EXPECT_TRUE(gate.pause());
   EXPECT_FALSE(gate.enter());
 }
 
-TEST(CallGate, ANestedCallPasses) {
+TEST(CallGate, ANestedCallPassesAPausedGate) {
   CallGate gate;
   ASSERT_TRUE(gate.enter());
   std::thread pauser([&] { EXPECT_TRUE(gate.pause()); });

@@ -1,4 +1,4 @@
-// Gates between threads: waits for a counter to reach a target, and waits that end because the raising worker is dead.
+// Waits for a counter to reach a target, and waits that end because the worker that would raise the counter is dead.
 #include "transport/gates.hpp"
 
 #include <gtest/gtest.h>
@@ -32,44 +32,44 @@ class CountingLiveness : public plait::transport::Liveness {
 
 TEST(Gates, WaitsUntilACounterHasReachedItsTarget) {
   std::atomic<std::uint32_t> counter{0};
-  std::atomic<int> seen{0};
+  std::atomic<int> targets_reached{0};
   std::thread waiter([&] {
-    CountingLiveness patient(1000);
+    CountingLiveness liveness(1000);
     for (std::uint32_t target = 1; target <= 100; ++target) {
-      plait::transport::wait_for(counter, target, patient);
-      ++seen;
+      plait::transport::wait_for(counter, target, liveness);
+      ++targets_reached;
     }
   });
   for (int i = 0; i < 100; ++i) Gates::raise(counter);
   waiter.join();
-  EXPECT_EQ(seen, 100);
+  EXPECT_EQ(targets_reached, 100);
 }
 
 TEST(Gates, CountsModulo32Bits) {
-  CountingLiveness never(0);
+  CountingLiveness unchecked(0);
   std::atomic<std::uint32_t> counter{2};
-  plait::transport::wait_for(counter, 0xFFFFFFFFU, never);  // the counter has passed this target three counts ago
-  plait::transport::wait_for(counter, 2, never);
-  EXPECT_EQ(never.checks(), 0);
+  plait::transport::wait_for(counter, 0xFFFFFFFFU, unchecked);  // the counter has passed this target three counts ago
+  plait::transport::wait_for(counter, 2, unchecked);
+  EXPECT_EQ(unchecked.checks(), 0);
   counter = 0xFFFFFFFEU;
   std::thread raiser([&] { Gates::raise(counter, 4); });
-  CountingLiveness patient(1000);
-  plait::transport::wait_for(counter, 2, patient);
+  CountingLiveness liveness(1000);
+  plait::transport::wait_for(counter, 2, liveness);
   raiser.join();
   EXPECT_EQ(counter, 2U);
 }
 
 TEST(Gates, ADeadPeerEndsTheWait) {
   std::atomic<std::uint32_t> counter{0};
-  CountingLiveness watch(1);
+  CountingLiveness liveness(1);
   try {
-    plait::transport::wait_for(counter, 1, watch);
+    plait::transport::wait_for(counter, 1, liveness);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.system_code(), EOWNERDEAD);
     EXPECT_STREQ(error.what(), "worker 3 has ended");
   }
-  EXPECT_EQ(watch.checks(), 2);
+  EXPECT_EQ(liveness.checks(), 2);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reads of another process's memory through the kernel; here this process reads its own memory.
+// Reads of another process's memory by system calls. In this test the other process is this process itself.
 #include "transport/peer_memory.hpp"
 
 #include <sys/mman.h>
@@ -22,9 +22,9 @@ TEST(PeerMemory, IsAbleIfTheTokensOfAllProcessesCanBeRead) {
   PeerMemory memory;
   EXPECT_FALSE(memory.tried());
   EXPECT_FALSE(memory.able());
-  const PeerToken own = PeerMemory::token();
-  EXPECT_EQ(own.process, ::getpid());
-  memory.try_all(std::vector{own, own});
+  const PeerToken token = PeerMemory::token();
+  EXPECT_EQ(token.process, ::getpid());
+  memory.try_all(std::vector{token, token});
   EXPECT_TRUE(memory.tried());
   EXPECT_TRUE(memory.able());
 }
@@ -36,9 +36,9 @@ TEST(PeerMemory, IsNotAbleIfATokenDiffersOrCannotBeRead) {
   memory.try_all(std::vector{PeerMemory::token(), wrong});
   EXPECT_TRUE(memory.tried());
   EXPECT_FALSE(memory.able());
-  PeerToken nowhere = PeerMemory::token();
-  nowhere.address = 8;
-  memory.try_all(std::vector{nowhere});
+  PeerToken unmapped = PeerMemory::token();
+  unmapped.address = 8;
+  memory.try_all(std::vector{unmapped});
   EXPECT_FALSE(memory.able());
 }
 

@@ -1,4 +1,4 @@
-// Teams of threads, and jobs of processes: messages, agreements and windows.
+// Messages, agreements and windows of all transports on one host: teams of threads, and jobs of processes.
 #include "transport/transport.hpp"
 
 #include <gtest/gtest.h>
@@ -27,34 +27,36 @@ using plait::transport::thread::make_alone;
 using plait::transport::thread::run_team;
 using Bytes = std::vector<std::byte>;
 
-Bytes message(int from, int to, int number, std::size_t bytes) {
+/// Returns the content of message `number` from one rank to another.
+Bytes make_message(int from, int to, int number, std::size_t bytes) {
   Bytes result(bytes);
   for (std::size_t i = 0; i < bytes; ++i) result[i] = static_cast<std::byte>(from * 61 + to * 17 + number * 7 + int(i));
   return result;
 }
 
-using Run = void (*)(int workers, const std::function<void(Transport&)>& body);
+/// Runs a function on each of several workers.
+using RunOnWorkers = void (*)(int workers, const std::function<void(Transport&)>& body);
 
 /// Each kind of transport whose workers share one host.
-class TransportTest : public testing::TestWithParam<Run> {
+class TransportTest : public testing::TestWithParam<RunOnWorkers> {
  protected:
   static void run(int workers, const std::function<void(Transport&)>& body) { GetParam()(workers, body); }
 };
-INSTANTIATE_TEST_SUITE_P(Kinds, TransportTest, testing::Values(Run{run_team}, Run{job_case::run_job}),
+INSTANTIATE_TEST_SUITE_P(Kinds, TransportTest, testing::Values(RunOnWorkers{run_team}, RunOnWorkers{job_case::run_job}),
                          [](const auto& kind) { return kind.index == 0 ? "Threads" : "Processes"; });
 
 TEST_P(TransportTest, WorkersKnowTheirPositions) {
   for (int workers = 1; workers <= 5; ++workers) {
-    std::vector<int> seen(static_cast<std::size_t>(workers), 0);
+    std::vector<int> calls(static_cast<std::size_t>(workers), 0);
     run(workers, [&](Transport& transport) {
       EXPECT_EQ(transport.size(), workers);
       EXPECT_EQ(transport.node_size(), workers);
       EXPECT_FALSE(transport.nodes_apart());
       EXPECT_EQ(transport.worker_on_node(transport.node_rank()), transport.rank());
       EXPECT_EQ(transport.rank_on_node(transport.rank()), transport.node_rank());
-      ++seen[static_cast<std::size_t>(transport.rank())];
+      ++calls[static_cast<std::size_t>(transport.rank())];
     });
-    EXPECT_EQ(seen, std::vector<int>(static_cast<std::size_t>(workers), 1));
+    EXPECT_EQ(calls, std::vector<int>(static_cast<std::size_t>(workers), 1));
   }
 }
 
@@ -67,14 +69,16 @@ TEST_P(TransportTest, MessagesOfAPairArriveInOrder) {
     std::vector<Bytes> outgoing;
     std::vector<std::unique_ptr<Ticket>> sends;
     for (int to = 0; to < kWorkers; ++to)
-      for (int n = 0; n < kMessages; ++n) outgoing.push_back(message(rank, to, n, sizes[static_cast<std::size_t>(n)]));
+      for (int n = 0; n < kMessages; ++n)
+        outgoing.push_back(make_message(rank, to, n, sizes[static_cast<std::size_t>(n)]));
     for (std::size_t i = 0; i < outgoing.size(); ++i)
       sends.push_back(transport.send(static_cast<int>(i) / kMessages, outgoing[i]));
     for (int from = kWorkers - 1; from >= 0; --from)
       for (int n = 0; n < kMessages; ++n) {
         Bytes incoming(sizes[static_cast<std::size_t>(n)]);
         transport.receive(from, incoming)->complete();
-        EXPECT_TRUE(incoming == message(from, rank, n, incoming.size())) << from << " -> " << rank << ", message " << n;
+        EXPECT_TRUE(incoming == make_message(from, rank, n, incoming.size()))
+            << from << " -> " << rank << ", message " << n;
       }
     for (const auto& send : sends) send->complete();
     agree(transport, nullptr);  // a rank may not leave before the agreement that ends an exchange of messages
@@ -88,12 +92,12 @@ TEST_P(TransportTest, TicketsMayBeCompletedInAnyOrder) {
     std::vector<Bytes> incoming(3, Bytes(10));
     std::vector<std::unique_ptr<Ticket>> sends;
     std::vector<std::unique_ptr<Ticket>> receives;
-    for (int n = 0; n < 3; ++n) outgoing.push_back(message(transport.rank(), other, n, 10));
+    for (int n = 0; n < 3; ++n) outgoing.push_back(make_message(transport.rank(), other, n, 10));
     for (int n = 0; n < 3; ++n) receives.push_back(transport.receive(other, incoming[static_cast<std::size_t>(n)]));
     for (int n = 0; n < 3; ++n) sends.push_back(transport.send(other, outgoing[static_cast<std::size_t>(n)]));
     for (const std::size_t n : {std::size_t{2}, std::size_t{0}, std::size_t{1}}) {
       receives[n]->complete();
-      EXPECT_TRUE(incoming[n] == message(other, transport.rank(), static_cast<int>(n), 10)) << "message " << n;
+      EXPECT_TRUE(incoming[n] == make_message(other, transport.rank(), static_cast<int>(n), 10)) << "message " << n;
     }
     for (std::size_t n = 3; n-- > 0;) sends[n]->complete();
     agree(transport, nullptr);
@@ -104,8 +108,8 @@ TEST_P(TransportTest, TicketsReportIfTheirMessagesHaveArrived) {
   run(2, [&](Transport& transport) {
     const int other = 1 - transport.rank();
     constexpr std::size_t kLong = 3'000'000;
-    const Bytes small = message(transport.rank(), other, 0, 10);
-    const Bytes large = message(transport.rank(), other, 1, kLong);
+    const Bytes small = make_message(transport.rank(), other, 0, 10);
+    const Bytes large = make_message(transport.rank(), other, 1, kLong);
     Bytes first(10);
     Bytes second(kLong);
     std::vector<std::unique_ptr<Ticket>> tickets;
@@ -120,8 +124,8 @@ TEST_P(TransportTest, TicketsReportIfTheirMessagesHaveArrived) {
       for (std::size_t i = 0; i < tickets.size(); ++i) arrived[i] = arrived[i] || tickets[i]->test();
       return std::ranges::count(arrived, true) == std::ssize(arrived);
     });
-    EXPECT_TRUE(first == message(other, transport.rank(), 0, 10));
-    EXPECT_TRUE(second == message(other, transport.rank(), 1, kLong));
+    EXPECT_TRUE(first == make_message(other, transport.rank(), 0, 10));
+    EXPECT_TRUE(second == make_message(other, transport.rank(), 1, kLong));
     agree(transport, nullptr);
   });
 }
@@ -148,9 +152,9 @@ TEST_P(TransportTest, BroadcastsFromEveryRoot) {
     run(workers, [&](Transport& transport) {
       for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{Transport::kMaxBroadcast}})
         for (int root = 0; root < workers; ++root) {
-          Bytes data = transport.rank() == root ? message(root, 0, 0, bytes) : Bytes(bytes);
+          Bytes data = transport.rank() == root ? make_message(root, 0, 0, bytes) : Bytes(bytes);
           transport.broadcast(data, root);
-          ASSERT_TRUE(data == message(root, 0, 0, bytes));
+          ASSERT_TRUE(data == make_message(root, 0, 0, bytes));
         }
     });
 }
@@ -161,8 +165,8 @@ TEST_P(TransportTest, WindowsAreSharedAndGrow) {
     for (const std::int64_t bytes : {1, 64, 65, 1000, 100, 50000}) {
       plait::transport::SharedWindows& windows = transport.windows(bytes);
       ASSERT_GE(windows.bytes(), bytes);
-      std::byte* mine = windows.part(transport.node_rank());
-      std::memset(mine, transport.rank() + 1, static_cast<std::size_t>(bytes));
+      std::byte* part = windows.part(transport.node_rank());
+      std::memset(part, transport.rank() + 1, static_cast<std::size_t>(bytes));
       agree(transport, nullptr);
       for (int peer = 0; peer < kWorkers; ++peer) {
         ASSERT_EQ(windows.part(peer)[0], static_cast<std::byte>(transport.worker_on_node(peer) + 1));
@@ -179,16 +183,16 @@ TEST_P(TransportTest, MessagesMayWaitForEachOtherInACircle) {
   run(kWorkers, [&](Transport& transport) {
     const int rank = transport.rank();
     const int next = (rank + 1) % kWorkers;
-    const int before = (rank + kWorkers - 1) % kWorkers;
+    const int previous = (rank + kWorkers - 1) % kWorkers;
     for (int round = 0; round < 20; ++round) {
-      const Bytes outgoing = message(rank, next, round, kBytes);
+      const Bytes outgoing = make_message(rank, next, round, kBytes);
       Bytes incoming(kBytes);
       const auto sent = transport.send(next, outgoing);
-      const auto received = transport.receive(before, incoming);
+      const auto received = transport.receive(previous, incoming);
       // Some ranks complete their send before their receive.
       (round + rank) % 2 == 0 ? sent->complete() : received->complete();
       (round + rank) % 2 == 0 ? received->complete() : sent->complete();
-      ASSERT_TRUE(incoming == message(before, rank, round, kBytes));
+      ASSERT_TRUE(incoming == make_message(previous, rank, round, kBytes));
     }
   });
 }
@@ -197,21 +201,22 @@ TEST_P(TransportTest, CountersAreSharedByAllWorkers) {
   constexpr int kWorkers = 4;
   constexpr int kTimes = 1000;
   run(kWorkers, [&](Transport& transport) {
-    const auto one = transport.counter();
-    const auto other = transport.counter();
-    for (int i = 0; i < kTimes; ++i) one->fetch_add(1);
-    if (transport.rank() == 2) other->store(-5);
+    const auto sum = transport.counter();
+    const auto value = transport.counter();
+    for (int i = 0; i < kTimes; ++i) sum->fetch_add(1);
+    if (transport.rank() == 2) value->store(-5);
     agree(transport, nullptr);
-    EXPECT_EQ(one->load(), kWorkers * kTimes);
-    EXPECT_EQ(other->load(), -5);
+    EXPECT_EQ(sum->load(), kWorkers * kTimes);
+    EXPECT_EQ(value->load(), -5);
     agree(transport, nullptr);
-    const std::int64_t actual = other->compare_swap(-5, transport.rank());
+    // Only one rank finds the value -5 and replaces it; the others get the rank that has replaced it.
+    const std::int64_t previous = value->compare_swap(-5, transport.rank());
     agree(transport, nullptr);
-    EXPECT_TRUE(actual == -5 ? other->load() == transport.rank() : actual == other->load());
+    EXPECT_TRUE(previous == -5 ? value->load() == transport.rank() : previous == value->load());
   });
 }
 
-TEST_P(TransportTest, NotesAreReadBetweenAgreements) {
+TEST_P(TransportTest, NotesOfPeersAreReadBetweenAgreements) {
   run(3, [&](Transport& transport) {
     transport.note(transport.node_rank())[7] = static_cast<std::byte>(transport.rank() + 40);
     agree(transport, nullptr);
@@ -240,9 +245,9 @@ TEST(Transport, ASingleWorkerCompletesEverythingAtOnce) {
   std::array<std::int64_t, 2> values{5, -7};
   transport->reduce_min(values);
   EXPECT_EQ(values, (std::array<std::int64_t, 2>{5, -7}));
-  Bytes word = message(0, 0, 0, 9);
+  Bytes word = make_message(0, 0, 0, 9);
   transport->broadcast(word, 0);
-  EXPECT_TRUE(word == message(0, 0, 0, 9));
+  EXPECT_TRUE(word == make_message(0, 0, 0, 9));
   const auto send = transport->send(0, word);
   Bytes received(9);
   transport->receive(0, received)->complete();

@@ -1,3 +1,4 @@
+// The binary encoding of messages between ranks: round trips, and errors for truncated or damaged bytes.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -82,11 +83,12 @@ class RandomValues {
  public:
   explicit RandomValues(std::uint64_t seed) : random_(seed) {}
 
+  /// Returns a random number in [0, end).
   std::uint64_t below(std::uint64_t end) { return random_() % end; }
   std::string text() {
     std::string created(below(10) == 0 ? below(400) : below(6), ' ');
     for (char& letter : created) letter = static_cast<char>(below(256));
-    if (created.starts_with('!')) created[0] = '?';
+    if (created.starts_with('!')) created[0] = '?';  // fields() rejects such names
     return created;
   }
   Inner inner() {
@@ -116,14 +118,15 @@ class RandomValues {
     for (std::uint16_t& number : created.triple) number = static_cast<std::uint16_t>(random_());
     return created;
   }
-  std::string damaged(std::string bytes) {
+  /// Returns the bytes after one to three random changes.
+  std::string damage(std::string bytes) {
     for (std::uint64_t times = 1 + below(3); times > 0 && !bytes.empty(); --times) {
-      const std::uint64_t at = below(bytes.size());
+      const std::uint64_t offset = below(bytes.size());
       switch (below(4)) {
-        case 0: bytes[at] = static_cast<char>(below(256)); break;
-        case 1: bytes[at] = static_cast<char>(bytes[at] ^ (1 << below(8))); break;
-        case 2: bytes.erase(at, 1 + below(9)); break;
-        default: bytes.insert(at, 1 + below(9), static_cast<char>(255 * below(2))); break;
+        case 0: bytes[offset] = static_cast<char>(below(256)); break;
+        case 1: bytes[offset] = static_cast<char>(bytes[offset] ^ (1 << below(8))); break;
+        case 2: bytes.erase(offset, 1 + below(9)); break;
+        default: bytes.insert(offset, 1 + below(9), static_cast<char>(255 * below(2))); break;
       }
     }
     return bytes;
@@ -139,6 +142,7 @@ class RandomValues {
   std::mt19937_64 random_;
 };
 
+/// Returns the error of decoding; "" without an error.
 std::string catch_error(const std::string& bytes) {
   try {
     (void)decode<Outer>(bytes, kTest);
@@ -185,7 +189,7 @@ TEST(Encoding, DamagedBytesAreAnErrorOrTheOnlyEncodingOfAnotherValue) {
   RandomValues random(3);
   int errors = 0;
   for (int times = 0; times < 20000; ++times) {
-    const std::string bytes = random.damaged(encode(random.outer()));
+    const std::string bytes = random.damage(encode(random.outer()));
     std::optional<Outer> value;
     try {
       value = decode<Outer>(bytes, kTest);
@@ -201,7 +205,7 @@ TEST(Encoding, DamagedBytesAreAnErrorOrTheOnlyEncodingOfAnotherValue) {
 }
 
 TEST(Encoding, ReservesNoMemoryForMissingElements) {
-  // The longest length that fits 64 bits, and one that exceeds its bytes by one element.
+  // The longest length that fits 64 bits, with few bytes after it; and a length of 2 with too few bytes after it.
   const std::string longest = std::string(9, '\xff') + '\1';
   for (const std::string& bytes : {longest, longest + std::string(80, '\0'), '\2' + std::string(15, '\0')}) {
     allocations::restart_peak();
@@ -214,7 +218,7 @@ TEST(Encoding, ReservesNoMemoryForMissingElements) {
   }
 }
 
-TEST(Encoding, RejectsOtherSpellingsOfAValue) {
+TEST(Encoding, RejectsOtherEncodingsOfAValue) {
   using namespace std::string_literals;
   const auto rejects = [](auto value, const std::string& bytes) {
     EXPECT_THROW(decode(bytes, kTest, value), Error) << testing::PrintToString(bytes);

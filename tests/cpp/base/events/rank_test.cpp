@@ -11,6 +11,7 @@ namespace {
 
 std::map<std::string, std::string> environment;
 
+/// Returns the rank of a job's process with these environment variables; -1 if they state none.
 int rank_in(std::map<std::string, std::string> variables) {
   environment = std::move(variables);
   return plait_events_job_rank([](const char* name) -> const char* {

@@ -38,14 +38,14 @@ TEST_F(Allot, ExtendsTheFile) {
 
 TEST_F(Allot, ReturnsTheError) { EXPECT_EQ(allot(-1, 0, 100), EBADF); }
 
-TEST_F(Allot, SignalsDoNotStopIt) {
+TEST_F(Allot, SignalsDoNotEndIt) {
   struct sigaction action{};
   struct sigaction before{};
   action.sa_handler = [](int) {};
   ASSERT_EQ(::sigaction(SIGALRM, &action, &before), 0);
-  const itimerval often{{0, 200}, {0, 200}};
+  const itimerval every_200_us{{0, 200}, {0, 200}};
   const itimerval never{};
-  ::setitimer(ITIMER_REAL, &often, nullptr);
+  ::setitimer(ITIMER_REAL, &every_200_us, nullptr);
   const int code = allot(file_, 0, std::int64_t{96} << 20);
   ::setitimer(ITIMER_REAL, &never, nullptr);
   ::sigaction(SIGALRM, &before, nullptr);

@@ -41,7 +41,7 @@ TEST_F(WriteAll, ReturnsTheErrorOfTheSystem) {
 }
 
 TEST_F(WriteAll, ContinuesAfterAPartialWrite) {
-  // The first call writes up to the limit, and the next one fails.
+  // The first system call writes up to the limit of 1000 bytes, and the next one fails.
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);

@@ -1,4 +1,4 @@
-// The folder in which programs meet, and locks that the kernel releases when their holder ends.
+// The folder in which programs find each other by files, and locks that the kernel releases when their holder ends.
 #include "base/host/meeting_files.hpp"
 
 #include <fcntl.h>
@@ -28,6 +28,7 @@ class MeetingVariable {
   MeetingVariable& operator=(const MeetingVariable&) = delete;
 };
 
+/// Returns the error of meeting_folder(), or the folder that it accepts.
 std::string folder_error() {
   try {
     return "accepted " + host::meeting_folder();
@@ -40,7 +41,7 @@ using MeetingFolder = plait_test::FolderTest;
 
 TEST_F(MeetingFolder, MustBeAccessibleOnlyToItsOwner) {
   const std::string name = path("meet");
-  const MeetingVariable named(name);
+  const MeetingVariable set_name(name);
   EXPECT_NE(folder_error().find(name + " in which programs are to meet: No such file"), std::string::npos)
       << folder_error();
   ASSERT_EQ(::mkdir(name.c_str(), 0700), 0);
@@ -96,7 +97,7 @@ TEST_F(MeetingLocks, DetectThatTheirFileWasReplaced) {
   EXPECT_TRUE(host::leads_to(path_, next.number()));
 }
 
-TEST(LocalAddress, CutsNamesThatAreTooLong) {
+TEST(LocalAddress, TruncatesNamesThatAreTooLong) {
   const host::LocalAddress plain("plait-test");
   EXPECT_EQ(plain.address.sun_path[0], '\0') << "a name without a file";
   EXPECT_EQ(std::string(plain.address.sun_path + 1, 10), "plait-test");

@@ -7,10 +7,10 @@
 
 namespace {
 
-int seen = 0;
+int counted_calls = 0;
 
 extern "C" pid_t counting_getppid() {
-  ++seen;
+  ++counted_calls;
   return 7;
 }
 
@@ -20,15 +20,15 @@ TEST(Imports, CallsOfLoadedObjectsAreRedirected) {
   using Function = pid_t (*)();
   const auto original = reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, "getppid"));
   ASSERT_NE(original, nullptr);
-  const auto call = reinterpret_cast<void (*)()>(original);
+  const auto system_function = reinterpret_cast<void (*)()>(original);
   const auto counting = reinterpret_cast<void (*)()>(counting_getppid);
-  ASSERT_GE(plait::base::redirect_imports("getppid", call, counting), 1);
+  ASSERT_GE(plait::base::redirect_imports("getppid", system_function, counting), 1);
   EXPECT_EQ(::getppid(), 7);
-  EXPECT_EQ(seen, 1);
+  EXPECT_EQ(counted_calls, 1);
   EXPECT_EQ(original(), parent);  // an address from dlsym() is not redirected
-  EXPECT_GE(plait::base::redirect_imports("getppid", counting, call), 1);
+  EXPECT_GE(plait::base::redirect_imports("getppid", counting, system_function), 1);
   EXPECT_EQ(::getppid(), parent);
-  EXPECT_EQ(seen, 1);
+  EXPECT_EQ(counted_calls, 1);
 }
 
 TEST(Imports, NothingIsReplacedForAFunctionThatNoObjectCalls) {

@@ -1,4 +1,5 @@
-// Blocks for results: their reuse, the bound on cached blocks, and blocks in forked children.
+// Blocks of memory for results, which are cached when they are freed: their reuse, the bound on the cache, and blocks
+// in forked children.
 #include "base/memory/recycled.hpp"
 
 #include <gtest/gtest.h>
@@ -29,12 +30,13 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 class RecycledBlocks : public testing::Test {
  protected:
-  RecycledBlocks() : before_(set_max_recycled(0)) { set_max_recycled(64 * kMiB); }
+  RecycledBlocks() : previous_max_(set_max_recycled(0)) { set_max_recycled(64 * kMiB); }
   ~RecycledBlocks() override {
     set_max_recycled(0);
-    set_max_recycled(before_);
+    set_max_recycled(previous_max_);
   }
 
+  /// Allocates, writes and frees a block. Returns its address, to compare later blocks with it.
   static std::byte* allocate_and_free(std::int64_t bytes) {
     const RecycledBlock block(bytes);
     std::memset(block.data(), 1, static_cast<std::size_t>(bytes));
@@ -42,10 +44,10 @@ class RecycledBlocks : public testing::Test {
   }
 
  private:
-  std::int64_t before_;
+  std::int64_t previous_max_;
 };
 
-TEST_F(RecycledBlocks, TheNextBlockOfItsSizeIsTheSameMemory) {
+TEST_F(RecycledBlocks, TheNextBlockOfAboutTheSameSizeIsTheSameMemory) {
   std::byte* const first = allocate_and_free(9 * kMiB);
   EXPECT_GE(waiting_recycled(), 9 * kMiB);
   const RecycledBlock next(9 * kMiB - 5);
@@ -107,33 +109,33 @@ TEST_F(RecycledBlocks, ThreadsGetDifferentBlocks) {
 }
 
 TEST_F(RecycledBlocks, AChildHasNoCachedBlocksAndMayFreeBlocksOfItsParent) {
-  auto held = std::make_unique<RecycledBlock>(8 * kMiB);
-  std::memset(held->data(), 7, 8U << 20);
+  auto parent_block = std::make_unique<RecycledBlock>(8 * kMiB);
+  std::memset(parent_block->data(), 7, 8U << 20);
   std::byte* const cached = allocate_and_free(16 * kMiB);
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(60);
-    bool good = waiting_recycled() == 0 && held->data()[5] == std::byte{7};
+    bool is_right = waiting_recycled() == 0 && parent_block->data()[5] == std::byte{7};
     unsigned char resident = 0;
-    good = good && ::mincore(cached, 1, &resident) != 0;  // fails because the block is not mapped in the child
-    std::memset(held->data(), 8, 8U << 20);
-    held.reset();
-    good = good && waiting_recycled() >= 8 * kMiB;
-    ::_exit(good ? 0 : 1);
+    is_right = is_right && ::mincore(cached, 1, &resident) != 0;  // fails because the block is not mapped in the child
+    std::memset(parent_block->data(), 8, 8U << 20);
+    parent_block.reset();
+    is_right = is_right && waiting_recycled() >= 8 * kMiB;
+    ::_exit(is_right ? 0 : 1);
   }
   int status = -1;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(held->data()[5], std::byte{7});
+  EXPECT_EQ(parent_block->data()[5], std::byte{7});
   EXPECT_EQ(allocate_and_free(16 * kMiB), cached);
-  const RecycledBlock again(16 * kMiB);
+  const RecycledBlock reused(16 * kMiB);
   const pid_t next = ::fork();  // a block from the cache is inherited like any other block
-  if (next == 0) ::_exit(again.data()[5] == std::byte{1} ? 0 : 1);
+  if (next == 0) ::_exit(reused.data()[5] == std::byte{1} ? 0 : 1);
   ::waitpid(next, &status, 0);
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(RecycledBlocks, TooLargeBlocksThrow) {
+TEST_F(RecycledBlocks, BlocksThatAreTooLargeThrow) {
   allocate_and_free(8 * kMiB);
   for (const std::int64_t bytes :
        {std::int64_t{1} << 60, std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::max()})
@@ -145,18 +147,18 @@ TEST_F(RecycledBlocks, TooLargeBlocksThrow) {
 TEST_F(RecycledBlocks, NothingIsCachedIfAddressSpaceIsLimited) {
   for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
     allocate_and_free(8 * kMiB);
-    auto held = std::make_unique<RecycledBlock>(16 * kMiB);
+    auto parent_block = std::make_unique<RecycledBlock>(16 * kMiB);
     const pid_t child = ::fork();
     if (child == 0) {
       ::alarm(60);
       allocate_and_free(8 * kMiB);
-      bool good = waiting_recycled() >= 8 * kMiB;
+      bool is_right = waiting_recycled() >= 8 * kMiB;
       rlimit limit{};
       ::getrlimit(kind, &limit);
       limit.rlim_cur = rlim_t{1} << 60;  // larger than the address space, so that nothing else fails
-      good = good && ::setrlimit(kind, &limit) == 0;
-      held.reset();
-      ::_exit(good && waiting_recycled() == 0 ? 0 : 1);
+      is_right = is_right && ::setrlimit(kind, &limit) == 0;
+      parent_block.reset();
+      ::_exit(is_right && waiting_recycled() == 0 ? 0 : 1);
     }
     int status = -1;
     ::waitpid(child, &status, 0);
@@ -164,13 +166,13 @@ TEST_F(RecycledBlocks, NothingIsCachedIfAddressSpaceIsLimited) {
   }
 }
 
-/// Each case runs in its own process, because the variable is read only once.
+/// Each case runs in its own process, because the environment variable is read only once.
 TEST(RecycledSetting, IsReadAtTheFirstUse) {
   const auto in_child = [](const char* value, auto&& body) {
-    const std::string call = value;
+    const std::string setting = value;
     EXPECT_EXIT(
         {
-          ::setenv("PLAIT_RECYCLED_MEMORY", call.c_str(), 1);
+          ::setenv("PLAIT_RECYCLED_MEMORY", setting.c_str(), 1);
           std::exit(body() ? 0 : 1);
         },
         testing::ExitedWithCode(0), "")

@@ -19,16 +19,17 @@ using plait::base::leave_signals;
 using plait::base::SignalRecord;
 using plait::base::watch_signals;
 
+/// Returns the signals that the pipe reports; waits at most 5 s for the first.
 std::vector<SignalRecord> read_signals(int descriptor) {
   pollfd poll_entry{descriptor, POLLIN, 0};
   ::poll(&poll_entry, 1, 5000);
-  std::array<SignalRecord, 16> seen{};
-  const ssize_t bytes = ::read(descriptor, seen.data(), sizeof seen);
+  std::array<SignalRecord, 16> records{};
+  const ssize_t bytes = ::read(descriptor, records.data(), sizeof records);
   if (bytes <= 0) return {};
-  return {seen.begin(), seen.begin() + bytes / static_cast<ssize_t>(sizeof(SignalRecord))};
+  return {records.begin(), records.begin() + bytes / static_cast<ssize_t>(sizeof(SignalRecord))};
 }
 
-bool is_default(int number) {
+bool has_default_handling(int number) {
   struct sigaction actual{};
   ::sigaction(number, nullptr, &actual);
   return actual.sa_handler == SIG_DFL;
@@ -39,14 +40,14 @@ TEST(SignalPipe, ReportsSignalsOfOtherThreads) {
   const int descriptor = watch_signals(numbers);
   std::thread([] { ::pthread_kill(::pthread_self(), SIGUSR1); }).join();
   ::kill(::getpid(), SIGUSR2);
-  std::vector<SignalRecord> seen = read_signals(descriptor);
-  if (seen.size() == 1) seen.push_back(read_signals(descriptor).at(0));
-  ASSERT_EQ(seen.size(), 2U);
-  EXPECT_EQ(seen[0].number, SIGUSR1);
-  EXPECT_EQ(seen[1].number, SIGUSR2);
-  EXPECT_EQ(seen[1].code, SI_USER);
+  std::vector<SignalRecord> signals = read_signals(descriptor);
+  if (signals.size() == 1) signals.push_back(read_signals(descriptor).at(0));
+  ASSERT_EQ(signals.size(), 2U);
+  EXPECT_EQ(signals[0].number, SIGUSR1);
+  EXPECT_EQ(signals[1].number, SIGUSR2);
+  EXPECT_EQ(signals[1].code, SI_USER);
   leave_signals();
-  EXPECT_TRUE(is_default(SIGUSR1) && is_default(SIGUSR2));
+  EXPECT_TRUE(has_default_handling(SIGUSR1) && has_default_handling(SIGUSR2));
 }
 
 TEST(SignalPipe, BeginsEmpty) {
@@ -78,7 +79,7 @@ TEST(SignalPipe, SignalsOfForkedChildrenAreNotReported) {
 TEST(SignalPipe, ASignalThatCannotBeHandledIsAnError) {
   const std::array numbers{SIGUSR1, SIGKILL};
   EXPECT_THROW(watch_signals(numbers), plait::Error);
-  EXPECT_TRUE(is_default(SIGUSR1));
+  EXPECT_TRUE(has_default_handling(SIGUSR1));
 }
 
 }  // namespace

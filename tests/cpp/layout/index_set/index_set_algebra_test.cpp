@@ -1,5 +1,5 @@
-// Preimages of index sets under i -> scale * i + offset, nested sets, intersections and complements, compared with lists
-// of indices.
+// Preimages of index sets under i -> scale * i + offset, nested sets, intersections and complements. All are compared
+// with lists of indices.
 #include <gtest/gtest.h>
 
 #include <ctime>

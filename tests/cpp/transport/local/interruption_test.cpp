@@ -52,7 +52,7 @@ class Interruption : public testing::Test {
       if (is_interrupted) {
         rank_errors.push_back(catch_error([&] { call(transport); }));
       } else {
-        std::this_thread::sleep_for(std::chrono::milliseconds(700));
+        std::this_thread::sleep_for(std::chrono::milliseconds(700));  // rank 0 is interrupted meanwhile
         rank_errors.push_back(catch_error([&] {
           agree(transport);
           agree(transport);
@@ -62,6 +62,7 @@ class Interruption : public testing::Test {
     });
     return errors;
   }
+  /// Expects that all calls of both ranks have failed because of the interruption of rank 0.
   static void check(const std::vector<std::vector<Error>>& errors) {
     const std::string expected = "rank 0 was interrupted in a collective call; nothing more can be done together";
     for (const auto& rank_errors : errors)

@@ -36,7 +36,8 @@ struct ReportedError {
   ErrorKind kind = ErrorKind::kSystem;
 };
 
-/// Runs the ranks at the same time, one thread each. Returns the error of each; an empty text without an error.
+/// Runs the ranks at the same time, one thread each, with a time limit of `seconds`. Returns the error of each;
+/// its text is empty without an error.
 std::vector<ReportedError> run_ranks(
     const std::vector<Job>& jobs, double seconds, const std::function<void(Rendezvous&)>& body = [](Rendezvous&) {}) {
   std::vector<ReportedError> reports(jobs.size());
@@ -44,8 +45,8 @@ std::vector<ReportedError> run_ranks(
   for (std::size_t i = 0; i < jobs.size(); ++i)
     threads.emplace_back([&, i] {
       try {
-        Rendezvous all(jobs[i], Seconds(seconds));
-        body(all);
+        Rendezvous rendezvous(jobs[i], Seconds(seconds));
+        body(rendezvous);
       } catch (const Error& error) {
         reports[i] = {error.what(), error.system_code(), error.kind()};
       }
@@ -59,17 +60,17 @@ TEST(Rendezvous, RanksAgreeWhenAllHaveArrived) {
   for (int size = 1; size <= 5; ++size) {
     std::vector<Job> jobs;
     for (int rank = size - 1; rank >= 0; --rank) jobs.push_back({"case", size, rank});
-    const auto reports = run_ranks(jobs, 60, [&](Rendezvous& all) {
-      EXPECT_EQ(all.processes().size(), static_cast<std::size_t>(size));
-      for (const auto& process : all.processes()) EXPECT_EQ(process.number, ::getpid());
+    const auto reports = run_ranks(jobs, 60, [&](Rendezvous& rendezvous) {
+      EXPECT_EQ(rendezvous.processes().size(), static_cast<std::size_t>(size));
+      for (const auto& process : rendezvous.processes()) EXPECT_EQ(process.number, ::getpid());
       std::array<std::byte, 3> bytes{};
-      if (all.node_rank() == 0) bytes.fill(std::byte{9});
-      all.broadcast_from_first(bytes);
+      if (rendezvous.node_rank() == 0) bytes.fill(std::byte{9});
+      rendezvous.broadcast_from_first(bytes);
       EXPECT_EQ(bytes[2], std::byte{9});
-      std::array<std::int64_t, 2> values{all.node_rank(), -all.node_rank()};
-      all.reduce_max(values);
+      std::array<std::int64_t, 2> values{rendezvous.node_rank(), -rendezvous.node_rank()};
+      rendezvous.reduce_max(values);
       EXPECT_EQ(values, (std::array<std::int64_t, 2>{size - 1, 0}));
-      EXPECT_EQ(all.all_true(all.node_rank() != 2), size <= 2);
+      EXPECT_EQ(rendezvous.all_true(rendezvous.node_rank() != 2), size <= 2);
     });
     for (const ReportedError& report : reports) EXPECT_EQ(report.text, "");
   }
@@ -105,8 +106,8 @@ TEST(Rendezvous, AnUnlockedFileOfAnotherFormatIsNotRemoved) {
   std::filesystem::remove(path);
 }
 
-/// The lock on the first byte stands for a rank that is stopped while it holds this lock.
-TEST(Rendezvous, ALockThatIsNotReleasedIsAnErrorInTime) {
+/// The test itself holds the lock on the first byte, like a rank that is stopped while it holds this lock.
+TEST(Rendezvous, ALockThatIsNotReleasedIsAnErrorAfterTheTimeLimit) {
   const job_case::MeetingFolder meeting;
   const std::filesystem::path path = meeting.folder() / "case.plait-job";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -158,9 +159,9 @@ TEST(Rendezvous, RemovesOnlyJobFilesThatNoProcessLocks) {
   std::ofstream(meeting.folder() / "begun.plait-job") << "";
   std::ofstream(meeting.folder() / "batch.plait-job") << "something";
   std::ofstream(meeting.folder() / "batch.job") << "";
-  run_ranks({{"case", 2, 1}, {"case", 2, 0}}, 60, [&](Rendezvous& all) {
-    if (all.node_rank() == 0) remove_leftovers();
-    all.all_true(true);
+  run_ranks({{"case", 2, 1}, {"case", 2, 0}}, 60, [&](Rendezvous& rendezvous) {
+    if (rendezvous.node_rank() == 0) remove_leftovers();
+    rendezvous.all_true(true);
   });
   EXPECT_FALSE(std::filesystem::exists(meeting.folder() / "left.plait-job"));
   EXPECT_FALSE(std::filesystem::exists(meeting.folder() / "begun.plait-job"));

@@ -18,22 +18,23 @@
 namespace plait::transport::native {
 namespace {
 
-/// Authenticates itself to `callers` clients, one after the other, and drops them; accepts the last one if `accepts`.
+/// Authenticates itself to `callers` clients, one after the other, and drops each. Accepts the last one if
+/// `accepts_last`.
 class AuthenticatingServer {
  public:
-  AuthenticatingServer(const Key& key, int callers, bool accepts) : key_(key) {
-    const base::host::LocalAddress name(local);
-    EXPECT_EQ(::bind(socket_.number(), name.name(), name.length), 0);
+  AuthenticatingServer(const Key& key, int callers, bool accepts_last) : key_(key) {
+    const base::host::LocalAddress address(name);
+    EXPECT_EQ(::bind(socket_.number(), address.name(), address.length), 0);
     EXPECT_EQ(::listen(socket_.number(), 8), 0);
-    thread_ = std::thread([this, callers, accepts] {
-      for (int caller = 1; caller <= callers; ++caller) serve(caller == callers && accepts);
+    thread_ = std::thread([this, callers, accepts_last] {
+      for (int caller = 1; caller <= callers; ++caller) serve(caller == callers && accepts_last);
     });
   }
   ~AuthenticatingServer() { thread_.join(); }
   AuthenticatingServer(const AuthenticatingServer&) = delete;
   AuthenticatingServer& operator=(const AuthenticatingServer&) = delete;
 
-  const std::string local = "plait-attempt-" + std::to_string(::getpid());
+  const std::string name = "plait-attempt-" + std::to_string(::getpid());
 
  private:
   void serve(bool accept) {
@@ -49,27 +50,27 @@ class AuthenticatingServer {
     }
     if (!accept) return;
     ASSERT_EQ(send_all(caller.number(), std::as_bytes(std::span(kAcceptance)), test_deadline()), 0);
-    last_ = std::move(caller);
+    accepted_ = std::move(caller);
   }
 
   const Key key_;
   base::Descriptor socket_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  base::Descriptor last_;
+  base::Descriptor accepted_;
   std::thread thread_;
 };
 
 /// A server with many unauthenticated connections drops clients that authenticate themselves late.
 TEST(NativeAttempt, RetriesIfAServerDropsIt) {
   const Key key = Key::random();
-  const AuthenticatingServer server(key, 3, true);
-  const AttemptResult result = connect_to_server(Address{Address::Local{server.local}}, key, test_deadline());
+  const AuthenticatingServer server(key, 3, /*accepts_last=*/true);
+  const AttemptResult result = connect_to_server(Address{Address::Local{server.name}}, key, test_deadline());
   EXPECT_GE(result.socket.number(), 0) << result.why;
 }
 
 TEST(NativeAttempt, FailsIfAServerNeverAccepts) {
   const Key key = Key::random();
-  const AuthenticatingServer server(key, 10, false);
-  const AttemptResult result = connect_to_server(Address{Address::Local{server.local}}, key, test_deadline());
+  const AuthenticatingServer server(key, 10, /*accepts_last=*/false);
+  const AttemptResult result = connect_to_server(Address{Address::Local{server.name}}, key, test_deadline());
   EXPECT_LT(result.socket.number(), 0);
   EXPECT_EQ(result.code, ECONNRESET);
   EXPECT_TRUE(result.was_closed);

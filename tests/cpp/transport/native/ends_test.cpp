@@ -47,11 +47,11 @@ class Child {
 
 class NativeEnds : public ::testing::TestWithParam<std::string> {};
 
-std::string ends_name(const ::testing::TestParamInfo<std::string>& info) {
+std::string carrier_name(const ::testing::TestParamInfo<std::string>& info) {
   return info.param == "local:" ? "Local" : "Tcp";
 }
 
-INSTANTIATE_TEST_SUITE_P(Carriers, NativeEnds, ::testing::Values("local:", "tcp:127."), ends_name);
+INSTANTIATE_TEST_SUITE_P(Carriers, NativeEnds, ::testing::Values("local:", "tcp:127."), carrier_name);
 
 TEST_P(NativeEnds, AServerNoticesAKilledClientAtOnce) {
   TestServer served;
@@ -138,28 +138,29 @@ TEST_P(NativeEnds, AServerStopsWithQueuedFrames) {
   const auto link = served.connect(GetParam());
   const auto peer = served.peer();
   ASSERT_TRUE(peer);
-  std::atomic<int> ended = 0;
-  std::atomic<bool> whole = false;
+  std::atomic<int> streams_ended = 0;
+  std::atomic<bool> any_complete = false;
   for (int i = 0; i < 3; ++i)
     peer->stream(
         {1, 0, 0, 0}, std::uint64_t{1} << 30, [](std::uint64_t, std::span<std::byte>) { return true; },
-        [&](bool all) {
-          whole = whole || all;
-          ++ended;
+        [&](bool complete) {
+          any_complete = any_complete || complete;
+          ++streams_ended;
         });
   const Bytes body(500'000);
   for (int i = 0; i < 40; ++i) peer->send({2, 0, 0, 0}, body);
   const auto begin = Clock::now();
   served.server.reset();
   EXPECT_LT(Clock::now() - begin, seconds(8));
-  EXPECT_EQ(ended, 3);
-  EXPECT_FALSE(whole);
+  EXPECT_EQ(streams_ended, 3);
+  EXPECT_FALSE(any_complete);
   EXPECT_EQ(served.service->reasons, std::vector<std::string>{"this process has ended the connection"});
   // Calls on a peer that outlives its server do nothing.
   peer->send({3, 0, 0, 0}, body);
-  peer->stream({1, 0, 0, 0}, 10, [](std::uint64_t, std::span<std::byte>) { return true; }, [&](bool) { ++ended; });
+  peer->stream(
+      {1, 0, 0, 0}, 10, [](std::uint64_t, std::span<std::byte>) { return true; }, [&](bool) { ++streams_ended; });
   peer->close();
-  EXPECT_EQ(ended, 4);
+  EXPECT_EQ(streams_ended, 4);
   const std::string error = catch_error([&] {
     while (true) receive_body(*link, link->receive(test_deadline()));
   });
@@ -194,7 +195,7 @@ TEST_P(NativeEnds, ManyConnectionsOpenAndClose) {
         EXPECT_EQ(receive_body(*link, link->receive(test_deadline())), body);
       }
     });
-  for (std::thread& running : threads) running.join();
+  for (std::thread& client : threads) client.join();
   EXPECT_TRUE(served.service->wait_until([&] { return served.service->reasons.size() == 60; }));
   EXPECT_EQ(served.server->rejected(), 0);
 }

@@ -29,7 +29,7 @@ class NativeLink : public ::testing::TestWithParam<std::string> {
   }
 
   // Declared before the server, so that they are destroyed after its thread, which uses them.
-  Bytes all;
+  Bytes collected;
   bool is_done = false;
   TestServer served;
   std::unique_ptr<Link> link;
@@ -41,7 +41,7 @@ std::string carrier_name(const ::testing::TestParamInfo<std::string>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Carriers, NativeLink, ::testing::Values("local:", "tcp:127.", "tcp:["), carrier_name);
 
-TEST_P(NativeLink, FramesOfAllSizesComeBack) {
+TEST_P(NativeLink, FramesOfAllSizesAreEchoed) {
   served.service->on_frame = [](const auto& peer, FrameHead head, auto body) {
     head.flags += 1;
     peer->send(head, body);
@@ -62,8 +62,8 @@ TEST_P(NativeLink, FramesOfAllSizesComeBack) {
 
 TEST_P(NativeLink, ManyFramesKeepTheirBoundaries) {
   served.service->on_frame = [&](const auto& peer, const FrameHead& head, auto body) {
-    all.insert(all.end(), body.begin(), body.end());
-    if (head.kind == 2) peer->send({3, 0, 0, 0}, all);
+    collected.insert(collected.end(), body.begin(), body.end());
+    if (head.kind == 2) peer->send({3, 0, 0, 0}, collected);
   };
   Bytes expected;
   for (unsigned i = 0; i < 2000; ++i) {
@@ -76,34 +76,34 @@ TEST_P(NativeLink, ManyFramesKeepTheirBoundaries) {
 
 TEST_P(NativeLink, PartsAreGatheredAndScattered) {
   served.service->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
-  all = make_bytes(700'000);
+  const Bytes sent = make_bytes(700'000);
   std::vector<std::span<const std::byte>> from;
-  for (std::size_t at = 0, i = 0; at < all.size(); ++i) {
-    const std::size_t bytes = std::min((i * 13) % 600, all.size() - at);  // some are empty
-    from.push_back(std::span(all).subspan(at, bytes));
-    at += bytes;
+  for (std::size_t offset = 0, i = 0; offset < sent.size(); ++i) {
+    const std::size_t bytes = std::min((i * 13) % 600, sent.size() - offset);  // some parts are empty
+    from.push_back(std::span(sent).subspan(offset, bytes));
+    offset += bytes;
   }
   link->send({1, 0, 0, 0}, from, test_deadline());
-  ASSERT_EQ(link->receive(test_deadline()).bytes, all.size());
-  Bytes received(all.size());
+  ASSERT_EQ(link->receive(test_deadline()).bytes, sent.size());
+  Bytes received(sent.size());
   std::vector<std::span<std::byte>> into;
-  for (std::size_t at = 0, i = 0; at < received.size(); ++i) {
-    const std::size_t bytes = std::min((i * 29) % 900, received.size() - at);
-    into.push_back(std::span(received).subspan(at, bytes));
-    at += bytes;
+  for (std::size_t offset = 0, i = 0; offset < received.size(); ++i) {
+    const std::size_t bytes = std::min((i * 29) % 900, received.size() - offset);
+    into.push_back(std::span(received).subspan(offset, bytes));
+    offset += bytes;
   }
   // In two calls, like callers that check the beginning of a frame first.
   link->receive_body(std::span(into).first(3), test_deadline());
   link->receive_body(std::span(into).subspan(3), test_deadline());
-  EXPECT_EQ(received, all);
+  EXPECT_EQ(received, sent);
 }
 
 TEST_P(NativeLink, SmallFramesOvertakeStreams) {
-  constexpr std::uint64_t kAll = (std::uint64_t{40} << 20) + 12345;
+  constexpr std::uint64_t kStreamBytes = (std::uint64_t{40} << 20) + 12345;
   served.service->on_frame = [&](const auto& peer, const FrameHead& head, auto) {
     if (head.kind == 1) {
       peer->stream(
-          {10, 1, 77, 0}, kAll,
+          {10, 1, 77, 0}, kStreamBytes,
           [](std::uint64_t offset, std::span<std::byte> into) {
             for (std::size_t i = 0; i < into.size(); ++i) into[i] = byte_at(offset + i);
             return true;
@@ -115,9 +115,9 @@ TEST_P(NativeLink, SmallFramesOvertakeStreams) {
   };
   send(*link, {1, 0, 0, 0}, {});
   std::uint64_t received = 0;
-  std::uint64_t answered_at = 0;
+  std::uint64_t answered_at = 0;  // bytes of the stream that have arrived before the answer
   Bytes piece;
-  while (received < kAll || answered_at == 0) {
+  while (received < kStreamBytes || answered_at == 0) {
     const FrameHead head = link->receive(test_deadline());
     if (head.kind == 20) {
       answered_at = received;
@@ -127,7 +127,7 @@ TEST_P(NativeLink, SmallFramesOvertakeStreams) {
     ASSERT_EQ(head.kind, 10U);
     ASSERT_EQ(head.flags, 1U);
     ASSERT_EQ(head.tag, 77U);
-    ASSERT_EQ(head.bytes, std::min(kMaxStream, kAll - received));
+    ASSERT_EQ(head.bytes, std::min(kMaxStream, kStreamBytes - received));
     piece.resize(head.bytes);
     receive_into(*link, piece);
     for (std::size_t i = 0; i < piece.size(); i += 997) ASSERT_EQ(piece[i], byte_at(received + i));
@@ -135,9 +135,9 @@ TEST_P(NativeLink, SmallFramesOvertakeStreams) {
     if (received == 0) send(*link, {2, 0, 5, 0}, {});
     received += head.bytes;
   }
-  EXPECT_EQ(received, kAll);
+  EXPECT_EQ(received, kStreamBytes);
   EXPECT_GT(answered_at, 0U);
-  EXPECT_LT(answered_at, kAll / 2) << "the answer waited for the stream";
+  EXPECT_LT(answered_at, kStreamBytes / 2) << "the answer waited for the stream";
   EXPECT_TRUE(served.service->wait_until([&] { return is_done; }));
 }
 
@@ -184,7 +184,7 @@ TEST_P(NativeLink, AStreamThatFailsEndsTheConnection) {
 }
 
 TEST_P(NativeLink, DescriptorsArriveWithTheirFrames) {
-  constexpr std::string_view kText = "what the file has";
+  constexpr std::string_view kText = "content of the file";
   const int file = ::memfd_create("plait-test", MFD_CLOEXEC);
   ASSERT_GE(file, 0);
   ASSERT_EQ(::write(file, kText.data(), kText.size()), static_cast<ssize_t>(kText.size()));
@@ -221,11 +221,11 @@ TEST_P(NativeLink, ManyThreadsSendAtOnce) {
       for (unsigned i = 0; i < kFrames; ++i)
         peer->send({thread, 0, i, 0}, make_bytes((i * 97) % 5000, thread * 1000 + i));
     });
-  std::vector<unsigned> next(kThreads);
+  std::vector<unsigned> next_tag(kThreads);
   for (unsigned i = 0; i < kThreads * kFrames; ++i) {
     const FrameHead head = link->receive(test_deadline());
     ASSERT_LT(head.kind, kThreads);
-    EXPECT_EQ(head.tag, next[head.kind]++);  // the frames of one thread arrive in order
+    EXPECT_EQ(head.tag, next_tag[head.kind]++);  // the frames of one thread arrive in order
     EXPECT_EQ(receive_body(*link, head),
               make_bytes((head.tag * 97) % 5000, static_cast<unsigned>(head.kind * 1000 + head.tag)));
   }
@@ -249,13 +249,13 @@ TEST_P(NativeLink, ClosingSendsQueuedFramesFirst) {
   EXPECT_TRUE(served.service->wait_until([&] { return served.service->reasons.size() == 1; }));
 }
 
-TEST_P(NativeLink, WaitsAreBounded) {
+TEST_P(NativeLink, AWaitEndsAtItsDeadline) {
   const auto begin = Clock::now();
-  const std::string late = catch_error([&] { link->receive(in(milliseconds(50))); });
-  EXPECT_TRUE(late.starts_with(std::to_string(ETIMEDOUT))) << late;
+  const std::string timeout = catch_error([&] { link->receive(in(milliseconds(50))); });
+  EXPECT_TRUE(timeout.starts_with(std::to_string(ETIMEDOUT))) << timeout;
   EXPECT_GE(Clock::now() - begin, milliseconds(50));
-  const std::string again = catch_error([&] { link->receive(test_deadline()); });
-  EXPECT_TRUE(again.starts_with(std::to_string(ECONNRESET))) << again;
+  const std::string later_error = catch_error([&] { link->receive(test_deadline()); });
+  EXPECT_TRUE(later_error.starts_with(std::to_string(ECONNRESET))) << later_error;
   EXPECT_TRUE(link->is_closed_by_peer());
   EXPECT_TRUE(served.service->wait_until([&] { return served.service->reasons.size() == 1; }));
 }

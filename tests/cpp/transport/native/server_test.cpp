@@ -31,31 +31,31 @@ std::uint16_t parse_port(const std::string& address) {
 }
 
 TEST(NativeServer, HasEndpointsThatClientsCanUse) {
-  const TestServer everywhere("");
-  const Endpoints endpoints = everywhere.server->endpoints();
+  const TestServer served(/*network=*/"");
+  const Endpoints endpoints = served.server->endpoints();
   EXPECT_TRUE(endpoints.is_on_this_host());
   ASSERT_FALSE(endpoints.addresses.empty());
   EXPECT_TRUE(endpoints.addresses.front().starts_with("local:plait-"));
   EXPECT_EQ(endpoints.addresses.size(), 1 + base::host::own_addresses().size());
   for (const std::string& address : endpoints.addresses) EXPECT_FALSE(address.starts_with("tcp:127.")) << address;
-  const Endpoints again = Endpoints::parse(endpoints.text());
-  EXPECT_EQ(again.addresses, endpoints.addresses);
-  EXPECT_EQ(again.name, endpoints.name);
+  const Endpoints parsed = Endpoints::parse(endpoints.text());
+  EXPECT_EQ(parsed.addresses, endpoints.addresses);
+  EXPECT_EQ(parsed.name, endpoints.name);
   for (std::size_t i = 0; i < endpoints.addresses.size(); ++i) {
     Endpoints single = endpoints;
     single.addresses = {endpoints.addresses[i]};
-    EXPECT_NO_THROW(Link::connect(single, everywhere.key, test_deadline())) << endpoints.addresses[i];
+    EXPECT_NO_THROW(Link::connect(single, served.key, test_deadline())) << endpoints.addresses[i];
   }
 }
 
 TEST(NativeServer, OnAnotherHostIsNotReachedLocally) {
   const TestServer served;
-  Endpoints far = served.server->endpoints();
-  far.host = "another";
-  EXPECT_FALSE(far.is_on_this_host());
-  EXPECT_FALSE(Link::connect(far, served.key, test_deadline())->is_local());
-  far.addresses.resize(1);
-  const std::string error = catch_error([&] { Link::connect(far, served.key, test_deadline()); });
+  Endpoints remote = served.server->endpoints();
+  remote.host = "another";
+  EXPECT_FALSE(remote.is_on_this_host());
+  EXPECT_FALSE(Link::connect(remote, served.key, test_deadline())->is_local());
+  remote.addresses.resize(1);
+  const std::string error = catch_error([&] { Link::connect(remote, served.key, test_deadline()); });
   EXPECT_NE(error.find("only processes of its host reach that"), std::string::npos) << error;
 }
 
@@ -177,7 +177,7 @@ TEST(NativeServer, RunsPostedFunctionsOnItsThread) {
   EXPECT_EQ(sigismember(&signals, SIGTERM), 0);
 }
 
-TEST(NativeServer, KeepsServingWithoutFreeDescriptors) {
+TEST(NativeServer, ServesConnectionsWithoutFreeDescriptors) {
   TestServer served;
   served.service->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
   const auto link = served.connect();
@@ -188,8 +188,8 @@ TEST(NativeServer, KeepsServingWithoutFreeDescriptors) {
   const int waiting = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int next = ::dup(waiting);
   ::close(next);
-  const rlimit none{static_cast<rlim_t>(next), before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const rlimit no_more{static_cast<rlim_t>(next), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &no_more), 0);
   const auto address = Address::parse(served.endpoints_by("local:").addresses.front()).value();
   const base::host::LocalAddress to(std::get<Address::Local>(address.where).name);
   EXPECT_EQ(::connect(waiting, to.name(), to.length), 0);
@@ -202,7 +202,7 @@ TEST(NativeServer, KeepsServingWithoutFreeDescriptors) {
   EXPECT_LT(Clock::now() - begin, seconds(8));
 }
 
-/// The queue of answers to one peer is bounded, and other peers are not affected.
+/// The queue of answers to one peer is bounded; other peers still get their answers.
 TEST(NativeServer, StopsReadingFromAPeerThatReadsNoAnswers) {
   for (const char* const carrier : {"local:", "tcp:"}) {
     Server::Options options;
@@ -219,12 +219,12 @@ TEST(NativeServer, StopsReadingFromAPeerThatReadsNoAnswers) {
       peer->stream({1, 0, head.tag, 0}, kAnswer, produce, nullptr);
     };
     const Bytes request = make_bytes(1000);
-    auto greedy = served.connect(carrier);
+    auto client = served.connect(carrier);  // sends requests without reading the answers
     std::size_t sent_requests = 0;
     const std::string error = catch_error([&] {
       for (;; ++sent_requests) {
         const std::span<const std::byte> body = request;
-        greedy->send({1, 0, 0, request.size()}, std::span(&body, 1), in(milliseconds(700)));
+        client->send({1, 0, 0, request.size()}, std::span(&body, 1), in(milliseconds(700)));
       }
     });
     EXPECT_EQ(error.substr(0, 4), std::to_string(ETIMEDOUT) + ' ') << error;
@@ -234,7 +234,7 @@ TEST(NativeServer, StopsReadingFromAPeerThatReadsNoAnswers) {
       EXPECT_LE(served.service->frames, 8 + 65536 / 1024 + 1 + 30);
       EXPECT_GT(sent_requests, static_cast<std::size_t>(served.service->frames));
     }
-    // This client sends all its requests before it reads the answers.
+    // Another client sends all its requests before it reads the answers.
     const auto other = served.connect(carrier);
     constexpr std::uint64_t kRequests = 100;
     for (std::uint64_t i = 0; i < kRequests; ++i) send(*other, {1, 0, i, request.size()}, request);
@@ -248,7 +248,7 @@ TEST(NativeServer, StopsReadingFromAPeerThatReadsNoAnswers) {
         received += body.size();
       }
     }
-    greedy.reset();
+    client.reset();
     EXPECT_TRUE(served.service->wait_until([&] { return served.service->reasons.size() == 1; }));
   }
 }

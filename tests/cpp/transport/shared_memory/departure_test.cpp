@@ -25,7 +25,7 @@ using plait::transport::shared_memory::Departure;
 using plait::transport::shared_memory::DepartureRecord;
 using plait::transport::shared_memory::Progress;
 
-DepartureRecord departed(std::int64_t worker, std::int64_t calls, std::string_view why = "has left the program") {
+DepartureRecord make_record(std::int64_t worker, std::int64_t calls, std::string_view why = "has left the program") {
   DepartureRecord result;
   result.worker = worker;
   result.calls = calls;
@@ -41,7 +41,8 @@ void make_calls(Progress& progress, int calls) {
   }
 }
 
-/// Returns the error of a worker that has made `calls` calls; "" if it may go on.
+/// Returns the error of a worker that has made `calls` calls; "" if it can continue, because the departed ranks have
+/// done their parts of its next call.
 std::string error_text(std::span<const Departure> departures, int calls) {
   Progress progress;
   make_calls(progress, calls);
@@ -65,13 +66,13 @@ TEST(Departure, NoRankHasLeftAtFirst) {
 
 TEST(Departure, ARankThatLeavesBecauseAnotherHasLeftNamesTheOther) {
   std::array<Departure, 3> departures;
-  departures[1].record(departed(1, 4));
+  departures[1].record(make_record(1, 4));
   Progress progress;
   make_calls(progress, 4);
   DepartureRecord first;
   ASSERT_TRUE(find_fewest(departures, first));
   EXPECT_THROW(check(first, progress, departures[0]), Error);
-  departures[0].record(departed(0, progress.calls()));
+  departures[0].record(make_record(0, progress.calls()));
   EXPECT_EQ(error_text(departures, 4), "rank 1 has left the program; nothing more can be done together");
 }
 
@@ -80,28 +81,28 @@ TEST(Departure, ARankThatLeavesBecauseAnotherHasEndedNamesTheOther) {
   Progress progress;
   make_calls(progress, 2);
   EXPECT_THROW(check_ended(2, progress, departures[1]), Error);
-  // Its own record comes later and does not replace the first.
-  departures[1].record(departed(1, 2));
+  // The record of rank 1 itself comes later and does not replace the record of rank 2.
+  departures[1].record(make_record(1, 2));
   EXPECT_EQ(error_text(departures, 2), "rank 2 has ended during a collective call; nothing more can be done together");
 }
 
-TEST(Departure, ARankThatDidNotNeedTheOtherNamesItself) {
+TEST(Departure, ARankThatLeavesBeforeItNeedsTheOtherNamesItself) {
   std::array<Departure, 3> departures;
-  departures[1].record(departed(1, 4));
+  departures[1].record(make_record(1, 4));
   Progress progress;
   make_calls(progress, 3);
   DepartureRecord first;
   ASSERT_TRUE(find_fewest(departures, first));
   check(first, progress, departures[0]);
-  departures[0].record(departed(0, progress.calls()));
+  departures[0].record(make_record(0, progress.calls()));
   EXPECT_EQ(error_text(departures, 4), "rank 0 has left the program; nothing more can be done together");
 }
 
-TEST(Departure, TheRecordWithTheFewestCallsStays) {
+TEST(Departure, TheRecordWithTheFewestCallsIsNotReplaced) {
   Departure departure;
-  departure.record(departed(1, 8));
-  departure.record(departed(2, 5));
-  departure.record(departed(3, 6));
+  departure.record(make_record(1, 8));
+  departure.record(make_record(2, 5));
+  departure.record(make_record(3, 6));
   DepartureRecord actual;
   ASSERT_TRUE(departure.load(actual));
   EXPECT_EQ(actual.worker, 2);
@@ -109,10 +110,10 @@ TEST(Departure, TheRecordWithTheFewestCallsStays) {
   EXPECT_STREQ(actual.why.data(), "has left the program");
 }
 
-TEST(Departure, TheFirstOfEqualRecordsStays) {
+TEST(Departure, TheFirstOfEqualRecordsIsNotReplaced) {
   Departure departure;
-  departure.record(departed(1, 5, "has left the program (KeyError)"));
-  departure.record(departed(1, 5));
+  departure.record(make_record(1, 5, "has left the program (KeyError)"));
+  departure.record(make_record(1, 5));
   DepartureRecord actual;
   ASSERT_TRUE(departure.load(actual));
   EXPECT_STREQ(actual.why.data(), "has left the program (KeyError)");
@@ -120,9 +121,9 @@ TEST(Departure, TheFirstOfEqualRecordsStays) {
 
 TEST(Departure, ALaterDepartureWithFewerCallsIsNoticed) {
   std::array<Departure, 4> departures{};
-  departures[1].record(departed(1, 6));
+  departures[1].record(make_record(1, 6));
   EXPECT_EQ(error_text(departures, 5), "") << "worker 1 has done its part of call 6";
-  departures[3].record(departed(3, 5));
+  departures[3].record(make_record(3, 5));
   EXPECT_NE(error_text(departures, 5).find("rank 3 has left the program; nothing more"), std::string::npos);
   EXPECT_EQ(error_text(departures, 4), "") << "both have done their parts of call 5";
 }
@@ -139,28 +140,29 @@ TEST(Departure, AFailedCallIsNotCounted) {
 TEST(Departure, RecordsAreReadAsAWhole) {
   Departure departure;
   std::atomic<bool> done{false};
-  std::atomic<int> wrong{0};
+  std::atomic<int> wrong_reads{0};
   const auto read_repeatedly = [&] {
-    std::int64_t smallest = 1000;
+    std::int64_t previous_calls = 1000;
     while (!done) {
       DepartureRecord actual;
       if (!departure.load(actual)) continue;
       const std::string number = std::to_string(actual.calls);
-      if (actual.worker != actual.calls || actual.why.data() != number || actual.calls > smallest) ++wrong;
-      smallest = actual.calls;
+      if (actual.worker != actual.calls || actual.why.data() != number || actual.calls > previous_calls) ++wrong_reads;
+      previous_calls = actual.calls;
     }
   };
-  const auto record = [&](int from) {
-    for (int calls = from; calls > 0; calls -= 2) departure.record(departed(calls, calls, std::to_string(calls)));
+  // Records departures with ever fewer calls.
+  const auto record_all = [&](int from) {
+    for (int calls = from; calls > 0; calls -= 2) departure.record(make_record(calls, calls, std::to_string(calls)));
   };
   std::thread reader(read_repeatedly);
-  std::thread even(record, 1000);
-  std::thread odd(record, 999);
+  std::thread even(record_all, 1000);
+  std::thread odd(record_all, 999);
   even.join();
   odd.join();
   done = true;
   reader.join();
-  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(wrong_reads, 0);
   DepartureRecord actual;
   ASSERT_TRUE(departure.load(actual));
   EXPECT_EQ(actual.calls, 1);
@@ -176,7 +178,7 @@ TEST(Departure, AControlBlockHasARecordForEachMember) {
   std::memset(control.get(), 0, bytes);
   std::vector<plait::transport::shared_memory::Group> members;
   for (int rank = 0; rank < kMembers; ++rank) members.emplace_back(control.get(), rank, kMembers, nullptr);
-  members[2].departure().record(departed(7, 3));
+  members[2].departure().record(make_record(7, 3));
   const auto departures = members[0].departures();
   ASSERT_EQ(departures.size(), 3U);
   DepartureRecord actual;

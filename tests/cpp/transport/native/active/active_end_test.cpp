@@ -35,18 +35,18 @@ using std::chrono::seconds;
 class Echo : public CallService {
  public:
   void on_call(ActiveMessages& active, const Arrival& arrival) override {
-    const bool is_held = hold;
-    if (is_held) held.push_back(arrival);
+    const bool is_deferred = defers_answers;
+    if (is_deferred) deferred.push_back(arrival);
     ++calls;
-    if (!is_held) serve(active, arrival);
+    if (!is_deferred) serve(active, arrival);
   }
   void on_worker_ended(int worker) override {
-    const std::scoped_lock lock(leaving_);
-    gone_.insert(worker);
+    const std::scoped_lock lock(mutex_);
+    ended_workers_.insert(worker);
   }
-  std::set<int> gone() {
-    const std::scoped_lock lock(leaving_);
-    return gone_;
+  std::set<int> ended_workers() {
+    const std::scoped_lock lock(mutex_);
+    return ended_workers_;
   }
 
   void serve(ActiveMessages& active, const Arrival& arrival) {
@@ -57,16 +57,16 @@ class Echo : public CallService {
       if (complete) {
         answer(active, arrival, body);
       } else {
-        ++untaken;
+        ++lost_payloads;
       }
     });
   }
 
   std::atomic<int> calls{0};
-  std::atomic<int> untaken{0};
-  std::atomic<int> unsent{0};
-  std::atomic<bool> hold{false};
-  std::vector<Arrival> held;  // written by the handler's thread before it increments `calls`
+  std::atomic<int> lost_payloads{0};
+  std::atomic<int> unsent{0};               // answers whose memory is still in use
+  std::atomic<bool> defers_answers{false};  // calls are recorded, and the test answers them by serve()
+  std::vector<Arrival> deferred;            // written by the handler's thread before it increments `calls`
 
  private:
   static std::size_t buffer_bytes(const Arrival& arrival) { return static_cast<std::size_t>(arrival.output_bytes); }
@@ -78,14 +78,14 @@ class Echo : public CallService {
     active.answer(arrival, *body, [this, body] { --unsent; });
   }
 
-  std::mutex leaving_;
-  std::set<int> gone_;
+  std::mutex mutex_;  // protects ended_workers_
+  std::set<int> ended_workers_;
 };
 
-/// Records how one call ends.
+/// Records how one call ends: with an answer or an error.
 class CallRecorder {
  public:
-  std::function<void(const CallFailure*)> done() {
+  std::function<void(const CallFailure*)> make_callback() {
     return [this](const CallFailure* failure) {
       const std::scoped_lock lock(mutex_);
       if (failure != nullptr) failure_ = *failure;
@@ -115,17 +115,19 @@ class CallRecorder {
   int ends_ = 0;
 };
 
-Call call_to(int to, CallRecorder& recorder, std::span<const std::byte> payload, std::span<std::byte> buffer,
-             int head = 0) {
+/// Makes a call with a payload to a rank, which answers into `buffer`.
+Call make_call(int to, CallRecorder& recorder, std::span<const std::byte> payload, std::span<std::byte> buffer,
+               int head = 0) {
   Call call;
   call.to = to;
   call.head[0] = static_cast<std::byte>(head);
   call.payload = payload;
   call.output = buffer;
-  call.done = recorder.done();
+  call.done = recorder.make_callback();
   return call;
 }
 
+/// One rank's active messages, and the service that answers its calls.
 struct End {
   explicit End(Transport& transport) : active(make_native_active(transport, echo, losses)) {}
   ~End() { active->stop(); }
@@ -134,13 +136,14 @@ struct End {
   std::shared_ptr<ActiveMessages> active;
 };
 
-void meet(Transport& transport) {
-  std::int64_t one = 1;
-  transport.reduce_min(std::span(&one, 1));
+void barrier(Transport& transport) {
+  std::int64_t unused = 1;
+  transport.reduce_min(std::span(&unused, 1));
 }
 
+/// Waits until a condition holds. Returns false if it does not hold before the deadline.
 template <typename Condition>
-bool soon_true(Condition&& condition) {
+bool wait_until(Condition&& condition) {
   const auto limit = test_deadline();
   while (!condition() && Clock::now() < limit) std::this_thread::sleep_for(milliseconds(1));
   return condition();
@@ -154,18 +157,18 @@ void call_in_all_sizes(Transport& transport) {
       const Bytes payload = make_bytes(bytes, static_cast<unsigned>(to));
       Bytes buffer(bytes);
       CallRecorder recorder;
-      end.active->call(call_to(to, recorder, payload, buffer));
+      end.active->call(make_call(to, recorder, payload, buffer));
       ASSERT_EQ(recorder.wait(*end.active), "");
       ASSERT_EQ(buffer, payload);
-      CallRecorder read;
-      end.active->call(call_to(to, read, {}, buffer, 7));
-      ASSERT_EQ(read.wait(*end.active), "");
+      CallRecorder without_payload;
+      end.active->call(make_call(to, without_payload, {}, buffer, 7));
+      ASSERT_EQ(without_payload.wait(*end.active), "");
       ASSERT_EQ(buffer, Bytes(bytes, std::byte{7}));
     }
   }
-  meet(transport);
-  EXPECT_TRUE(end.echo->gone().empty());
-  meet(transport);
+  barrier(transport);
+  EXPECT_TRUE(end.echo->ended_workers().empty());
+  barrier(transport);
 }
 
 TEST(NativeActive, CallsOfAllSizesAreAnswered) { thread::run_team(3, call_in_all_sizes); }
@@ -183,13 +186,13 @@ TEST(NativeActive, ManyPendingCallsAreQueued) {
       const std::size_t bytes = i % 7 == 0 ? 200'000 : i;
       payloads.push_back(make_bytes(bytes, static_cast<unsigned>(i)));
       buffers.emplace_back(bytes);
-      end.active->call(call_to(static_cast<int>(i % 4), recorders[i], payloads[i], buffers[i]));
+      end.active->call(make_call(static_cast<int>(i % 4), recorders[i], payloads[i], buffers[i]));
     }
     for (std::size_t i = kCalls; i-- > 0;) {
       ASSERT_EQ(recorders[i].wait(*end.active), "");
       ASSERT_EQ(buffers[i], payloads[i]);
     }
-    meet(transport);
+    barrier(transport);
   });
 }
 
@@ -200,41 +203,41 @@ TEST(NativeActive, RejectionsStateAReason) {
     for (const bool has_payload : {false, true}) {
       CallRecorder recorder;
       Bytes buffer(10);
-      end.active->call(call_to(1 - transport.rank(), recorder,
-                               has_payload ? std::span(payload) : std::span<const std::byte>(), buffer, 9));
+      end.active->call(make_call(1 - transport.rank(), recorder,
+                                 has_payload ? std::span(payload) : std::span<const std::byte>(), buffer, 9));
       EXPECT_EQ(recorder.wait(*end.active), std::to_string(EBADF) + " not here");
     }
-    meet(transport);
+    barrier(transport);
   });
 }
 
-/// The service receives the payload of a call when it chooses to; later frames of the connection wait until then.
-TEST(NativeActive, PayloadsWaitUntilTheyAreTaken) {
+/// The service may receive the payload of a call later; the next frames of the connection wait until then.
+TEST(NativeActive, PayloadsWaitUntilTheyAreReceived) {
   thread::run_team(2, [](Transport& transport) {
     End end(transport);
-    if (transport.rank() == 0) end.echo->hold = true;
-    meet(transport);
+    if (transport.rank() == 0) end.echo->defers_answers = true;
+    barrier(transport);
     if (transport.rank() == 1) {
       const Bytes payload = make_bytes(3'000'000);
       std::array<Bytes, 3> buffers{Bytes(3'000'000), Bytes(3'000'000), Bytes(5)};
       std::array<CallRecorder, 3> recorders;
-      end.active->call(call_to(0, recorders[0], payload, buffers[0]));
-      end.active->call(call_to(0, recorders[1], payload, buffers[1]));
-      end.active->call(call_to(0, recorders[2], {}, buffers[2], 3));
-      meet(transport);
+      end.active->call(make_call(0, recorders[0], payload, buffers[0]));
+      end.active->call(make_call(0, recorders[1], payload, buffers[1]));
+      end.active->call(make_call(0, recorders[2], {}, buffers[2], 3));
+      barrier(transport);
       for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(recorders[i].wait(*end.active), "");
       EXPECT_EQ(buffers[0], payload);
       EXPECT_EQ(buffers[1], payload);
       EXPECT_EQ(buffers[2], Bytes(5, std::byte{3}));
     } else {
-      EXPECT_TRUE(soon_true([&] { return end.echo->calls == 1; }));
+      EXPECT_TRUE(wait_until([&] { return end.echo->calls == 1; }));
       std::this_thread::sleep_for(milliseconds(50));
       EXPECT_EQ(end.echo->calls, 1);  // the other calls wait until the payload of the first is received
-      end.echo->hold = false;
-      end.echo->serve(*end.active, end.echo->held.front());
-      meet(transport);
+      end.echo->defers_answers = false;
+      end.echo->serve(*end.active, end.echo->deferred.front());
+      barrier(transport);
     }
-    meet(transport);
+    barrier(transport);
   });
 }
 
@@ -243,51 +246,51 @@ TEST(NativeActive, CallsToAndFromARankThatHasStoppedFail) {
     auto end = std::make_unique<End>(transport);
     Bytes buffer(4);
     if (transport.rank() == 2) {
-      end->echo->hold = true;
-      meet(transport);
-      EXPECT_TRUE(soon_true([&] { return end->echo->calls == 2; }));
-      CallRecorder late;
+      end->echo->defers_answers = true;
+      barrier(transport);
+      EXPECT_TRUE(wait_until([&] { return end->echo->calls == 2; }));
+      CallRecorder after_stop;
       end->active->stop();
-      end->active->call(call_to(0, late, {}, buffer));
-      EXPECT_NE(late.wait(*end->active).find("has been freed"), std::string::npos);
+      end->active->call(make_call(0, after_stop, {}, buffer));
+      EXPECT_NE(after_stop.wait(*end->active).find("has been freed"), std::string::npos);
       // An answer after stop() is not sent, and its memory is released.
-      end->echo->serve(*end->active, end->echo->held.front());
+      end->echo->serve(*end->active, end->echo->deferred.front());
       EXPECT_EQ(end->echo->unsent, 0);
-      meet(transport);
+      barrier(transport);
     } else {
-      meet(transport);
+      barrier(transport);
       CallRecorder recorder;
       const auto begin = Clock::now();
-      end->active->call(call_to(2, recorder, {}, buffer));
+      end->active->call(make_call(2, recorder, {}, buffer));
       EXPECT_EQ(recorder.wait(*end->active),
                 std::to_string(EOWNERDEAD) + " rank 2 has ended or left; nothing of it can be reached any more");
       EXPECT_LT(Clock::now() - begin, seconds(8));
       CallRecorder again;
-      end->active->call(call_to(2, again, {}, buffer));
+      end->active->call(make_call(2, again, {}, buffer));
       EXPECT_NE(again.wait(*end->active).find("rank 2 has ended or left"), std::string::npos);
-      meet(transport);
-      EXPECT_TRUE(soon_true([&] { return end->echo->gone() == std::set<int>{2}; }));
+      barrier(transport);
+      EXPECT_TRUE(wait_until([&] { return end->echo->ended_workers() == std::set<int>{2}; }));
       EXPECT_NO_THROW(end->losses->check());  // an orderly stop is not a loss
       CallRecorder other;
-      end->active->call(call_to(1 - transport.rank(), other, {}, buffer));
+      end->active->call(make_call(1 - transport.rank(), other, {}, buffer));
       EXPECT_EQ(other.wait(*end->active), "");
     }
-    meet(transport);
+    barrier(transport);
   });
 }
 
-TEST(NativeActive, CallsToARankThatStoppedBeforeFail) {
+TEST(NativeActive, CallsToARankThatStoppedEarlierFail) {
   thread::run_team(2, [](Transport& transport) {
     End end(transport);
     if (transport.rank() == 1) end.active->stop();
-    meet(transport);
+    barrier(transport);
     if (transport.rank() == 0) {
       CallRecorder recorder;
       Bytes buffer(4);
-      end.active->call(call_to(1, recorder, {}, buffer));
+      end.active->call(make_call(1, recorder, {}, buffer));
       EXPECT_NE(recorder.wait(*end.active).find("rank 1 has ended or left"), std::string::npos);
     }
-    meet(transport);
+    barrier(transport);
   });
 }
 
@@ -296,9 +299,9 @@ TEST(NativeActive, ALossIsReportedToAllRanks) {
   constexpr int kRanks = 70;
   thread::run_team(kRanks, [](Transport& transport) {
     End end(transport);
-    meet(transport);
+    barrier(transport);
     end.losses->check_waiting();  // as in a wait for all ranks, which starts to monitor them
-    meet(transport);
+    barrier(transport);
     if (transport.rank() == 3) dynamic_cast<PeerEvents&>(*end.active).on_loss(41, 2);
     const auto is_reported = [&] {
       try {
@@ -309,18 +312,18 @@ TEST(NativeActive, ALossIsReportedToAllRanks) {
       }
       return false;
     };
-    EXPECT_TRUE(transport.rank() == 41 || soon_true(is_reported)) << transport.rank();
-    meet(transport);
+    EXPECT_TRUE(transport.rank() == 41 || wait_until(is_reported)) << transport.rank();
+    barrier(transport);
   });
 }
 
 TEST(NativeActive, EndpointsAreExchangedBetweenNodes) {
   thread::run_team(5, [](Transport& team) {
     wrapped::SeveralNodes transport(team, 2);
-    Endpoints own = own_host();
-    own.name = "host" + std::to_string(team.rank());
-    for (int i = 0; i < 100; ++i) own.addresses.push_back("tcp:10.0.0.1:" + std::to_string(1000 + i));
-    const auto all = exchange_endpoints(transport, own, "");
+    Endpoints endpoints = own_host();
+    endpoints.name = "host" + std::to_string(team.rank());
+    for (int i = 0; i < 100; ++i) endpoints.addresses.push_back("tcp:10.0.0.1:" + std::to_string(1000 + i));
+    const auto all = exchange_endpoints(transport, endpoints, /*error=*/"");
     ASSERT_EQ(all.size(), 5U);
     for (std::size_t rank = 0; rank < 5; ++rank) {
       EXPECT_EQ(all[rank].name, "host" + std::to_string(rank));

@@ -18,6 +18,7 @@ namespace {
 
 constexpr ssize_t kHeadBytes = sizeof(FrameHead);
 
+/// Counts the ends of connections.
 class Events : public PeerEvents {
  public:
   bool on_introduced(const std::shared_ptr<Callee>&, int) override { return true; }
@@ -38,12 +39,12 @@ class NativeCaller : public ::testing::Test {
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
     base::Descriptor peer_socket(ends[1]);
     caller.on_connected(base::Descriptor(ends[0]), true, Watch(set.number(), 1), 7);
-    const auto head = next(peer_socket);
+    const auto head = receive_head(peer_socket);
     EXPECT_TRUE(head && head->kind == static_cast<std::uint32_t>(ActiveFrame::kIntroduction) && head->tag == 7);
     return peer_socket;
   }
   /// Returns the head of the next frame if one has arrived; drops its prefix.
-  static std::optional<FrameHead> next(const base::Descriptor& peer_socket) {
+  static std::optional<FrameHead> receive_head(const base::Descriptor& peer_socket) {
     FrameHead head;
     if (::recv(peer_socket.number(), &head, sizeof head, MSG_DONTWAIT) != kHeadBytes) return std::nullopt;
     std::array<char, sizeof(WireCall)> prefix{};
@@ -57,7 +58,8 @@ class NativeCaller : public ::testing::Test {
     EXPECT_EQ(::send(peer_socket.number(), &head, sizeof head, 0), kHeadBytes);
     caller.on_event(EPOLLIN, true);
   }
-  bool call() {
+  /// Makes a call and counts how it ends. Returns the result of Caller::make_call().
+  bool make_call() {
     Call request;
     request.done = [this](const CallFailure* failure) { failure == nullptr ? ++answered : ++failed; };
     return caller.call(std::move(request));
@@ -72,13 +74,13 @@ class NativeCaller : public ::testing::Test {
 
 /// The other end would close the connection if a call arrived before it has accepted the introduction.
 TEST_F(NativeCaller, CallsAreSentAfterTheWelcome) {
-  EXPECT_TRUE(call());
+  EXPECT_TRUE(make_call());
   const auto peer_socket = connect();
-  EXPECT_FALSE(call());
-  EXPECT_FALSE(next(peer_socket));
+  EXPECT_FALSE(make_call());
+  EXPECT_FALSE(receive_head(peer_socket));
   send_frame(peer_socket, ActiveFrame::kWelcome);
   for (int i = 0; i < 2; ++i) {
-    const auto sent = next(peer_socket);
+    const auto sent = receive_head(peer_socket);
     ASSERT_TRUE(sent);
     EXPECT_EQ(sent->kind, static_cast<std::uint32_t>(ActiveFrame::kCall));
     send_frame(peer_socket, ActiveFrame::kAnswer, sent->tag);
@@ -88,7 +90,7 @@ TEST_F(NativeCaller, CallsAreSentAfterTheWelcome) {
 
 /// A busy server may drop a slow connection even after it has authenticated itself.
 TEST_F(NativeCaller, AConnectionThatIsDroppedBeforeTheWelcomeIsRetried) {
-  EXPECT_TRUE(call());
+  EXPECT_TRUE(make_call());
   for (int tries = 1; tries <= 2; ++tries) {
     connect().close();
     caller.on_event(EPOLLIN, true);
@@ -99,7 +101,7 @@ TEST_F(NativeCaller, AConnectionThatIsDroppedBeforeTheWelcomeIsRetried) {
   }
   auto peer_socket = connect();
   send_frame(peer_socket, ActiveFrame::kWelcome);
-  const auto sent = next(peer_socket);
+  const auto sent = receive_head(peer_socket);
   ASSERT_TRUE(sent);
   send_frame(peer_socket, ActiveFrame::kAnswer, sent->tag);
   EXPECT_EQ(answered, 1);
@@ -111,7 +113,7 @@ TEST_F(NativeCaller, AConnectionThatIsDroppedBeforeTheWelcomeIsRetried) {
 }
 
 TEST_F(NativeCaller, ARankThatLeavesBeforeTheWelcomeHasLeft) {
-  EXPECT_TRUE(call());
+  EXPECT_TRUE(make_call());
   auto peer_socket = connect();
   send_frame(peer_socket, ActiveFrame::kLeaving);
   peer_socket.close();

@@ -1,4 +1,4 @@
-// Connection attempts that do not block, at times that the test sets.
+// Connection attempts of an event loop, which do not block. The tests set the time.
 #include "transport/native/active/connection_attempt.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using State = ConnectionAttempt::State;
 
-/// An event loop that handles one event in each call of turn().
+/// An event loop that handles one event in each call of handle_event().
 class ManualLoop : public EventLoop {
  public:
   Watch register_handler(std::shared_ptr<EventHandler> handler) override {
@@ -31,10 +31,10 @@ class ManualLoop : public EventLoop {
     return {set_.number(), last_};
   }
   void unregister(const Watch& watch) override { handlers_.erase(watch.id()); }
-  void set_timer(Clock::time_point time) override { next = time; }
+  void set_timer(Clock::time_point time) override { timer = time; }
   bool post(std::function<void()>) override { return false; }
 
-  void turn() {
+  void handle_event() {
     epoll_event event{};
     if (::epoll_wait(set_.number(), &event, 1, 10) != 1) return;
     const std::uint64_t id = event.data.u64;  // a copy: epoll_event is packed, and its field is not aligned
@@ -42,7 +42,7 @@ class ManualLoop : public EventLoop {
     ASSERT_NE(entry, handlers_.end()) << "an event for a socket without a handler";
     std::shared_ptr(entry->second)->on_event(event.events);
   }
-  Clock::time_point next{};
+  Clock::time_point timer{};
 
  private:
   base::Descriptor set_{::epoll_create1(EPOLL_CLOEXEC)};
@@ -88,9 +88,10 @@ class NativeConnectionAttempt : public ::testing::Test {
     attempt->go_on(now);
     return attempt;
   }
-  State outcome(ConnectionAttempt& attempt) {
+  /// Handles events until the attempt ends, and returns its state.
+  State finish(ConnectionAttempt& attempt) {
     const auto limit = test_deadline();
-    while (attempt.state() == State::kTrying && Clock::now() < limit) loop.turn();
+    while (attempt.state() == State::kTrying && Clock::now() < limit) loop.handle_event();
     return attempt.state();
   }
   /// Advances the time in increments of 250 ms, until the attempt ends or `time` has passed.
@@ -112,7 +113,7 @@ TEST_F(NativeConnectionAttempt, ConnectsToAServerWithTheSameKey) {
     const auto addresses = served.endpoints_by(carrier).addresses;
     ASSERT_FALSE(addresses.empty());
     const auto attempt = begin(addresses, served.key);
-    ASSERT_EQ(outcome(*attempt), State::kConnected) << attempt->describe_results();
+    ASSERT_EQ(finish(*attempt), State::kConnected) << attempt->describe_results();
     EXPECT_EQ(attempt->is_local(), carrier == "local:");
     EXPECT_GE(attempt->take_socket().number(), 0);
     EXPECT_TRUE(served.peer());
@@ -122,37 +123,37 @@ TEST_F(NativeConnectionAttempt, ConnectsToAServerWithTheSameKey) {
 
 TEST_F(NativeConnectionAttempt, ARefusedConnectionFailsAtOnce) {
   for (const bool tcp : {false, true}) {
-    SilentListener gone(tcp);
-    gone.close();
-    const auto attempt = begin({gone.text}, key);
-    EXPECT_EQ(outcome(*attempt), State::kRefused);
-    EXPECT_NE(attempt->describe_results().find(gone.text), std::string::npos);
+    SilentListener closed_listener(tcp);
+    closed_listener.close();
+    const auto attempt = begin({closed_listener.text}, key);
+    EXPECT_EQ(finish(*attempt), State::kRefused);
+    EXPECT_NE(attempt->describe_results().find(closed_listener.text), std::string::npos);
   }
 }
 
 TEST_F(NativeConnectionAttempt, FailsAtAServerWithAnotherKey) {
   TestServer served;
   const auto attempt = begin(served.endpoints_by("local:").addresses, key);
-  EXPECT_EQ(outcome(*attempt), State::kRefused);
+  EXPECT_EQ(finish(*attempt), State::kRefused);
   EXPECT_NE(attempt->describe_results().find("another key"), std::string::npos) << attempt->describe_results();
 }
 
 TEST_F(NativeConnectionAttempt, SkipsAddressesOfOtherServers) {
-  SilentListener gone(true);
-  gone.close();
+  SilentListener closed_listener(/*tcp=*/true);
+  closed_listener.close();
   TestServer other;
   TestServer served;
-  const auto attempt = begin(
-      {gone.text, other.endpoints_by("tcp:127.").addresses.front(), served.endpoints_by("tcp:127.").addresses.front()},
-      served.key);
-  EXPECT_EQ(outcome(*attempt), State::kConnected) << attempt->describe_results();
+  const auto attempt = begin({closed_listener.text, other.endpoints_by("tcp:127.").addresses.front(),
+                              served.endpoints_by("tcp:127.").addresses.front()},
+                             served.key);
+  EXPECT_EQ(finish(*attempt), State::kConnected) << attempt->describe_results();
 }
 
 /// The full backlog of the listener stands for a host that does not answer: the kernel drops connection requests.
 TEST_F(NativeConnectionAttempt, GivesUpAHostThatDoesNotAnswerAfterNineSeconds) {
-  const SilentListener full(true, 0);
-  const auto first = begin({full.text}, key);
-  while (first->state() == State::kTrying && loop.next < Clock::time_point::max()) loop.turn();
+  const SilentListener full(/*tcp=*/true, /*backlog=*/0);
+  const auto first = begin({full.text}, key);  // fills the backlog
+  while (first->state() == State::kTrying && loop.timer < Clock::time_point::max()) loop.handle_event();
   const auto attempt = begin({full.text}, key);
   EXPECT_EQ(pass(*attempt, milliseconds(8900)), State::kTrying);
   EXPECT_EQ(pass(*attempt, milliseconds(500)), State::kUnanswered) << attempt->describe_results();
@@ -169,18 +170,18 @@ TEST_F(NativeConnectionAttempt, WaitsForAStoppedProcess) {
   }
 }
 
-/// The same if another address of the process does not answer.
+/// It also waits if another address of the process does not answer.
 TEST_F(NativeConnectionAttempt, WaitsForAStoppedProcessWithSeveralAddresses) {
-  const SilentListener silent(true);
-  const SilentListener full(true, 0);
-  const auto first = begin({full.text}, key);
-  while (first->state() == State::kTrying && loop.next < Clock::time_point::max()) loop.turn();
+  const SilentListener silent(/*tcp=*/true);
+  const SilentListener full(/*tcp=*/true, /*backlog=*/0);
+  const auto first = begin({full.text}, key);  // fills the backlog
+  while (first->state() == State::kTrying && loop.timer < Clock::time_point::max()) loop.handle_event();
   const auto attempt = begin({silent.text, full.text}, key);
   EXPECT_EQ(pass(*attempt, seconds(60)), State::kTrying) << attempt->describe_results();
 }
 
 TEST_F(NativeConnectionAttempt, AnEndedAttemptMakesNoCallback) {
-  const SilentListener silent(false);
+  const SilentListener silent(/*tcp=*/false);
   const auto attempt = begin({silent.text}, key);
   attempt->end();
   attempt->go_on(now + seconds(100));

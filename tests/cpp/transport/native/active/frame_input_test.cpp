@@ -18,7 +18,7 @@ namespace {
 
 /// Receives frames with prefixes of up to 16 bytes. Frames of kind 1 have a destination at once, those of kind 2 only
 /// after resume(); kinds 7, 8 and 9 are invalid.
-class Bodies : public FrameTaker {
+class BodyRecorder : public FrameTaker {
  public:
   std::optional<std::size_t> prefix_bytes(const FrameHead& head) override {
     if (head.kind == 9) return std::nullopt;
@@ -39,7 +39,8 @@ class Bodies : public FrameTaker {
   std::vector<std::uint64_t> order;
 };
 
-Bytes framed(std::uint32_t kind, std::uint64_t tag, const Bytes& body) {
+/// Returns a frame: its head, then its body.
+Bytes make_frame(std::uint32_t kind, std::uint64_t tag, const Bytes& body) {
   const FrameHead head{kind, 0, tag, body.size()};
   Bytes all(sizeof head);
   std::memcpy(all.data(), &head, sizeof head);
@@ -64,14 +65,14 @@ TEST(NativeFrameInput, FramesAreReassembledFromPiecesOfAnySize) {
   const std::vector<std::size_t> sizes{0, 1, 16, 17, 40, 2048, 5000, 70'000, 3};
   Bytes all;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const Bytes frame = framed(1, i, make_bytes(sizes[i], static_cast<unsigned>(i)));
+    const Bytes frame = make_frame(1, i, make_bytes(sizes[i], static_cast<unsigned>(i)));
     all.insert(all.end(), frame.begin(), frame.end());
   }
   for (const std::size_t max_bytes : {1U, 7U, 24U, 100U, 4096U, 1'000'000U}) {
     FrameInput input;
-    Bodies receiver;
-    std::span<const std::byte> rest(all);
-    while (!rest.empty()) ASSERT_EQ(feed(input, receiver, rest, max_bytes), FrameInput::Outcome::kMore);
+    BodyRecorder receiver;
+    std::span<const std::byte> unread(all);
+    while (!unread.empty()) ASSERT_EQ(feed(input, receiver, unread, max_bytes), FrameInput::Outcome::kMore);
     ASSERT_EQ(receiver.order.size(), sizes.size()) << max_bytes;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       EXPECT_EQ(receiver.order[i], i);
@@ -83,29 +84,29 @@ TEST(NativeFrameInput, FramesAreReassembledFromPiecesOfAnySize) {
 TEST(NativeFrameInput, ABodyWaitsForItsDestination) {
   for (const std::size_t bytes : {std::size_t{20}, std::size_t{3000}, std::size_t{9000}}) {
     const Bytes body = make_bytes(bytes);
-    Bytes all = framed(2, 1, body);
-    const Bytes next = framed(1, 2, make_bytes(5));
+    Bytes all = make_frame(2, 1, body);
+    const Bytes next = make_frame(1, 2, make_bytes(5));
     all.insert(all.end(), next.begin(), next.end());
     FrameInput input;
-    Bodies receiver;
-    std::span<const std::byte> rest(all);
-    ASSERT_EQ(feed(input, receiver, rest, 4096), FrameInput::Outcome::kStalled);
+    BodyRecorder receiver;
+    std::span<const std::byte> unread(all);
+    ASSERT_EQ(feed(input, receiver, unread, 4096), FrameInput::Outcome::kStalled);
     EXPECT_TRUE(receiver.order.empty());
     Bytes buffer(bytes - 16);
     ASSERT_EQ(input.resume(buffer, receiver), FrameInput::Outcome::kMore);
-    while (!rest.empty()) ASSERT_EQ(feed(input, receiver, rest, 4096), FrameInput::Outcome::kMore);
+    while (!unread.empty()) ASSERT_EQ(feed(input, receiver, unread, 4096), FrameInput::Outcome::kMore);
     EXPECT_EQ(buffer, Bytes(body.begin() + 16, body.end()));
     EXPECT_EQ(receiver.order, (std::vector<std::uint64_t>{1, 2}));
   }
 }
 
-TEST(NativeFrameInput, InvalidFramesEndTheInput) {
+TEST(NativeFrameInput, InvalidFramesAreErrors) {
   for (const std::uint32_t kind : {9U, 8U, 7U}) {
-    const Bytes all = framed(kind, 1, make_bytes(40));
+    const Bytes all = make_frame(kind, 1, make_bytes(40));
     FrameInput input;
-    Bodies receiver;
-    std::span<const std::byte> rest(all);
-    EXPECT_EQ(feed(input, receiver, rest, 4096), FrameInput::Outcome::kWrong) << kind;
+    BodyRecorder receiver;
+    std::span<const std::byte> unread(all);
+    EXPECT_EQ(feed(input, receiver, unread, 4096), FrameInput::Outcome::kWrong) << kind;
     EXPECT_TRUE(receiver.order.empty());
   }
 }

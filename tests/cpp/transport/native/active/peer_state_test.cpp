@@ -1,4 +1,5 @@
-// Checks the transition for each state and event of a peer, under all facts, at times that the tests set.
+// The state machine of a rank's connection to another rank (the peer): the transition for each state and event, under
+// all facts, at times that the tests set.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,29 +18,31 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Texts of transitions: the new state (U untried, C connecting, A waiting for another attempt, T connected, G gone),
-/// the action (kActs, in the order of PeerAction), and `!` if the loss of the rank is reported to all. `C>` means
-/// connecting by a new attempt.
-constexpr std::string_view kLetters = "UCATG";
-constexpr std::array<std::string_view, 7> kActs{"", ">", "~", "+", "x", "s", "."};
+/// the action (`>` connect, `~` wait, `+` use the connection, `x` fail the calls, `s` serve calls, `.` end all
+/// connections; in the order of PeerAction), and `!` if the loss of the rank is reported to all. Example: `C>` is the
+/// transition to connecting by a new attempt.
+constexpr std::string_view kStateLetters = "UCATG";
+constexpr std::array<std::string_view, 7> kActionSymbols{"", ">", "~", "+", "x", "s", "."};
 
 const Clock::time_point kNow{std::chrono::seconds(1000)};
 
 std::string to_text(const PeerTransition& transition) {
-  std::string text(1, kLetters[static_cast<std::size_t>(transition.after.state)]);
-  text += kActs[static_cast<std::size_t>(transition.act)];
+  std::string text(1, kStateLetters[static_cast<std::size_t>(transition.after.state)]);
+  text += kActionSymbols[static_cast<std::size_t>(transition.act)];
   return text + (transition.reports_loss ? "!" : "");
 }
 
-PeerRecord state(int which) {
+PeerRecord make_peer(PeerState state) {
   PeerRecord peer;
-  peer.state = static_cast<PeerState>(which);
+  peer.state = state;
   peer.retry_at = kNow;
   return peer;
 }
 
-std::string where(int before, PeerEvent event) {
+/// Returns the label of a failed check.
+std::string label(int before, PeerEvent event) {
   std::string text = "state ";
-  text += kLetters[static_cast<std::size_t>(before)];
+  text += kStateLetters[static_cast<std::size_t>(before)];
   text += ", event ";
   text += std::to_string(static_cast<int>(event));
   return text;
@@ -55,12 +58,12 @@ struct Row {
   std::array<std::string_view, kPeerStates> after;  // by the state before
 };
 
-bool holds(const Row& row, const PeerFacts& facts, bool doubted) {
-  const auto fits = [](std::string_view condition, bool fact) {
+bool matches(const Row& row, const PeerFacts& facts, bool doubted) {
+  const auto agrees = [](std::string_view condition, bool fact) {
     return condition == "*" || (condition == "y") == fact;
   };
-  return fits(row.has_reached_other_host, facts.has_reached_other_host) &&
-         fits(row.has_own_connection, facts.has_own_connection) && fits(row.is_doubted, doubted);
+  return agrees(row.has_reached_other_host, facts.has_reached_other_host) &&
+         agrees(row.has_own_connection, facts.has_own_connection) && agrees(row.is_doubted, doubted);
 }
 
 // clang-format off
@@ -88,13 +91,14 @@ const std::vector<Row> kTable{
 };
 // clang-format on
 
+/// Returns the only row of the table that matches an event under the facts.
 const Row& find_row(PeerEvent event, const PeerFacts& facts, bool doubted) {
-  static const Row none{};
+  static const Row no_row{};
   std::vector<const Row*> rows;
   for (const Row& row : kTable)
-    if (row.event == event && holds(row, facts, doubted)) rows.push_back(&row);
+    if (row.event == event && matches(row, facts, doubted)) rows.push_back(&row);
   EXPECT_EQ(rows.size(), 1U) << "event " << static_cast<int>(event);
-  return rows.empty() ? none : *rows.front();
+  return rows.empty() ? no_row : *rows.front();
 }
 
 /// Calls `check` with each state, event and combination of facts, doubted or not, lost or not.
@@ -104,7 +108,7 @@ void for_all(Check&& check) {
     for (unsigned bits = 0; bits < 16; ++bits) {
       const PeerFacts facts{kNow, (bits & 1U) != 0, (bits & 2U) != 0};
       for (int before = 0; before < kPeerStates; ++before) {
-        PeerRecord peer = state(before);
+        PeerRecord peer = make_peer(static_cast<PeerState>(before));
         peer.is_doubted = (bits & 4U) != 0;
         peer.is_lost = (bits & 8U) != 0;
         check(peer, static_cast<PeerEvent>(event), facts);
@@ -121,7 +125,7 @@ TEST(PeerRecord, TransitionsMatchTheTable) {
     if (peer.is_lost && expected.ends_with('!')) expected.pop_back();
     const PeerTransition transition = next_state(peer, event, facts);
     EXPECT_EQ(to_text(transition), expected)
-        << where(static_cast<int>(before), event) << ", away " << facts.has_reached_other_host << ", calls "
+        << label(static_cast<int>(before), event) << ", away " << facts.has_reached_other_host << ", calls "
         << facts.has_own_connection << ", doubted " << peer.is_doubted;
   });
 }
@@ -140,12 +144,12 @@ TEST(PeerRecord, GoneAndLostAreFinal) {
   });
 }
 
-/// Calls are queued while their rank is being connected: every event either continues the attempt or fails them.
+/// Calls are queued while their rank is being connected. Every event either continues the attempt or fails the calls.
 TEST(PeerRecord, NoCallWaitsForever) {
   for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
     const PeerTransition transition = next_state(peer, event, facts);
     const PeerState after = transition.after.state;
-    const std::string what = where(static_cast<int>(peer.state), event);
+    const std::string what = label(static_cast<int>(peer.state), event);
     const bool begins = after == PeerState::kConnecting && peer.state != PeerState::kConnecting;
     EXPECT_TRUE(!begins || transition.act == PeerAction::kConnect) << what;
     const bool stays = after == peer.state && transition.act != PeerAction::kConnect;
@@ -161,7 +165,7 @@ TEST(PeerRecord, NoCallWaitsForever) {
 
 TEST(PeerRecord, ARankThatCallsButDoesNotAnswerIsTriedOnceMore) {
   const PeerFacts facts{kNow, true, true};
-  const PeerTransition first = next_state(state(1), PeerEvent::kUnanswered, facts);
+  const PeerTransition first = next_state(make_peer(PeerState::kConnecting), PeerEvent::kUnanswered, facts);
   EXPECT_EQ(to_text(first), "C>");
   EXPECT_TRUE(first.after.is_doubted);
   // Its connection to this rank still exists: the rank is alive, but this rank cannot connect to it.
@@ -182,12 +186,12 @@ TEST(PeerRecord, OnlyTheEndOfAnAttemptClearsADoubt) {
     const bool is_cleared = ended && transition.act == PeerAction::kFail;
     const bool is_set = event == PeerEvent::kUnanswered && transition.act == PeerAction::kConnect;
     EXPECT_EQ(transition.after.is_doubted, (peer.is_doubted && !is_cleared) || is_set)
-        << where(static_cast<int>(peer.state), event);
+        << label(static_cast<int>(peer.state), event);
   });
 }
 
 TEST(PeerRecord, AConnectionIsRetriedTenTimesWithGrowingDelays) {
-  PeerRecord peer = state(3);
+  PeerRecord peer = make_peer(PeerState::kConnected);
   Clock::time_point now = kNow;
   for (int tries = 1; tries <= kMaxTries; ++tries) {
     const PeerTransition transition = next_state(peer, PeerEvent::kDropped, {now});
@@ -212,19 +216,19 @@ TEST(PeerRecord, AConnectionIsRetriedTenTimesWithGrowingDelays) {
 }
 
 TEST(PeerRecord, ARankMayLeaveWhileARetryIsPending) {
-  const PeerTransition waits = next_state(state(3), PeerEvent::kDropped, {kNow});
+  const PeerTransition waits = next_state(make_peer(PeerState::kConnected), PeerEvent::kDropped, {kNow});
   const PeerTransition gone = next_state(waits.after, PeerEvent::kLeft, {kNow});
   EXPECT_EQ(to_text(gone), "G.");
   EXPECT_EQ(next_state(gone.after, PeerEvent::kTime, {waits.after.retry_at}), (PeerTransition{gone.after}));
 }
 
 TEST(PeerRecord, ALossReportedByAnotherRankDoesNotEndConnections) {
-  const PeerTransition reported = next_state(state(3), PeerEvent::kReportedLost, {kNow});
+  const PeerTransition reported = next_state(make_peer(PeerState::kConnected), PeerEvent::kReportedLost, {kNow});
   EXPECT_EQ(to_text(reported), "T!");
   EXPECT_EQ(to_text(next_state(reported.after, PeerEvent::kReportedLost, {kNow})), "T");
   EXPECT_EQ(to_text(next_state(reported.after, PeerEvent::kBroken, {kNow})), "G.");  // the loss is reported already
   // Another rank may report a rank that has left as lost; a broken connection after leaving changes nothing.
-  const PeerTransition left = next_state(state(3), PeerEvent::kLeft, {kNow});
+  const PeerTransition left = next_state(make_peer(PeerState::kConnected), PeerEvent::kLeft, {kNow});
   EXPECT_EQ(to_text(next_state(left.after, PeerEvent::kReportedLost, {kNow})), "G!");
   EXPECT_EQ(to_text(next_state(left.after, PeerEvent::kBroken, {kNow})), "G");
 }

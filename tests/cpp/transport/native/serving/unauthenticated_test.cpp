@@ -1,4 +1,4 @@
-// Clients and servers that do not know the key.
+// Clients that do not know the key of a server, and servers that do not know the key of a client.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -58,13 +58,15 @@ std::string receive_until_closed(const base::Descriptor& socket) {
 
 class NativeUnauthenticated : public ::testing::Test {
  protected:
-  explicit NativeUnauthenticated(milliseconds hello = milliseconds(300)) : served(options(hello)) {}
-  static Server::Options options(milliseconds hello) {
+  explicit NativeUnauthenticated(milliseconds handshake_timeout = milliseconds(300))
+      : served(make_options(handshake_timeout)) {}
+  static Server::Options make_options(milliseconds handshake_timeout) {
     Server::Options result;
     result.network = "lo";
-    result.handshake_timeout = hello;
+    result.handshake_timeout = handshake_timeout;
     return result;
   }
+  /// Waits until the server has rejected `count` clients. Returns false if it has not, or has rejected more.
   bool wait_for_rejected(std::int64_t count) {
     const auto limit = test_deadline();
     while (served.server->rejected() < count && Clock::now() < limit) std::this_thread::sleep_for(milliseconds(1));
@@ -75,7 +77,7 @@ class NativeUnauthenticated : public ::testing::Test {
     send(link, {1, 0, 0, 0}, make_bytes(1000));
     EXPECT_EQ(receive_body(link, link.receive(test_deadline())), make_bytes(1000));
   }
-  void echo() {
+  void answer_by_echo() {
     served.service->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
   }
 
@@ -150,7 +152,7 @@ TEST_F(NativeUnauthenticated, ProofsOfTheServerAreNotAccepted) {
   EXPECT_TRUE(served.service->peers.empty());
 }
 
-TEST_F(NativeUnauthenticated, AHandshakeByHandIsAccepted) {
+TEST_F(NativeUnauthenticated, AHandshakeWithTheKeyIsAccepted) {
   const base::Descriptor socket = connect_raw(served.server->endpoints().addresses.front());
   const Hello client_hello = make_hello();
   ASSERT_EQ(send_all(socket.number(), as_raw_bytes(client_hello), test_deadline()), 0);
@@ -173,11 +175,12 @@ TEST_F(NativeUnauthenticated, AHandshakeByHandIsAccepted) {
 
 TEST_F(NativeUnauthenticated, ClientsOfOtherVersionsGetTheServersHello) {
   std::int64_t count = 0;
-  for (int which = 0; which < 3; ++which) {
+  for (int changed_field = 0; changed_field < 3; ++changed_field) {
     Hello other = make_hello();
-    if (which == 0) other.version[0] = 9;
-    if (which == 1) std::reverse(reinterpret_cast<char*>(&other.order), reinterpret_cast<char*>(&other.order) + 4);
-    if (which == 2) other.frame_head_bytes = 32;
+    if (changed_field == 0) other.version[0] = 9;
+    if (changed_field == 1)
+      std::reverse(reinterpret_cast<char*>(&other.order), reinterpret_cast<char*>(&other.order) + 4);
+    if (changed_field == 2) other.frame_head_bytes = 32;
     const base::Descriptor socket = connect_raw(served.server->endpoints().addresses.front());
     ASSERT_EQ(send_all(socket.number(), as_raw_bytes(other), test_deadline()), 0);
     const std::string answer = receive_until_closed(socket);
@@ -191,7 +194,7 @@ TEST_F(NativeUnauthenticated, ClientsOfOtherVersionsGetTheServersHello) {
   }
 }
 
-/// Accepts one connection and sends `answer_text` to it.
+/// A server that is not Plait: it accepts one connection and sends `answer_text` to it.
 class FalseServer {
  public:
   explicit FalseServer(std::string answer_text) {
@@ -222,6 +225,7 @@ class FalseServer {
   std::thread thread_;
 };
 
+/// Returns the error of connecting to a server that sends `answer_text`.
 std::string error_from(std::string answer_text) {
   const FalseServer server(std::move(answer_text));
   return catch_error([&] { Link::connect(server.endpoints, Key::random(), in(milliseconds(400))); });
@@ -229,7 +233,7 @@ std::string error_from(std::string answer_text) {
 
 std::string to_text(const Hello& hello) { return {reinterpret_cast<const char*>(&hello), sizeof hello}; }
 
-TEST(NativeFalseServers, AreErrorsOfTheClient) {
+TEST(NativeFalseServers, FailTheClient) {
   const std::string web = error_from("HTTP/1.1 400 Bad Request\r\n\r\n");
   EXPECT_TRUE(web.starts_with(std::to_string(EACCES))) << web;
   EXPECT_NE(web.find("something else than Plait"), std::string::npos) << web;
@@ -253,8 +257,8 @@ TEST(NativeFalseServers, AreErrorsOfTheClient) {
   EXPECT_NE(silent.find("did not answer as Plait does"), std::string::npos) << silent;
 }
 
-TEST_F(NativeUnauthenticated, ManyAtOnceDoNotDisturbAuthenticatedClients) {
-  echo();
+TEST_F(NativeUnauthenticated, ManyClientsDoNotDisturbAuthenticatedOnes) {
+  answer_by_echo();
   const auto link = served.connect("tcp:127.");
   std::vector<base::Descriptor> connections;
   const std::string address = served.endpoints_by("tcp:127.").addresses.front();
