@@ -15,13 +15,13 @@ class IntervalReader : public Reader {
 
   std::size_t read(std::span<Event> output) override {
     std::size_t selected = 0;
-    while (selected == 0 && !past_) {
+    while (selected == 0 && !is_past_end_) {
       const std::size_t count = reader_->read(output);
       if (count == 0) break;
       for (std::size_t i = 0; i < count; ++i) {
-        const bool past = output[i].start >= end_ && end_ != INT64_MAX;
-        past_ = past_ || past;
-        if (output[i].start >= begin_ && !past) output[selected++] = output[i];
+        const bool is_past = output[i].start >= end_ && end_ != INT64_MAX;
+        is_past_end_ = is_past_end_ || is_past;
+        if (output[i].start >= begin_ && !is_past) output[selected++] = output[i];
       }
     }
     return selected;
@@ -35,7 +35,7 @@ class IntervalReader : public Reader {
   std::unique_ptr<Reader> reader_;
   std::int64_t begin_;
   std::int64_t end_;
-  bool past_ = false;
+  bool is_past_end_ = false;
 };
 
 }  // namespace

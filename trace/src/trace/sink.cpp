@@ -75,7 +75,8 @@ class TextSink : public Sink {
 }  // namespace
 
 std::unique_ptr<Sink> open_sink(const std::string& path) {
-  if (path == "/dev/stdout") {  // written directly: the end of a pipe, or a file that other processes write to as well
+  // The standard output is a pipe, or a file that other processes write to as well, so no new file replaces it.
+  if (path == "/dev/stdout") {
     const int number = ::dup(STDOUT_FILENO);
     if (number < 0) throw base::system_error("write the trace to the standard output", errno);
     return std::make_unique<StreamSink>(path, base::Descriptor(number));
@@ -86,6 +87,6 @@ std::unique_ptr<Sink> open_sink(const std::string& path) {
   return std::make_unique<FileSink>(path);
 }
 
-std::unique_ptr<Sink> sink_to(std::string& text) { return std::make_unique<TextSink>(text); }
+std::unique_ptr<Sink> make_text_sink(std::string& text) { return std::make_unique<TextSink>(text); }
 
 }  // namespace plait::trace

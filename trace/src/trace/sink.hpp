@@ -30,6 +30,7 @@ class Sink {
 
  protected:
   virtual void write(std::string_view text) = 0;
+  /// Makes what was written visible.
   virtual void commit() = 0;
 
  private:
@@ -49,10 +50,10 @@ class Sink {
   std::int64_t sent_ = 0;
 };
 
-/// Opens a file, which becomes visible under its name when finished; or a pipe or device such as /dev/stdout, written
-/// directly.
+/// Opens a file, which has a temporary name until finish(), or a pipe or device such as /dev/stdout, to which the sink
+/// writes directly.
 std::unique_ptr<Sink> open_sink(const std::string& path);
-/// Writes into a text of the caller.
-std::unique_ptr<Sink> sink_to(std::string& text);
+/// Returns a sink that appends to a text of the caller.
+std::unique_ptr<Sink> make_text_sink(std::string& text);
 
 }  // namespace plait::trace

@@ -28,8 +28,8 @@ class FileBytes : public Bytes {
     struct stat status;
     if (::fstat(file_.number(), &status) != 0) throw base::system_error("look at the trace " + shown_, errno);
     if (S_ISDIR(status.st_mode)) base::throw_system_error(EISDIR, "cannot read the trace ", shown_, ": it is a folder");
-    regular_ = S_ISREG(status.st_mode);
-    if (regular_) size_ = status.st_size;
+    is_regular_ = S_ISREG(status.st_mode);
+    if (is_regular_) size_ = status.st_size;
   }
 
   std::size_t read(char* output, std::size_t bytes) override {
@@ -42,7 +42,7 @@ class FileBytes : public Bytes {
   }
 
   std::int64_t size() const override { return size_; }
-  int file() const override { return regular_ ? file_.number() : -1; }
+  int file() const override { return is_regular_ ? file_.number() : -1; }
   std::string path() const override { return path_; }
 
  private:
@@ -51,7 +51,7 @@ class FileBytes : public Bytes {
   std::string shown_;
   base::Descriptor file_;
   std::int64_t size_ = 0;
-  bool regular_ = false;
+  bool is_regular_ = false;
 };
 
 class TextBytes : public Bytes {
@@ -83,7 +83,7 @@ std::unique_ptr<Bytes> make_bytes(std::string_view text) { return std::make_uniq
 Source::Source(std::string name, std::unique_ptr<Bytes> bytes) : name_(std::move(name)), bytes_(std::move(bytes)) {}
 
 std::size_t Source::fill(std::size_t bytes) {
-  while (end_ - begin_ < bytes && !ended_) {
+  while (end_ - begin_ < bytes && !is_at_end_) {
     if (begin_ > 0) {
       std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
       consumed_ += static_cast<std::int64_t>(begin_);
@@ -95,7 +95,7 @@ std::size_t Source::fill(std::size_t bytes) {
     const std::size_t chunk = size > 0 ? std::min(kReadBytes, static_cast<std::size_t>(size) + 1) : kReadBytes;
     buffer_.resize(std::max(buffer_.size(), end_ + chunk));
     const std::size_t count = bytes_->read(buffer_.data() + end_, buffer_.size() - end_);
-    ended_ = count == 0;
+    is_at_end_ = count == 0;
     end_ += count;
   }
   return end_ - begin_;

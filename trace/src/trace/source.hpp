@@ -10,7 +10,7 @@
 
 namespace plait::trace {
 
-/// A source of bytes.
+/// Bytes of a file, a pipe or a text, from the first to the last.
 class Bytes {
  public:
   virtual ~Bytes() = default;
@@ -26,7 +26,7 @@ class Bytes {
 /// Opens a file, a pipe or a device. Error texts name it `shown`.
 /// errors  kSystem.
 std::unique_ptr<Bytes> open_bytes(const std::string& path, const std::string& shown);
-/// Copies a text.
+/// Returns the bytes of a text, of which it makes a copy.
 std::unique_ptr<Bytes> make_bytes(std::string_view text);
 
 /// A buffered reader of bytes, with lookahead, and of lines.
@@ -39,10 +39,10 @@ class Source {
 
   /// The name in error texts.
   const std::string& name() const noexcept { return name_; }
-  /// Returns up to `bytes` (at most kMaxLineBytes) from the current position without reading them; fewer at the end.
+  /// Returns up to `bytes` (at most kMaxLineBytes) from the current position, which does not move; fewer at the end.
   /// Valid until the next call.
   std::string_view peek(std::size_t bytes);
-  /// Returns up to `bytes` and reads them.
+  /// Returns the same as peek(), and moves the position to the byte after them.
   std::string_view take(std::size_t bytes);
   /// Reads the next line without its end. Returns false at the end. Valid until the next call. A line longer than
   /// kMaxLineBytes is truncated, and long_lines() counts it.
@@ -58,19 +58,19 @@ class Source {
   std::string path() const { return bytes_->path(); }
 
  private:
-  /// Fills the buffer with up to `bytes`. Returns the number of bytes in it.
+  /// Reads until the buffer has at least `bytes`, or to the end. Returns the number of bytes in it.
   std::size_t fill(std::size_t bytes);
 
   std::string name_;
   std::unique_ptr<Bytes> bytes_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;  // begin of the unread bytes
+  std::size_t begin_ = 0;  // the unread bytes begin here, and end at end_
   std::size_t end_ = 0;
-  std::int64_t consumed_ = 0;  // number of bytes that have left the buffer
+  std::int64_t consumed_ = 0;  // number of bytes that were removed from the buffer
   std::int64_t lines_ = 0;
   std::int64_t long_lines_ = 0;
   std::string truncated_line_;  // the last line, if it was truncated
-  bool ended_ = false;
+  bool is_at_end_ = false;
   bool last_line_has_newline_ = true;
 };
 

@@ -69,7 +69,7 @@ bool equal_except_events(const Description& first, const Description& second) {
 
 std::string write_trace(const Format& format, const ReadResult& content, const WriteOptions& options) {
   std::string text;
-  const std::unique_ptr<Writer> writer = format.create(sink_to(text), options);
+  const std::unique_ptr<Writer> writer = format.create(make_text_sink(text), options);
   for (const Process& process : content.description.processes) writer->add(process);
   for (const File& file : content.description.files) writer->add(file);
   writer->write(content.events);
@@ -130,7 +130,7 @@ std::vector<std::string> make_valid_traces(const Format& format) {
     options.separator = seed == 5 ? ';' : '\0';
     options.plain = seed % 5 == 0;
     std::string text;
-    const auto writer = format.create(sink_to(text), options);
+    const auto writer = format.create(make_text_sink(text), options);
     for (const Process& process : content.description.processes) writer->add(process);
     for (const File& file : content.description.files) writer->add(file);
     writer->write(content.events);

@@ -37,7 +37,7 @@ inline TraceContent read_text(std::string_view format, std::string_view text, co
 inline std::string write_text(std::string_view format, const TraceContent& content, const WriteOptions& options = {},
                               std::vector<std::string>* lost = nullptr) {
   std::string text;
-  const std::unique_ptr<Writer> writer = find_format(format).create(sink_to(text), options);
+  const std::unique_ptr<Writer> writer = find_format(format).create(make_text_sink(text), options);
   for (const Process& process : content.description.processes) writer->add(process);
   for (const File& file : content.description.files) writer->add(file);
   writer->write(content.events);

@@ -13,8 +13,9 @@ void append_number(std::string& json, auto value, int base = 10) {
   json.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr);
 }
 
-/// Returns the number of bytes of the UTF-8 character at the begin; 0: invalid.
-std::size_t letter_bytes(std::string_view text) {
+/// Returns the number of bytes of the UTF-8 character at the beginning of a text; 0 if it is invalid: too long a form,
+/// a half of a UTF-16 pair, or above U+10FFFF.
+std::size_t character_bytes(std::string_view text) {
   const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto follows = [&](std::size_t i) { return (at(i) & 0xc0) == 0x80; };
   const unsigned first = at(0);
@@ -35,14 +36,14 @@ std::size_t letter_bytes(std::string_view text) {
 
 void append_text(std::string& json, std::string_view raw) {
   json += '"';
-  const auto plain = [](char letter) { return letter >= 0x20 && letter < 0x7f && letter != '"' && letter != '\\'; };
+  const auto is_plain = [](char letter) { return letter >= 0x20 && letter < 0x7f && letter != '"' && letter != '\\'; };
   while (!raw.empty()) {
-    const auto run = static_cast<std::size_t>(std::find_if_not(raw.begin(), raw.end(), plain) - raw.begin());
+    const auto run = static_cast<std::size_t>(std::find_if_not(raw.begin(), raw.end(), is_plain) - raw.begin());
     json += raw.substr(0, run);
     raw.remove_prefix(run);
     if (raw.empty()) break;
     const auto code = static_cast<unsigned char>(raw.front());
-    std::size_t bytes = letter_bytes(raw);
+    std::size_t bytes = character_bytes(raw);
     if (bytes == 0) {
       json += "\\ufffd";
       bytes = 1;
@@ -76,13 +77,13 @@ void Object::key(std::string_view name) {
   const std::size_t used = json_.size();
   json_.resize(used + name.size() + 4);
   char* at = json_.data() + used;
-  if (!first_) *at++ = ',';
+  if (!is_first_) *at++ = ',';
   *at++ = '"';
   at += name.copy(at, name.size());
   *at++ = '"';
   *at++ = ':';
   json_.resize(static_cast<std::size_t>(at - json_.data()));
-  first_ = false;
+  is_first_ = false;
 }
 
 void Object::text(std::string_view name, std::string_view value) {

@@ -9,10 +9,10 @@ namespace plait::trace::perfetto {
 
 /// Appends a text in quotes. Bytes that are not UTF-8 become U+FFFD.
 void append_text(std::string& json, std::string_view raw);
-/// Appends microseconds with ns as decimals.
+/// Appends a time in microseconds; ns are the decimals.
 void append_time(std::string& json, std::int64_t ns);
 
-/// One object with its members in the order in which they are added.
+/// Appends one object to a text. Each function adds a member.
 class Object {
  public:
   explicit Object(std::string& json) : json_(json) { json_ += '{'; }
@@ -24,7 +24,7 @@ class Object {
   void number(std::string_view key, std::int64_t value);
   void natural(std::string_view key, std::uint64_t value);
   void time(std::string_view key, std::int64_t ns);
-  void yes(std::string_view key);
+  void yes(std::string_view key);  ///< true
   /// Appends a number as a text, because readers that parse numbers as doubles would round it.
   void id(std::string_view key, std::uint64_t value);
   /// Appends the key of an inner object, which is begun next.
@@ -34,7 +34,7 @@ class Object {
   void key(std::string_view name);
 
   std::string& json_;
-  bool first_ = true;
+  bool is_first_ = true;
 };
 
 }  // namespace plait::trace::perfetto

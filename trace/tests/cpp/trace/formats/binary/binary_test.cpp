@@ -22,7 +22,7 @@ using TraceBinary = plait_test::FolderTest;
 
 std::string write_trace(const std::vector<Event>& events, const Description& description) {
   std::string bytes;
-  const auto writer = find_format("plait").create(sink_to(bytes), {});
+  const auto writer = find_format("plait").create(make_text_sink(bytes), {});
   for (const Process& process : description.processes) writer->add(process);
   for (const File& file : description.files) writer->add(file);
   writer->write(events);
@@ -89,7 +89,7 @@ TEST_F(TraceBinary, CopyIsEqual) {
   const std::string bytes = write_trace(events, full_description());
   std::string again;
   const auto reader = make_reader("plait", bytes);
-  const auto writer = find_format("plait").create(sink_to(again), {});
+  const auto writer = find_format("plait").create(make_text_sink(again), {});
   EXPECT_EQ(copy(*reader, *writer), 5000);
   EXPECT_TRUE(again == bytes);
 }
