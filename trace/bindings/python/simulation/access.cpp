@@ -1,4 +1,4 @@
-// Accesses of many ranks on the virtual clock.
+// Simulated accesses of many ranks, with the settings and results as dictionaries of Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
@@ -70,7 +70,7 @@ AccessSettings to_settings(const nb::dict& fields) {
 
 constexpr std::array<const char*, kPhases> kPhaseNames{"plan", "file", "exchange", "copy", "waiting"};
 
-/// Returns one list for each property of ranks, indexed by rank.
+/// Returns a list, indexed by rank, for each property of ranks.
 nb::dict ranks_to_dict(const std::vector<RankOutcome>& ranks) {
   const auto column = [&](auto&& value) {
     nb::list column_values;
@@ -102,7 +102,7 @@ nb::dict outcome_to_dict(const AccessOutcome& outcome) {
   for (const LinkUse& link : outcome.links) links.append(nb::make_tuple(link.from, link.to, link.messages, link.bytes));
   result["links"] = links;
   nb::list devices;
-  for (const DeviceUse& use : outcome.devices) devices.append(device_use(use, seconds(outcome.drained)));
+  for (const DeviceUse& use : outcome.devices) devices.append(device_use_to_dict(use, seconds(outcome.drained)));
   result["devices"] = devices;
   nb::dict series;
   for (std::size_t k = 0; k < kPhases; ++k) series[kPhaseNames[k]] = series_to_dict(outcome.series[k]);

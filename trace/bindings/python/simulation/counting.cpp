@@ -1,3 +1,4 @@
+// Counting of cache hits, for one size of a cache or as a curve over all sizes.
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
@@ -25,7 +26,7 @@ using trace::Event;
 
 static_assert(sizeof(Event) == 72, "plait.trace.EVENT describes the same bytes");
 
-/// Passes the requests of a trace to a target, in batches of NumPy arrays.
+/// Passes the requests of a trace to a target, a counter or a curve, in batches of NumPy arrays.
 template <typename Target>
 class BatchFeed {
  public:
@@ -38,13 +39,14 @@ class BatchFeed {
       requests_.add({nb::cast<std::uint32_t>(file[0]), nb::cast<std::uint32_t>(file[1]), to_bytes(file[2])});
   }
 
-  /// Adds the events of one level, among `count` events at an address.
+  /// Adds those of `count` events at an address that are logical, or that are physical.
   void add_events(std::uintptr_t address, std::size_t count, bool logical) {
     const std::span<const Event> events(reinterpret_cast<const Event*>(address), count);
     const GilRelease release;
     for (const Event& event : events) {
       simulation::FileRequest request;
-      if (((event.flags & trace::flag::kLogical) != 0) == logical && requests_.read(event, request)) take(request);
+      if (((event.flags & trace::flag::kLogical) != 0) == logical && requests_.read(event, request))
+        add_request(request);
     }
   }
 
@@ -61,6 +63,7 @@ class BatchFeed {
     target_.finish();
   }
 
+  /// Returns the numbers of events that are no ordinary requests, by kind.
   nb::dict oddities() const {
     const simulation::Oddities& odd = requests_.oddities();
     nb::dict all;
@@ -73,7 +76,7 @@ class BatchFeed {
   }
 
  private:
-  void take(const simulation::FileRequest& request) {
+  void add_request(const simulation::FileRequest& request) {
     if constexpr (requires { target_.add(request); })
       target_.add(request);
     else
@@ -89,7 +92,7 @@ using CounterFeed = BatchFeed<simulation::RequestCounter>;
 using CurveFeed = BatchFeed<simulation::LruCurve>;
 
 template <typename Target>
-nb::class_<BatchFeed<Target>> bind_fed(nb::module_& module, const char* name) {
+nb::class_<BatchFeed<Target>> bind_feed(nb::module_& module, const char* name) {
   nb::class_<BatchFeed<Target>> feed_class(module, name);
   feed_class
       .def("add_files", &BatchFeed<Target>::add_files,
@@ -118,7 +121,7 @@ void bind_counting(nb::module_& module) {
         return all;
       },
       nb::sig("def policies() -> list[tuple[str, str, str, int]]"));
-  bind_fed<simulation::RequestCounter>(module, "Counter")
+  bind_feed<simulation::RequestCounter>(module, "Counter")
       .def(
           "__init__",
           [](CounterFeed* self, const std::string& policy, std::uint32_t slots, std::int64_t block, bool outcomes) {
@@ -142,7 +145,7 @@ void bind_counting(nb::module_& module) {
             if (!all.empty()) std::memcpy(reinterpret_cast<void*>(address), all.data(), all.size());
           },
           "address"_a);
-  bind_fed<simulation::LruCurve>(module, "Curve")
+  bind_feed<simulation::LruCurve>(module, "Curve")
       .def(
           "__init__",
           [](CurveFeed* self, double rate, std::uint32_t blocks, std::int64_t block) {

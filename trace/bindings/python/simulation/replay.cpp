@@ -1,4 +1,4 @@
-// Recordings of traces, and their replays.
+// Recordings of traces, and the replays that run them on a simulated machine: settings and results as dictionaries.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 
@@ -79,7 +79,7 @@ nb::dict latency_to_dict(const LatencyHistogram& histogram) {
   return result;
 }
 
-nb::dict cache_counts(const CacheCounts& counts) {
+nb::dict cache_counts_to_dict(const CacheCounts& counts) {
   nb::dict result;
   result["read_blocks"] = counts.read_blocks;
   result["hit_blocks"] = counts.hit_blocks;
@@ -97,7 +97,7 @@ nb::dict cache_counts(const CacheCounts& counts) {
   return result;
 }
 
-nb::dict process_outcome(const ProcessOutcome& outcome, const Program& program) {
+nb::dict process_to_dict(const ProcessOutcome& outcome, const Program& program) {
   nb::dict result;
   result["trace"] = program.trace;
   result["process"] = program.process;
@@ -131,13 +131,13 @@ nb::dict outcome_to_dict(const ReplayOutcome& outcome, const Recording& recordin
   result["switches"] = outcome.switches;
   result["unmatched"] = outcome.unmatched;
   result["max_dirty"] = outcome.max_dirty;
-  result["cache"] = cache_counts(outcome.cache);
+  result["cache"] = cache_counts_to_dict(outcome.cache);
   nb::list devices;
-  for (const DeviceUse& use : outcome.devices) devices.append(device_use(use, seconds(outcome.drained)));
+  for (const DeviceUse& use : outcome.devices) devices.append(device_use_to_dict(use, seconds(outcome.drained)));
   result["devices"] = devices;
   nb::list processes;
   for (std::size_t k = 0; k < outcome.processes.size(); ++k)
-    processes.append(process_outcome(outcome.processes[k], recording.programs()[k]));
+    processes.append(process_to_dict(outcome.processes[k], recording.programs()[k]));
   result["processes"] = processes;
   result["read_latency"] = latency_to_dict(outcome.read_latency);
   result["write_latency"] = latency_to_dict(outcome.write_latency);

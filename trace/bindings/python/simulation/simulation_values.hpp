@@ -22,6 +22,7 @@ inline simulation::Time to_time(double seconds) {
   return time == time ? static_cast<simulation::Time>(std::clamp(time, -0x1p53, 0x1p53)) : -1;
 }
 
+/// Returns a value of a dictionary from Python.
 template <typename T>
 T get(const nanobind::dict& fields, const char* name) {
   return nanobind::cast<T>(fields[name]);
@@ -48,7 +49,8 @@ inline nanobind::dict series_to_dict(const simulation::TimeSeries& series) {
   return result;
 }
 
-inline nanobind::dict device_use(const simulation::DeviceUse& use, double elapsed) {
+/// elapsed  seconds of the simulation
+inline nanobind::dict device_use_to_dict(const simulation::DeviceUse& use, double elapsed) {
   nanobind::dict result;
   result["name"] = to_str(use.name);
   result["reads"] = use.reads;

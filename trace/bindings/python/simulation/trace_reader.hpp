@@ -1,5 +1,5 @@
-/// A plait.trace.Trace as a reader, so that a replay accepts every format: also those read in Python and compressed
-/// ones.
+/// A plait.trace.Trace as a reader. With it a replay accepts every format, also compressed ones and those that are read
+/// in Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,24 +15,26 @@
 
 namespace plait::python {
 
-/// A reader of a Python object.  threads  Only with the interpreter's lock.
+/// Reads a plait.trace.Trace.
+/// threads  Only with the interpreter's lock.
 class PythonTrace final : public trace::Reader {
  public:
   explicit PythonTrace(nanobind::object trace) : trace_(std::move(trace)) {}
 
   std::size_t read(std::span<trace::Event> output) override {
-    if (used_ == held_) {
-      batch_ = trace_.attr("read")(kBatch);
-      held_ = nanobind::len(batch_);
-      used_ = 0;
-      learn();
-      if (held_ == 0) finish();
+    if (returned_ == batch_events_) {
+      batch_ = trace_.attr("read")(kBatchEvents);
+      batch_events_ = nanobind::len(batch_);
+      returned_ = 0;
+      add_new_descriptions();
+      if (batch_events_ == 0) finish();
     }
-    const std::size_t count = std::min(output.size(), held_ - used_);
+    const std::size_t count = std::min(output.size(), batch_events_ - returned_);
     if (count == 0) return 0;
     const auto address = nanobind::cast<std::uintptr_t>(batch_.attr("ctypes").attr("data"));
-    std::memcpy(output.data(), reinterpret_cast<const trace::Event*>(address) + used_, count * sizeof(trace::Event));
-    used_ += count;
+    std::memcpy(output.data(), reinterpret_cast<const trace::Event*>(address) + returned_,
+                count * sizeof(trace::Event));
+    returned_ += count;
     return count;
   }
 
@@ -41,12 +43,12 @@ class PythonTrace final : public trace::Reader {
   std::int64_t bytes_in_all() const override { return progress(1); }
 
  private:
-  static constexpr int kBatch = 1 << 16;
+  static constexpr int kBatchEvents = 1 << 16;
 
-  std::int64_t progress(int which) const { return nanobind::cast<std::int64_t>(trace_.attr("progress")[which]); }
+  std::int64_t progress(int index) const { return nanobind::cast<std::int64_t>(trace_.attr("progress")[index]); }
 
   /// Adds the processes and files that have become known since the last call.
-  void learn() {
+  void add_new_descriptions() {
     const auto described = nanobind::cast<nanobind::tuple>(
         trace_.attr("described_after")(description_.processes.size(), description_.files.size()));
     for (const nanobind::handle row : described[0]) {
@@ -72,13 +74,13 @@ class PythonTrace final : public trace::Reader {
     // The ranks of processes may become known only after the events, so read all processes again.
     description_.processes.clear();
     description_.files.clear();
-    learn();
+    add_new_descriptions();
   }
 
   nanobind::object trace_;
   nanobind::object batch_;
-  std::size_t held_ = 0;
-  std::size_t used_ = 0;
+  std::size_t batch_events_ = 0;
+  std::size_t returned_ = 0;  ///< events of the batch that read() has returned
   trace::Description description_;
 };
 

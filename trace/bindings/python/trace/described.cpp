@@ -34,9 +34,9 @@ nb::list list_counters(const trace::Description& description) {
     row["process"] = record.process;
     row["rank"] = rank == ranks.end() ? -1 : rank->second;
     row["file"] = name == names.end() ? nb::none() : to_str(*name->second);
-    const auto foreign =
+    const auto file_class =
         name == names.end() ? trace::report::FileClass::kNone : trace::report::classify_foreign_file(*name->second);
-    row["foreign"] = to_str(trace::report::file_class_name(foreign));
+    row["foreign"] = to_str(trace::report::file_class_name(file_class));
     row["interface"] = to_str(trace::interface_word(record.interface));
     row["level"] = (record.flags & trace::flag::kLogical) != 0 ? "logical" : "physical";
     row["values"] = std::move(values);
@@ -59,14 +59,14 @@ nb::list list_processes(const trace::Description& description) {
 
 }  // namespace
 
-nb::dict described(const trace::Description& description) {
+nb::dict describe_trace(const trace::Description& description) {
   nb::list missed;
-  for (const trace::MissedCalls& gap : description.missed) {
+  for (const trace::MissedCalls& missed_calls : description.missed) {
     nb::dict row;
-    row["reason"] = to_str(gap.reason);
-    row["events"] = gap.events;
-    row["read_bytes"] = gap.read_bytes;
-    row["written_bytes"] = gap.written_bytes;
+    row["reason"] = to_str(missed_calls.reason);
+    row["events"] = missed_calls.events;
+    row["read_bytes"] = missed_calls.read_bytes;
+    row["written_bytes"] = missed_calls.written_bytes;
     missed.append(std::move(row));
   }
   nb::list notes;

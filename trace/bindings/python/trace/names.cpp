@@ -34,21 +34,22 @@ const std::vector<Name> kFlags{PLAIT_TRACE_FLAGS(PLAIT_FLAG_NAME) PLAIT_TRACE_DA
 #undef PLAIT_INTERFACE_NAME
 #undef PLAIT_FLAG_NAME
 
-void bind_enum(nb::module_& module, const char* base, const char* name, std::vector<Name> names, const char* says) {
+void bind_enum(nb::module_& module, const char* base, const char* name, std::vector<Name> names,
+               const char* docstring) {
   std::stable_sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.value < b.value; });
   nb::list members;
   for (const Name& entry : names) members.append(nb::make_tuple(entry.name, entry.value));
   nb::dict keywords;
   keywords["module"] = "plait.trace";
   nb::object enumeration = nb::module_::import_("enum").attr(base)(name, members, **keywords);
-  enumeration.attr("__doc__") = says;
+  enumeration.attr("__doc__") = docstring;
   module.attr(name) = enumeration;
 }
 
 nb::list to_list(std::span<const std::string_view> names) {
-  nb::list all;
-  for (const std::string_view word : names) all.append(to_str(word));
-  return all;
+  nb::list words;
+  for (const std::string_view word : names) words.append(to_str(word));
+  return words;
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ const char* class_name(Class file_class) {
   return kNames[static_cast<std::size_t>(file_class)];
 }
 
-nb::dict order(const Order& order) {
+nb::dict order_to_dict(const Order& order) {
   nb::dict result;
   const auto all = static_cast<double>(order.count());
   const auto share = [&](std::int64_t count) { return all > 0 ? static_cast<double>(count) / all : 0.0; };
@@ -54,7 +54,7 @@ void add_traffic(nb::dict& row, const std::array<Traffic, 2>& data) {
   row["writes"] = data[kWrites].count;
 }
 
-nb::dict totals(const Report& report) {
+nb::dict totals_to_dict(const Report& report) {
   const Totals& sums = report.totals;
   nb::dict result;
   result["events"] = sums.events;
@@ -68,22 +68,22 @@ nb::dict totals(const Report& report) {
   result["data_seconds"] = seconds(sums.data_time);
   result["unaligned_seconds"] = seconds(sums.unaligned_time);
   nb::dict random;
-  for (const int way : {kReads, kWrites})
-    random[direction_name(way)] = seconds(sums.random_time[static_cast<std::size_t>(way)]);
+  for (const int direction : {kReads, kWrites})
+    random[direction_name(direction)] = seconds(sums.random_time[static_cast<std::size_t>(direction)]);
   result["random_seconds"] = std::move(random);
   nb::dict alignment;
   alignment["block"] = kAlignment;
-  for (const int way : {kReads, kWrites}) {
+  for (const int direction : {kReads, kWrites}) {
     nb::dict side;
-    side["unaligned"] = sums.unaligned[static_cast<std::size_t>(way)];
-    side["count"] = sums.positioned[static_cast<std::size_t>(way)];
-    alignment[direction_name(way)] = std::move(side);
+    side["unaligned"] = sums.unaligned[static_cast<std::size_t>(direction)];
+    side["count"] = sums.positioned[static_cast<std::size_t>(direction)];
+    alignment[direction_name(direction)] = std::move(side);
   }
   result["alignment"] = std::move(alignment);
   return result;
 }
 
-nb::list calls(const Report& report) {
+nb::list calls_to_list(const Report& report) {
   nb::list rows;
   for (const CallRow& call : report.calls) {
     nb::dict row;
@@ -99,11 +99,11 @@ nb::list calls(const Report& report) {
   return rows;
 }
 
-nb::dict sizes(const Report& report) {
+nb::dict sizes_to_dict(const Report& report) {
   nb::dict result;
-  for (const int way : {kReads, kWrites}) {
+  for (const int direction : {kReads, kWrites}) {
     nb::list rows;
-    for (const SizeBin& bin : report.sizes[static_cast<std::size_t>(way)]) {
+    for (const SizeBin& bin : report.sizes[static_cast<std::size_t>(direction)]) {
       nb::dict row;
       row["from"] = bin.from;
       row["to"] = bin.to;
@@ -111,7 +111,7 @@ nb::dict sizes(const Report& report) {
       row["bytes"] = bin.traffic.bytes;
       rows.append(std::move(row));
     }
-    result[direction_name(way)] = std::move(rows);
+    result[direction_name(direction)] = std::move(rows);
   }
   nb::list common;
   const auto all = static_cast<double>(report.totals.data[kReads].count + report.totals.data[kWrites].count);
@@ -127,14 +127,14 @@ nb::dict sizes(const Report& report) {
   return result;
 }
 
-nb::list processes(const Report& report) {
+nb::list processes_to_list(const Report& report) {
   nb::list rows;
   for (const ProcessRow& process : report.processes) {
     nb::dict row;
     row["number"] = process.process.number;
     row["rank"] = process.process.rank;
-    row["host"] = text(process.process.host);
-    row["command"] = text(process.process.command);
+    row["host"] = to_text(process.process.host);
+    row["command"] = to_text(process.process.command);
     row["begin"] = seconds(process.begin);
     row["end"] = seconds(process.end);
     row["cpu_seconds"] = seconds_or_none(process.cpu);
@@ -149,11 +149,11 @@ nb::list processes(const Report& report) {
   return rows;
 }
 
-nb::list files(const Report& report) {
+nb::list files_to_list(const Report& report) {
   nb::list rows;
   for (const FileRow& file : report.files) {
     nb::dict row;
-    row["name"] = text(file.name);
+    row["name"] = to_text(file.name);
     add_traffic(row, file.data);
     row["read_seconds"] = seconds(file.time[kReads]);
     row["write_seconds"] = seconds(file.time[kWrites]);
@@ -164,8 +164,8 @@ nb::list files(const Report& report) {
     row["extent"] = file.extent;
     row["class"] = class_name(file.what);
     nb::dict orders;
-    for (const int way : {kReads, kWrites})
-      orders[direction_name(way)] = order(file.order[static_cast<std::size_t>(way)]);
+    for (const int direction : {kReads, kWrites})
+      orders[direction_name(direction)] = order_to_dict(file.order[static_cast<std::size_t>(direction)]);
     row["order"] = std::move(orders);
     const auto mean = [](const Traffic& sum) { return sum.count > 0 ? nb::cast(sum.bytes / sum.count) : nb::none(); };
     row["mean_read"] = mean(file.data[kReads]);
@@ -173,13 +173,13 @@ nb::list files(const Report& report) {
     row["read_back_bytes"] = file.read_back;
     row["rewrites"] = file.rewrites;
     row["alternations"] = file.alternations;
-    row["pattern"] = file.group.empty() ? nb::none() : text(file.group);
+    row["pattern"] = file.group.empty() ? nb::none() : to_text(file.group);
     rows.append(std::move(row));
   }
   return rows;
 }
 
-nb::dict classes(const Report& report) {
+nb::dict classes_to_dict(const Report& report) {
   nb::dict result;
   for (int at = 0; at < kClasses; ++at) {
     nb::dict row;
@@ -191,7 +191,7 @@ nb::dict classes(const Report& report) {
   return result;
 }
 
-nb::list left_out(const Report& report) {
+nb::list left_out_to_list(const Report& report) {
   nb::list rows;
   for (const LeftOutRow& left_out : report.left_out) {
     nb::dict row;
@@ -208,31 +208,31 @@ nb::list left_out(const Report& report) {
   return rows;
 }
 
-nb::dict document(const Report& report) {
+nb::dict make_document(const Report& report) {
   nb::dict result;
-  result["description"] = described(report.description);
+  result["description"] = describe_trace(report.description);
   result["level"] = report.logical ? "logical" : "physical";
   result["clock"] = report.cpu_clock ? "cpu" : "wall";
-  result["totals"] = totals(report);
-  result["calls"] = calls(report);
-  result["sizes"] = sizes(report);
+  result["totals"] = totals_to_dict(report);
+  result["calls"] = calls_to_list(report);
+  result["sizes"] = sizes_to_dict(report);
   nb::dict orders;
-  for (const int way : {kReads, kWrites})
-    orders[direction_name(way)] = order(report.totals.order[static_cast<std::size_t>(way)]);
+  for (const int direction : {kReads, kWrites})
+    orders[direction_name(direction)] = order_to_dict(report.totals.order[static_cast<std::size_t>(direction)]);
   result["order"] = std::move(orders);
-  result["processes"] = processes(report);
-  result["files"] = files(report);
+  result["processes"] = processes_to_list(report);
+  result["files"] = files_to_list(report);
   result["files_in_all"] = report.files_in_all;
   nb::dict lightest;
   lightest["files"] = report.files_left_out.files;
   lightest["bytes"] = report.files_left_out.bytes;
   result["files_left_out"] = std::move(lightest);
-  result["left_out"] = left_out(report);
-  result["timeline"] = timeline(report);
-  result["cycles"] = cycles(report);
-  result["classes"] = classes(report);
-  result["ranks"] = ranks(report);
-  result["offsets"] = offsets(report);
+  result["left_out"] = left_out_to_list(report);
+  result["timeline"] = timeline_to_dict(report);
+  result["cycles"] = cycles_to_list(report);
+  result["classes"] = classes_to_dict(report);
+  result["ranks"] = ranks_to_dict(report);
+  result["offsets"] = offsets_to_list(report);
   result["amplification"] = nb::none();
   if (report.amplification) {
     nb::dict both;
@@ -242,7 +242,7 @@ nb::dict document(const Report& report) {
     result["amplification"] = std::move(both);
   }
   nb::list notes;
-  for (const std::string& note : report.notes) notes.append(text(note));
+  for (const std::string& note : report.notes) notes.append(to_text(note));
   result["notes"] = std::move(notes);
   return result;
 }
@@ -280,7 +280,7 @@ nb::dict analyse(const nb::str& path, const std::string& format, int base, const
     const auto reader = trace::open_trace(name, reading);
     report = trace::report::analyse(*reader, options);
   }
-  return document(report);
+  return make_document(report);
 }
 
 }  // namespace

@@ -43,13 +43,13 @@ nb::list matrix(const std::vector<std::int64_t>& values, std::size_t columns, do
 
 }  // namespace
 
-nb::object text(const std::string& bytes) {
+nb::object to_text(const std::string& bytes) {
   PyObject* decoded = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
   if (decoded == nullptr) throw nb::python_error();
   return nb::steal(decoded);
 }
 
-nb::dict timeline(const Report& report) {
+nb::dict timeline_to_dict(const Report& report) {
   const Timeline& line = report.timeline;
   nb::dict result;
   result["begin"] = 0;
@@ -66,7 +66,7 @@ nb::dict timeline(const Report& report) {
   return result;
 }
 
-nb::list cycles(const Report& report) {
+nb::list cycles_to_list(const Report& report) {
   nb::list rows;
   for (const Cycle& cycle : report.cycles) {
     nb::dict row;
@@ -76,14 +76,14 @@ nb::list cycles(const Report& report) {
     row["count"] = cycle.count;
     row["first"] = cycle.first * 1e-9;
     row["last"] = cycle.last * 1e-9;
-    row["what"] = text(cycle.what);
+    row["what"] = to_text(cycle.what);
     row["bytes_per_cycle"] = static_cast<std::int64_t>(cycle.bytes + 0.5);
     rows.append(std::move(row));
   }
   return rows;
 }
 
-nb::dict ranks(const Report& report) {
+nb::dict ranks_to_dict(const Report& report) {
   const Ranks& ranks = report.ranks;
   nb::list rows;
   for (const std::uint32_t index : ranks.rows) {
@@ -104,19 +104,19 @@ nb::dict ranks(const Report& report) {
   return result;
 }
 
-nb::list offsets(const Report& report) {
+nb::list offsets_to_list(const Report& report) {
   nb::list pictures;
   for (const Offsets& offsets : report.offsets) {
     nb::dict picture;
-    picture["file"] = text(offsets.file);
+    picture["file"] = to_text(offsets.file);
     picture["since"] = seconds(offsets.since);
     picture["width"] = seconds(offsets.width);
     picture["height"] = offsets.height;
     picture["columns"] = offsets.columns;
     picture["rows"] = offsets.rows;
-    for (const int way : {kReads, kWrites})
-      picture[direction_name(way)] =
-          matrix(offsets.bytes[static_cast<std::size_t>(way)], static_cast<std::size_t>(offsets.columns), 1.0);
+    for (const int direction : {kReads, kWrites})
+      picture[direction_name(direction)] =
+          matrix(offsets.bytes[static_cast<std::size_t>(direction)], static_cast<std::size_t>(offsets.columns), 1.0);
     pictures.append(std::move(picture));
   }
   return pictures;

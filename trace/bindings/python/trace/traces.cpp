@@ -1,3 +1,4 @@
+// Reading and writing of traces. Events are NumPy arrays of plait.trace.EVENT, which has the bytes of trace::Event.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
@@ -42,6 +43,7 @@ struct TraceReader {
   }
 };
 
+/// A trace that is being written. finish() and close() destroy the writer itself.
 struct TraceWriter {
   std::unique_ptr<trace::Writer> writer;
   std::int64_t bytes = 0;         // set when finished
@@ -74,9 +76,9 @@ nb::list to_list(std::span<const trace::File> files) {
 }
 
 /// Returns the elements after the first `count`.
-template <typename One>
-std::span<const One> after(const std::vector<One>& all, std::size_t count) {
-  return std::span<const One>(all).subspan(std::min(count, all.size()));
+template <typename Element>
+std::span<const Element> after(const std::vector<Element>& all, std::size_t count) {
+  return std::span<const Element>(all).subspan(std::min(count, all.size()));
 }
 
 nb::list to_list(std::span<const trace::Counters> counters) {
@@ -103,21 +105,22 @@ std::vector<trace::Counters> to_counters(const nb::list& rows) {
   return all;
 }
 
-nb::dict to_dict(const Description& d) {
+nb::dict to_dict(const Description& description) {
   nb::list missed;
-  for (const trace::MissedCalls& gap : d.missed)
-    missed.append(nb::make_tuple(to_str(gap.reason), gap.events, gap.read_bytes, gap.written_bytes));
+  for (const trace::MissedCalls& missed_calls : description.missed)
+    missed.append(nb::make_tuple(to_str(missed_calls.reason), missed_calls.events, missed_calls.read_bytes,
+                                 missed_calls.written_bytes));
   nb::list notes;
-  for (const std::string& note : d.notes) notes.append(to_str(note));
+  for (const std::string& note : description.notes) notes.append(to_str(note));
   nb::dict all;
-  all["format"] = to_str(d.format);
-  all["zero"] = d.zero;
-  all["tick"] = d.tick;
-  all["complete"] = d.complete;
-  all["processes"] = to_list(after(d.processes, 0));
-  all["files"] = to_list(after(d.files, 0));
+  all["format"] = to_str(description.format);
+  all["zero"] = description.zero;
+  all["tick"] = description.tick;
+  all["complete"] = description.complete;
+  all["processes"] = to_list(after(description.processes, 0));
+  all["files"] = to_list(after(description.files, 0));
   all["missed"] = missed;
-  all["counters"] = to_list(std::span<const trace::Counters>(d.counters));
+  all["counters"] = to_list(std::span<const trace::Counters>(description.counters));
   all["notes"] = notes;
   return all;
 }
@@ -128,7 +131,7 @@ char parse_separator(const std::string& separator) {
 }
 
 /// The notation of a trace, common to reading and writing.
-struct Spelling {
+struct Notation {
   const std::string& format;
   int base;
   const std::string& separator;
@@ -138,14 +141,14 @@ struct Spelling {
 };
 
 template <typename Options>
-Options make_options(const Spelling& spelling) {
+Options make_options(const Notation& notation) {
   Options options;
-  options.format = spelling.format;
-  options.base = spelling.base;
-  options.separator = parse_separator(spelling.separator);
-  options.comment = spelling.comment;
-  options.tick = spelling.tick;
-  options.block = spelling.block;
+  options.format = notation.format;
+  options.base = notation.base;
+  options.separator = parse_separator(notation.separator);
+  options.comment = notation.comment;
+  options.tick = notation.tick;
+  options.block = notation.block;
   return options;
 }
 
@@ -173,9 +176,9 @@ nb::object read(const TraceReader& self, std::int64_t count) {
   {
     const GilRelease release;
     while (events_read < output.size()) {
-      const std::size_t got = reader.read(output.subspan(events_read));
-      if (got == 0) break;
-      events_read += got;
+      const std::size_t count_read = reader.read(output.subspan(events_read));
+      if (count_read == 0) break;
+      events_read += count_read;
     }
   }
   if (events_read == output.size()) return array;
@@ -208,9 +211,9 @@ void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool comple
   description.zero = zero;
   description.tick = tick;
   description.complete = complete;
-  for (const nb::handle gap : missed)
-    description.missed.push_back({to_bytes(gap[0]), nb::cast<std::int64_t>(gap[1]), nb::cast<std::int64_t>(gap[2]),
-                                  nb::cast<std::int64_t>(gap[3])});
+  for (const nb::handle missed_calls : missed)
+    description.missed.push_back({to_bytes(missed_calls[0]), nb::cast<std::int64_t>(missed_calls[1]),
+                                  nb::cast<std::int64_t>(missed_calls[2]), nb::cast<std::int64_t>(missed_calls[3])});
   description.counters = to_counters(counters);
   for (const nb::handle note : notes) description.notes.push_back(to_bytes(note));
   trace::Writer& writer = self.open();
@@ -221,7 +224,7 @@ void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool comple
   self.writer.reset();
 }
 
-/// Copies the remaining events, and the processes and files. It calls `progress`, which may raise, about ten times a
+/// Copies the remaining events, and the processes and files. Calls `progress`, which may raise, about ten times a
 /// second.
 std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const nb::object& progress) {
   trace::Reader& reader = from.open();
@@ -231,7 +234,7 @@ std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const n
   std::size_t processes = 0;
   std::size_t files = 0;
   std::int64_t events = 0;
-  auto shown = std::chrono::steady_clock::now();
+  auto last_progress = std::chrono::steady_clock::now();
   while (true) {
     const std::size_t count = reader.read(output);
     // Add processes and files before the events that refer to them.
@@ -241,8 +244,8 @@ std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const n
     if (count == 0) return events;
     writer.write(std::span<const Event>(output).first(count));
     events += static_cast<std::int64_t>(count);
-    if (std::chrono::steady_clock::now() - shown < std::chrono::milliseconds(100)) continue;
-    shown = std::chrono::steady_clock::now();
+    if (std::chrono::steady_clock::now() - last_progress < std::chrono::milliseconds(100)) continue;
+    last_progress = std::chrono::steady_clock::now();
     const nb::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) nb::raise_python_error();
     if (!progress.is_none()) progress(reader.bytes_read(), reader.bytes_in_all());
