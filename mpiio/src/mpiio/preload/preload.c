@@ -108,14 +108,22 @@ ALSO_PROFILING(MPI_File_set_view);
 #define DEFINE_ACCESSES(NAME, WRITES, CONST, COUNT, SUFFIX)                                                          \
   EXPORT int MPI_File_##NAME##_all##SUFFIX(MPI_File file, CONST void* data, COUNT count, MPI_Datatype type,          \
                                            MPI_Status* status) {                                                     \
-    const struct plait_mpiio_access access = {file, WRITES, 0, 0, 0, (void*)data, count, type, status};              \
+    const struct plait_mpiio_access access = {                                                                       \
+        .file = file, .writes = WRITES, .data = (void*)data, .count = count, .type = type, .status = status};        \
     int code;                                                                                                        \
     return plait_mpiio_accessed(&access, &code) ? code : real_##NAME##_all##SUFFIX(file, data, count, type, status); \
   }                                                                                                                  \
   ALSO_PROFILING(MPI_File_##NAME##_all##SUFFIX);                                                                     \
   EXPORT int MPI_File_##NAME##_at_all##SUFFIX(MPI_File file, MPI_Offset offset, CONST void* data, COUNT count,       \
                                               MPI_Datatype type, MPI_Status* status) {                               \
-    const struct plait_mpiio_access access = {file, WRITES, 0, 1, offset, (void*)data, count, type, status};         \
+    const struct plait_mpiio_access access = {.file = file,                                                          \
+                                              .writes = WRITES,                                                      \
+                                              .has_offset = 1,                                                       \
+                                              .offset = offset,                                                      \
+                                              .data = (void*)data,                                                   \
+                                              .count = count,                                                        \
+                                              .type = type,                                                          \
+                                              .status = status};                                                     \
     int code;                                                                                                        \
     return plait_mpiio_accessed(&access, &code)                                                                      \
                ? code                                                                                                \

@@ -14,7 +14,13 @@ static int begun(MPI_File file, int writes, int code) {
 
 #define DEFINE_BEGIN(NAME, WRITES, CONST, COUNT, SUFFIX)                                                             \
   EXPORT int MPI_File_##NAME##_all_begin##SUFFIX(MPI_File file, CONST void* data, COUNT count, MPI_Datatype type) {  \
-    const struct plait_mpiio_access access = {file, WRITES, 1, 0, 0, (void*)data, count, type, MPI_STATUS_IGNORE};   \
+    const struct plait_mpiio_access access = {.file = file,                                                          \
+                                              .writes = WRITES,                                                      \
+                                              .begins = 1,                                                           \
+                                              .data = (void*)data,                                                   \
+                                              .count = count,                                                        \
+                                              .type = type,                                                          \
+                                              .status = MPI_STATUS_IGNORE};                                          \
     int code;                                                                                                        \
     if (plait_mpiio_accessed(&access, &code)) return code;                                                           \
     return begun(file, WRITES, real_##NAME##_all_begin##SUFFIX(file, data, count, type));                            \
@@ -22,8 +28,15 @@ static int begun(MPI_File file, int writes, int code) {
   ALSO_PROFILING(MPI_File_##NAME##_all_begin##SUFFIX);                                                               \
   EXPORT int MPI_File_##NAME##_at_all_begin##SUFFIX(MPI_File file, MPI_Offset offset, CONST void* data, COUNT count, \
                                                     MPI_Datatype type) {                                             \
-    const struct plait_mpiio_access access = {                                                                       \
-        file, WRITES, 1, 1, offset, (void*)data, count, type, MPI_STATUS_IGNORE};                                    \
+    const struct plait_mpiio_access access = {.file = file,                                                          \
+                                              .writes = WRITES,                                                      \
+                                              .begins = 1,                                                           \
+                                              .has_offset = 1,                                                       \
+                                              .offset = offset,                                                      \
+                                              .data = (void*)data,                                                   \
+                                              .count = count,                                                        \
+                                              .type = type,                                                          \
+                                              .status = MPI_STATUS_IGNORE};                                          \
     int code;                                                                                                        \
     if (plait_mpiio_accessed(&access, &code)) return code;                                                           \
     return begun(file, WRITES, real_##NAME##_at_all_begin##SUFFIX(file, offset, data, count, type));                 \
