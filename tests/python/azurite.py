@@ -1,4 +1,4 @@
-"""Azurite, Microsoft's emulator of Azure Blob Storage, for tests."""
+"""Runs Azurite, Microsoft's emulator of Azure Blob Storage, for tests, and signs requests to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from object_servers import LOCAL
 
 ACCOUNT, KEY = "plait", base64.b64encode(b"a secret of this test").decode()
-VERSION = "2021-08-06"
+VERSION = "2021-08-06"  # of the REST interface
 _FOLDER = Path(__file__).parents[2] / ".plait" / "azurite" / "node_modules" / ".bin"
 PROGRAM = shutil.which("azurite-blob", path=f"{_FOLDER}{os.pathsep}{os.environ['PATH']}")
 
@@ -31,7 +31,7 @@ def signature(text: str) -> str:
 
 
 class Azurite:
-    """A running server."""
+    """The client's side of a running server."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -44,8 +44,9 @@ class Azurite:
         if public:
             headers["x-ms-blob-public-access"] = "container"
         lines = "".join(f"{key}:{headers[key]}\n" for key in sorted(headers))
-        text = "PUT" + "\n" * 12 + f"{lines}/{ACCOUNT}/{ACCOUNT}/{name}\nrestype:container"
-        headers["Authorization"] = f"SharedKey {ACCOUNT}:{signature(text)}"
+        # The method and the values of eleven standard headers, all empty here, each end with a newline.
+        string_to_sign = "PUT" + "\n" * 12 + f"{lines}/{ACCOUNT}/{ACCOUNT}/{name}\nrestype:container"
+        headers["Authorization"] = f"SharedKey {ACCOUNT}:{signature(string_to_sign)}"
         connection = http.client.HTTPConnection(LOCAL, self.port, timeout=60)
         connection.request("PUT", f"/{ACCOUNT}/{name}?restype=container", headers=headers)
         answer = connection.getresponse()
@@ -58,6 +59,7 @@ def shared_access(container: str) -> str:
     """Return the URL parameters of a shared access signature that permits everything in a container for an hour."""
     expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
     end = expires.strftime("%Y-%m-%dT%H:%M:%SZ")
+    # The fields of the string to sign in the order of the specification; empty fields restrict nothing.
     fields = ["racwdl", "", end, f"/blob/{ACCOUNT}/{container}", "", "", "", VERSION, "c", "", "", "", "", "", "", ""]
     parameters = {"sp": "racwdl", "se": end, "sv": VERSION, "sr": "c", "sig": signature("\n".join(fields))}
     return urllib.parse.urlencode(parameters)
@@ -66,9 +68,9 @@ def shared_access(container: str) -> str:
 @contextmanager
 def azurite(folder: Path) -> Iterator[Azurite]:
     """Run a server that stores its data in a folder, and wait until it accepts connections."""
-    with socket.socket() as free:
-        free.bind((LOCAL, 0))
-        port = free.getsockname()[1]
+    with socket.socket() as unused:
+        unused.bind((LOCAL, 0))
+        port = unused.getsockname()[1]
     command = [PROGRAM, "--blobHost", LOCAL, "--blobPort", str(port), "--location", str(folder), "--silent"]
     environment = {**os.environ, "AZURITE_ACCOUNTS": f"{ACCOUNT}:{KEY}"}
     with (

@@ -66,7 +66,9 @@ class LayoutModel:
             extent = self.grid[len(self.grid) - len(position)]
             coordinate = position.pop(0)
             result.append(
-                np.array([i for i, c in enumerate(owners(dist, size, extent)) if c == coordinate], dtype=np.int64)
+                np.array(
+                    [i for i, owner in enumerate(owners(dist, size, extent)) if owner == coordinate], dtype=np.int64
+                )
             )
         return result
 
@@ -105,7 +107,7 @@ def models(draw: st.DrawFn, shape: tuple[int, ...], ranks: int | None = None, ma
     """Draw a model of a shape, on `ranks` ranks if that is not None."""
     count = ranks if ranks is not None else draw(st.integers(1, max_ranks if shape else 1))
     remaining = count
-    last = draw(st.integers(0, len(shape) - 1)) if shape else -1
+    last = draw(st.integers(0, len(shape) - 1)) if shape else -1  # gets all ranks that remain
     dist: list[str] = []
     grid: list[int] = []
     for d, size in enumerate(shape):
@@ -131,6 +133,7 @@ def make_distinct_array(shape: tuple[int, ...], dtype: np.typing.DTypeLike = np.
     count = math.prod(shape)
     if type_.kind in "biufc" and type_.names is None:
         values = np.arange(count) * 7 + 1
+        # Values below 120 fit into every type of one byte.
         return (
             (values % 2 == 0 if type_.kind == "b" else values % 120).astype(type_).reshape(shape)
             if type_.itemsize == 1
@@ -160,15 +163,15 @@ def messages(source: LayoutModel, target: LayoutModel) -> dict[tuple[int, int], 
 
     A run is a sequence of elements that are consecutive in the local arrays of both ranks.
     """
-    moves: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    positions_by_ranks: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for index in np.ndindex(*source.shape):
-        (a, position_a), (b, position_b) = find_position(source, index), find_position(target, index)
-        moves.setdefault((a, b), []).append((position_a, position_b))
+        (sender, position), (receiver, new_position) = find_position(source, index), find_position(target, index)
+        positions_by_ranks.setdefault((sender, receiver), []).append((position, new_position))
     result = {}
-    for pair, positions in moves.items():
+    for ranks, positions in positions_by_ranks.items():
         positions.sort()
-        runs = 1 + sum(1 for (a, b), (c, d) in itertools.pairwise(positions) if (c, d) != (a + 1, b + 1))
-        result[pair] = (len(positions), runs)
+        runs = 1 + sum(1 for (a, b), following in itertools.pairwise(positions) if following != (a + 1, b + 1))
+        result[ranks] = (len(positions), runs)
     return result
 
 
@@ -191,7 +194,7 @@ def find_position(model: LayoutModel, index: tuple[int, ...]) -> tuple[int, int]
 def random_model(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> LayoutModel:
     """Return a model of a shape on exactly `ranks` ranks, determined by the state of the generator."""
     remaining = ranks
-    last = int(random.integers(len(shape))) if shape else -1
+    last = int(random.integers(len(shape))) if shape else -1  # gets all ranks that remain
     dist, grid = [], []
     for d, size in enumerate(shape):
         divisors = [n for n in range(1, remaining + 1) if remaining % n == 0]

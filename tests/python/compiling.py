@@ -1,4 +1,4 @@
-"""Programs and libraries that tests compile, once for all tests of a process."""
+"""Compiles the programs and libraries of tests, each once for all tests of a process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ import pytest
 
 
 def build_once(program: Path, key: object, make: Callable[[Path], None]) -> Path:
-    """Return a program, built by `make` unless one with this key is cached next to the folders of the tests."""
+    """Return the path `program` as a link to a cached program, which `make` builds if none has this key yet.
+
+    The cache is next to the temporary folders of the tests.
+    """
     name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
     cached = program.parent.parent / f"program-{name}"
     if not cached.exists():

@@ -33,12 +33,12 @@ class CredentialServer(ThreadingHTTPServer):
         self.status = 200  # status of all answers
         self.body: bytes | None = None  # body of all answers, instead of keys
         self.failures = 0  # number of failing metadata requests after the token request
-        self.issued = 0
-        self.seen: list[tuple[str, str, dict[str, str], str]] = []
-        self.closing = threading.Event()
+        self.issued = 0  # number of keys
+        self.seen: list[tuple[str, str, dict[str, str], str]] = []  # method, path, headers and body of requests
+        self.closing = threading.Event()  # ends the delays
 
-    def issue(self) -> dict[str, str]:
-        """Return new keys with their session token and expiration, by the member names of AWS."""
+    def issue_key(self) -> dict[str, str]:
+        """Return an access key with a new session token and its expiration, under AWS's names for them."""
         self.issued += 1
         expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=self.lifetime)
         return {
@@ -75,7 +75,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path.startswith("/latest/"):
             return self._metadata(headers)
         if self.path == "/container" and headers.get("authorization") == "container-token":
-            return self._answer(json.dumps(self.server.issue()).encode())
+            return self._answer(json.dumps(self.server.issue_key()).encode())
         return self._answer(b"", 403)
 
     do_GET = do_PUT = do_POST = _handle  # noqa: N815
@@ -89,7 +89,7 @@ class Handler(BaseHTTPRequestHandler):
         }
         if any(form.get(name) != value for name, value in expected.items()) or "RoleSessionName" not in form:
             return self._answer(b"<ErrorResponse><Error><Code>InvalidIdentityToken</Code></Error></ErrorResponse>", 400)
-        keys = self.server.issue()
+        keys = self.server.issue_key()
         keys["SessionToken"] = keys.pop("Token")
         members = "".join(f"<{name}>{value}</{name}>" for name, value in keys.items())
         return self._answer(f"<R><Result><Credentials>{members}</Credentials></Result></R>".encode())
@@ -107,7 +107,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == folder:
             return self._answer(b"node role\n")
         if self.path == f"{folder}node%20role":
-            return self._answer(json.dumps({"Code": "Success", **self.server.issue()}).encode())
+            return self._answer(json.dumps({"Code": "Success", **self.server.issue_key()}).encode())
         return self._answer(b"", 404)
 
 

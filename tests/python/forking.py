@@ -1,4 +1,4 @@
-"""Runs of a function in a forked child process, for tests of the calls of Plait that a child may make."""
+"""Runs functions in forked child processes, to test which calls of Plait a child may make."""
 
 import os
 import signal
@@ -7,11 +7,14 @@ import traceback
 
 import pytest
 
-SECONDS = 60
+TIME_LIMIT = 60  # seconds
 
 
 def child_wait_status(body, leave=os._exit):
-    """Run `body` in a forked child, which is killed after SECONDS, and return its wait status; 0 means success."""
+    """Run `body` in a forked child, which is killed after TIME_LIMIT, and return its wait status; 0 means success.
+
+    leave  ends the child after `body`: os._exit by default, which skips the handlers of atexit
+    """
     child = os.fork()
     if child == 0:
         try:
@@ -20,8 +23,8 @@ def child_wait_status(body, leave=os._exit):
             traceback.print_exc()
             os._exit(1)
         leave(0)
-    limit = time.monotonic() + SECONDS
-    while time.monotonic() < limit:
+    deadline = time.monotonic() + TIME_LIMIT
+    while time.monotonic() < deadline:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return status

@@ -1,4 +1,4 @@
-"""Compiling and running Fortran programs, for the tests of the Fortran interfaces."""
+"""Compiles and runs Fortran programs, for the tests of the Fortran interfaces."""
 
 import os
 import shutil
@@ -16,6 +16,7 @@ SOURCES = ROOT / "tests/fortran"
 LIBRARIES = Path(plait.__file__).parent
 COMPILER = shutil.which(os.environ.get("FC", "gfortran"))
 MPIEXEC = shutil.which("mpiexec")
+# Folders of the module files, and libraries with compiler flags, by the bytes of a default INTEGER.
 MODULES = {4: "fortran", 8: "fortran_i8"}
 KINDS = {4: ("plait_fortran", []), 8: ("plait_fortran_i8", ["-fdefault-integer-8"])}
 
@@ -26,14 +27,14 @@ needs_fortran = pytest.mark.skipif(
 
 
 def compile_program(source, folder, kind=4, flags=()):
-    """Compile a source file of tests/fortran, or of any path, and return the program."""
+    """Compile a source file of tests/fortran, or of any path, with INTEGERs of `kind` bytes; return the program."""
     library, kind_flags = KINDS[kind]
     path = SOURCES / source
     command = [COMPILER, "-O1", "-g", f"-I{LIBRARIES / MODULES[kind]}", f"-J{folder}", *kind_flags, *flags, str(path)]
-    linked = [str(LIBRARIES / f"lib{library}.so"), f"-Wl,-rpath,{LIBRARIES}"]
+    link_flags = [str(LIBRARIES / f"lib{library}.so"), f"-Wl,-rpath,{LIBRARIES}"]
 
     def make(program):
-        done = subprocess.run([*command, "-o", str(program), *linked], capture_output=True, text=True, check=False)
+        done = subprocess.run([*command, "-o", str(program), *link_flags], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
     key = (str(path), path.stat().st_mtime_ns, kind, tuple(flags))
@@ -41,7 +42,7 @@ def compile_program(source, folder, kind=4, flags=()):
 
 
 def launch(program, ranks, folder, **environment):
-    """Run a program in a folder, for at most a minute."""
+    """Run a program in a folder, for at most five minutes, and return the completed process."""
     return subprocess.run(
         [MPIEXEC, "-n", str(ranks), str(program)],
         cwd=folder,
@@ -55,7 +56,7 @@ def launch(program, ranks, folder, **environment):
 
 
 def run(program, ranks, folder, expected=0, **environment):
-    """Run a program in a folder; return its output and its error messages."""
+    """Run a program in a folder, check its exit code, and return its output and its error messages."""
     done = launch(program, ranks, folder, **environment)
     assert done.returncode == expected, (done.returncode, done.stdout, done.stderr)
     return done.stdout, done.stderr

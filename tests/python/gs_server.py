@@ -12,29 +12,29 @@ from s3_server import Dialect, Handler, main
 
 TOKEN = "ya29.test-token"
 CONDITION = "x-goog-if-generation-match"
-FIRST = 10**15  # generations are times in microseconds
+FIRST_GENERATION = 10**15  # generations are times in microseconds
 
 
 class GoogleHandler(Handler):
-    """Answers one connection."""
+    """Answers the requests of one connection."""
 
     dialect = Dialect("x-goog-", "GOOG4", "storage", "goog4_request", 412)
 
-    def _rejected_signature(self, path: str, query: str, body: bytes) -> tuple[int, str, str] | None:
+    def _find_signature_error(self, path: str, query: str, body: bytes) -> tuple[int, str, str] | None:
         if any(name.lower().startswith("x-amz-") for name in self.headers):
             return 400, "ExcessHeaderValues", ""
-        given = self.headers.get("Authorization", "")
-        if given.startswith("Bearer "):
-            return None if given == f"Bearer {TOKEN}" else (401, "AuthenticationRequired", "")
-        return super()._rejected_signature(path, query, body)
+        authorization = self.headers.get("Authorization", "")
+        if authorization.startswith("Bearer "):
+            return None if authorization == f"Bearer {TOKEN}" else (401, "AuthenticationRequired", "")
+        return super()._find_signature_error(path, query, body)
 
-    def _conditions(self) -> tuple[bool, str | None]:
-        stated = self.headers.get(CONDITION)
-        return stated == "0", None if stated in (None, "0") else f'"v{int(stated) - FIRST}"'
+    def _put_conditions(self) -> tuple[bool, str | None]:
+        generation = self.headers.get(CONDITION)
+        return generation == "0", None if generation in (None, "0") else f'"v{int(generation) - FIRST_GENERATION}"'
 
     def _etag(self, content: bytes, tag: str) -> dict[str, str]:
-        made = super()._etag(content, hashlib.md5(content).hexdigest())
-        return {**made, "x-goog-generation": str(FIRST + int(tag[1:]))}
+        headers = super()._etag(content, hashlib.md5(content).hexdigest())
+        return {**headers, "x-goog-generation": str(FIRST_GENERATION + int(tag[1:]))}
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from plait.cli import main
 from plait.launch import LaunchError, find_mpiexec
 
-# Environment variables that Open MPI requires before it starts more ranks than cores, or runs as the superuser.
+# Open MPI starts more ranks than cores, and runs as the superuser, only with these environment variables.
 WELCOME = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -22,7 +22,7 @@ import pytest
 T = TypeVar("T")
 #: The number of examples that the short form of a Hypothesis test draws.
 EXAMPLES = 20
-_GOLDEN = 0.6180339887498949
+_GOLDEN = 0.6180339887498949  # (sqrt(5) - 1) / 2, the golden section
 #: Hypothesis has no public way to change the settings of a test for one run.
 _SETTINGS = "_hypothesis_internal_use_settings"
 _FORMS = [pytest.param("short"), pytest.param("full", marks=pytest.mark.long)]

@@ -13,7 +13,10 @@ COLLAPSED, BLOCK, CYCLIC, BLOCK_CYCLIC = range(4)
 
 
 def make_distinct_array(shape, dtype, salt=0):
-    """Return an array with a different value in each position, as far as its type has enough values."""
+    """Return an array with a different value in each position, as far as its type has enough values.
+
+    salt  shifts all values, so that arrays of one shape differ
+    """
     return (
         ((np.arange(prod(shape)) * 7 + salt) % 251 if dtype == "i1" else np.arange(prod(shape)) + 1000 * salt)
         .astype("i8")
@@ -24,6 +27,7 @@ def make_distinct_array(shape, dtype, salt=0):
 
 def owned_indices(extent, code, block, processors, coordinate):
     """Return the indices of a dimension that a coordinate owns, index by index."""
+    # A block distribution is cyclic with blocks of ceil(extent / processors) elements.
     width = {BLOCK: -(-extent // processors) or 1, CYCLIC: 1, BLOCK_CYCLIC: block}.get(code)
     if code == COLLAPSED:
         return list(range(extent))
@@ -75,19 +79,19 @@ class Mapping:
             for dimension in zip(self.size, self.codes, self.blocks, self.grid, position, strict=True)
         ]
 
-    def local(self, whole, rank):
+    def local(self, global_array, rank):
         """Return the elements of a global array that a rank owns."""
-        return whole[np.ix_(*self.indices(rank))]
+        return global_array[np.ix_(*self.indices(rank))]
 
 
-def declare_local_array(random, mapping, whole, rank):
+def declare_local_array(random, mapping, global_array, rank):
     """Return a local array as a Fortran program may declare it: (two sizes, array of -1, view of this rank's share).
 
     The primitives get two sizes whatever the dimensions, so A(n1, n2, n3) is declared as A(n1, n2 * n3) or
     A(n1 * n2, n3). The form is drawn: an array for the largest share of all ranks ("plain" or "folded"), one for the
     share of this rank alone ("own"), or a vector. Plain and own arrays may have a longer first dimension.
     """
-    share = mapping.local(whole, rank)
+    share = mapping.local(global_array, rank)
     shares = [[len(owned) for owned in mapping.indices(other)] for other in range(prod(mapping.grid))]
     largest = tuple(max(extents) for extents in zip(*shares, strict=True))
     form = ("plain", "folded", "own", "vector")[random.integers(4)]
@@ -105,7 +109,7 @@ def declare_local_array(random, mapping, whole, rank):
             declared = padded
         extra_columns = int(random.integers(3)) if form != "own" else 0
         sizes = (declared[0], prod(declared[1:]) + extra_columns)
-    array = np.full(prod(sizes), -1, whole.dtype)
+    array = np.full(prod(sizes), -1, global_array.dtype)
     if declared is None:
         return sizes, array, array[: share.size].reshape(share.shape, order="F")
     corner = array[: prod(declared)].reshape(declared, order="F")
@@ -127,7 +131,7 @@ def random_grid(random, ranks, dimensions):
 
 def random_mapping(random, ranks, size=None, kind=Mapping):
     """Return a random mapping: an array of `size`, or of 1 to 7 dimensions, with a random distribution in each."""
-    if size is None:
+    if size is None:  # more dimensions have smaller extents, so that no array is large
         dimensions = int(random.integers(1, 8))
         size = tuple(int(n) for n in random.integers(1, {1: 60, 2: 16, 3: 9, 4: 6}.get(dimensions, 4), dimensions))
     grid = random_grid(random, ranks, len(size))

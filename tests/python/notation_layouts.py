@@ -13,7 +13,7 @@ import plait
 
 @st.composite
 def draw_distribution(draw: st.DrawFn, size: int, extents: list[int]) -> str:
-    """Draw the distribution of a dimension over grid axes of these extents."""
+    """Draw the distribution of a dimension of `size` indices over grid axes of these extents."""
     name = draw(st.sampled_from(["block", "balanced", "cyclic", "gen_block", "indirect"]))
     coordinates = math.prod(extents)
     if name == "gen_block":

@@ -1,4 +1,4 @@
-"""Object servers in processes of their own, their control by tests, and the keys for them in the environment."""
+"""Runs object servers (s3_server.py) as child processes, controls them, and sets their keys in the environment."""
 
 from __future__ import annotations
 

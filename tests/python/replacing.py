@@ -1,4 +1,4 @@
-"""A process that replaces a file again and again."""
+"""Replaces a file again and again by a child process, while a test opens and reads it."""
 
 import contextlib
 import subprocess

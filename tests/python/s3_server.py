@@ -23,7 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 from s3_faults import FAULTS
-from s3_upload_lists import joined_parts, listed_objects, listed_uploads, with_another_end
+from s3_upload_lists import join_parts, object_list_xml, replace_last_part, upload_list_xml
 
 ACCESS, SECRET = "test-key", "test-secret/with+signs"
 
@@ -35,7 +35,7 @@ class Dialect(NamedTuple):
     version: str = "AWS4"
     service: str = "s3"
     request: str = "aws4_request"
-    absent: int = 404  # status of a put that requires an object that does not exist
+    absent: int = 404  # status of a put whose If-Match (or generation) names an object that does not exist
 
 
 def signing_key(dialect: Dialect, day: str, region: str) -> bytes:
@@ -54,11 +54,12 @@ class Store:
         self.objects: dict[str, tuple[bytes, str, dict[str, str], float]] = {}  # content, ETag, metadata, time
         self.faults = dict(FAULTS)
         self.log: list[dict[str, Any]] = []
-        self.version = 0
+        self.version = 0  # counts changes, for new ETags and names of uploads
+        # Uploads by their names: key, metadata, parts with their MD5s by number, and begin time.
         self.uploads: dict[str, tuple[str, dict[str, str], dict[int, tuple[bytes, str]], str]] = {}
 
-    def take(self, fault: str) -> bool:
-        """Return True, and decrement the fault's count, if the next request is to have the fault."""
+    def use_fault(self, fault: str) -> bool:
+        """Return whether this request has the fault, and if so, decrement the number of requests that still get it."""
         with self.lock:
             if self.faults[fault] <= 0:
                 return False
@@ -70,7 +71,7 @@ STORE = Store()
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers one connection."""
+    """Answers the requests of one connection."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -91,8 +92,8 @@ class Handler(BaseHTTPRequestHandler):
         sent = {"Content-Length": str(len(body)), **(headers or {})}
         if status in (204, 304):
             sent.pop("Content-Length")
-        elif self.command == "GET" and STORE.faults["announce"] and not self.path.startswith("/-/"):
-            sent["Content-Length"] = str(STORE.faults["announce"])
+        elif self.command == "GET" and STORE.faults["content_length"] and not self.path.startswith("/-/"):
+            sent["Content-Length"] = str(STORE.faults["content_length"])
             self.close_connection = True
         for name, value in sent.items():
             self.send_header(name, value)
@@ -100,7 +101,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.command == "HEAD" or status in (204, 304):
             return
         is_read = status in (200, 206) and len(body) > 1 and self.command == "GET"
-        if is_read and ((stalls := STORE.take("stall")) or STORE.take("truncate")):
+        if is_read and ((stalls := STORE.use_fault("stall")) or STORE.use_fault("truncate")):
             self.wfile.write(body[: len(body) // 2])
             self.wfile.flush()
             time.sleep(5 * stalls)
@@ -112,7 +113,8 @@ class Handler(BaseHTTPRequestHandler):
         body = f"<Error><Code>{code}</Code><Message>The server says {code}</Message>{extra}</Error>"
         self._answer(status, body.encode(), headers)
 
-    def _rejected_signature(self, path: str, query: str, body: bytes) -> tuple[int, str, str] | None:
+    def _find_signature_error(self, path: str, query: str, body: bytes) -> tuple[int, str, str] | None:
+        """Return (status, code, further elements) of the error if the request is not signed correctly, or None."""
         prefix, version, service, request, _ = self.dialect
         authorization = re.fullmatch(
             rf"{version}-HMAC-SHA256 Credential=(\S+?)/(\d{{8}})/(\S+?)/{service}/{request}, ?SignedHeaders=(\S+?), ?"
@@ -124,7 +126,7 @@ class Handler(BaseHTTPRequestHandler):
         _, day, given_region, signed_names, signature = authorization.groups()
         date = self.headers[prefix + "date"]
         signed = datetime.datetime.strptime(date, "%Y%m%dT%H%M%SZ").replace(tzinfo=datetime.timezone.utc)
-        if abs(signed.timestamp() - self._now()) > 900:
+        if abs(signed.timestamp() - self._now()) > 900:  # seconds, the limit of S3
             return 403, "RequestTimeTooSkewed", ""
         region = STORE.faults["region"]
         if given_region != region:
@@ -175,31 +177,31 @@ class Handler(BaseHTTPRequestHandler):
                 }
             )
         time.sleep(STORE.faults["delay"])
-        if STORE.take("reset"):
+        if STORE.use_fault("reset"):
             self.close_connection = True
             return None
-        if STORE.take("slow_down"):
+        if STORE.use_fault("slow_down"):
             return self._error(503, "SlowDown")
-        if STORE.take("fail"):
+        if STORE.use_fault("fail"):
             return self._error(500, "InternalError")
         if (
             not f"{path}/".startswith("/public/")
-            and (rejected := self._rejected_signature(path, query, body)) is not None
+            and (rejected := self._find_signature_error(path, query, body)) is not None
         ):
             status, code, extra = rejected
-            stated = {"x-amz-bucket-region": STORE.faults["region"]} if "Region" in extra else None
-            return self._error(status, code, stated, extra)
+            headers = {"x-amz-bucket-region": STORE.faults["region"]} if "Region" in extra else None
+            return self._error(status, code, headers, extra)
         key = urllib.parse.unquote(path)
         parameters = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
         if self.command in ("GET", "HEAD"):
             with STORE.lock:
                 uploads = {name: (upload[0], dict(upload[2]), upload[3]) for name, upload in STORE.uploads.items()}
-            if (listed := listed_uploads(key, query, uploads, STORE.faults)) is not None:
+            if (listed := upload_list_xml(key, query, uploads, STORE.faults)) is not None:
                 if STORE.faults["reject_lists"]:
                     return self._error(STORE.faults["reject_lists"], "Rejected")
                 return self._answer(200, listed.encode()) if listed else self._error(404, "NoSuchUpload")
             return self._list(key, parameters) if "list-type" in parameters else self._get(key)
-        if self.command == "PUT" and self._conditions() != (False, None) and STORE.take("conflict"):
+        if self.command == "PUT" and self._put_conditions() != (False, None) and STORE.use_fault("conflict"):
             return self._error(409, "ConditionalRequestConflict")
         if self.command == "POST" or "uploadId" in parameters:
             return self._upload(key, body, parameters)
@@ -211,7 +213,7 @@ class Handler(BaseHTTPRequestHandler):
         begin = self.dialect.headers + "meta-"
         return {name: value for name, value in self.headers.items() if name.lower().startswith(begin)}
 
-    def _conditions(self) -> tuple[bool, str | None]:
+    def _put_conditions(self) -> tuple[bool, str | None]:
         """Return whether a put requires that there is no object, and the ETag that it requires."""
         return self.headers.get("If-None-Match") == "*", self.headers.get("If-Match")
 
@@ -224,19 +226,19 @@ class Handler(BaseHTTPRequestHandler):
                 STORE.uploads[name] = (key, self._metadata(), {}, begin_time)
             return self._answer(200, f"<R><UploadId>{name}</UploadId></R>".encode())
         name = parameters["uploadId"]
-        if self.command == "DELETE" and STORE.take("fail_aborts"):
+        if self.command == "DELETE" and STORE.use_fault("fail_aborts"):
             return self._error(403, "AccessDenied")
         with STORE.lock:
-            found = STORE.uploads.get(name)
+            upload = STORE.uploads.get(name)
             status, code = 200, ""
-            if found is None or found[0] != key:
+            if upload is None or upload[0] != key:
                 status, code = 404, "NoSuchUpload"
             elif self.command == "DELETE":
                 del STORE.uploads[name]
                 status = 204
             elif self.command == "PUT":
                 tag = hashlib.md5(body + b"?" * STORE.faults["opaque_tags"]).hexdigest()
-                found[2][int(parameters["partNumber"])] = (body, tag)
+                upload[2][int(parameters["partNumber"])] = (body, tag)
         if code:
             return self._error(status, code)
         if self.command == "POST":
@@ -247,11 +249,12 @@ class Handler(BaseHTTPRequestHandler):
         """Complete an upload, as a put of all its parts."""
         _, metadata, parts, _ = STORE.uploads[name]
         if STORE.faults["foreign_completion"] == "other":
-            body = with_another_end(body, parts)
-        code, content, tag = joined_parts(body, parts)
+            body = replace_last_part(body, parts)
+        code, content, tag = join_parts(body, parts)
         if code:
             return self._error(400, code)
-        return self._put(key, content, metadata, name, tag if self.dialect.service == "s3" else "")  # Google has others
+        # Google's ETags of completed uploads are not made of MD5s.
+        return self._put(key, content, metadata, name, tag if self.dialect.service == "s3" else "")
 
     def _control(self, path: str, body: bytes) -> None:
         with STORE.lock:
@@ -270,7 +273,7 @@ class Handler(BaseHTTPRequestHandler):
         return {"ETag": f'W/"{tag}"' if STORE.faults["weak_etag"] else f'"{tag}"'}
 
     def _get(self, key: str) -> None:
-        if self.command == "HEAD" and STORE.take("fail_heads"):
+        if self.command == "HEAD" and STORE.use_fault("fail_heads"):
             return self._error(403, "AccessDenied")
         with STORE.lock:
             if STORE.faults["new_tags"] and key in STORE.objects:
@@ -284,7 +287,7 @@ class Handler(BaseHTTPRequestHandler):
                     STORE.version += 1
                     changed = bytes(255 - byte for byte in content) + b"x" * STORE.faults["grow"]
                     if not STORE.faults["grow"]:
-                        changed_at = time.time() + 10
+                        changed_at = time.time() + 10  # differs although times are in whole seconds
                     STORE.objects[key] = (changed, f"v{STORE.version}", meta, changed_at)
             found = STORE.objects.get(key)
         if found is None:
@@ -312,7 +315,7 @@ class Handler(BaseHTTPRequestHandler):
     def _put(self, key: str, body: bytes, meta: dict[str, str] | None = None, upload: str = "", tag: str = "") -> None:
         with STORE.lock:
             old = STORE.objects.get(key)
-            create, match = self._conditions()
+            create, match = self._put_conditions()
             create = create and not STORE.faults["ignore_create"]
             match = None if STORE.faults["ignore_match"] else match
             if match is not None and old is None:
@@ -334,7 +337,7 @@ class Handler(BaseHTTPRequestHandler):
                 STORE.uploads.pop(upload, None)
         if code:
             return self._error(status, code)
-        if STORE.take("lose_answers"):
+        if STORE.use_fault("lose_answers"):
             self.close_connection = True
             return None
         if upload and STORE.faults["foreign_completion"]:
@@ -342,7 +345,7 @@ class Handler(BaseHTTPRequestHandler):
         return self._answer(200, headers=self._etag(*STORE.objects[key][:2]))
 
     def _delete(self, key: str) -> None:
-        if STORE.faults["keep"]:
+        if STORE.faults["fail_deletes"]:
             return self._error(403, "AccessDenied")
         with STORE.lock:
             STORE.objects.pop(key, None)
@@ -362,10 +365,10 @@ class Handler(BaseHTTPRequestHandler):
                 continue
             cut = key.find(delimiter, len(prefix)) if delimiter else -1
             entries[key if cut < 0 else key[: cut + 1]] = listed[key] if cut < 0 else None
-        left = [name for name in sorted(entries) if name > after]
-        page = left[: STORE.faults["page"]]
+        remaining = [name for name in sorted(entries) if name > after]
+        page = remaining[: STORE.faults["page"]]
         found = {name: entries[name] for name in page}
-        self._answer(200, listed_objects(found, len(page) < len(left), plain=STORE.faults["plain_keys"]).encode())
+        self._answer(200, object_list_xml(found, len(page) < len(remaining), plain=STORE.faults["plain_keys"]).encode())
 
 
 class Server(ThreadingHTTPServer):

@@ -14,8 +14,8 @@ Uploads = dict[str, Upload]
 """Uploads by their names."""
 
 
-def listed_objects(page: dict[str, tuple[bytes, str] | None], truncated: bool, *, plain: bool) -> str:
-    """Return a page of a list.
+def object_list_xml(page: dict[str, tuple[bytes, str] | None], truncated: bool, *, plain: bool) -> str:
+    """Return a page of a list of objects as XML.
 
     page   the content and the ETag of each object by its key; None for a common prefix
     plain  True to leave the keys unquoted
@@ -36,16 +36,16 @@ def listed_objects(page: dict[str, tuple[bytes, str] | None], truncated: bool, *
     return "".join(parts)
 
 
-def listed_uploads(key: str, query: str, uploads: Uploads, faults: dict[str, Any]) -> str | None:
+def upload_list_xml(key: str, query: str, uploads: Uploads, faults: dict[str, Any]) -> str | None:
     """Return a page of uploads or parts as XML, an empty text if there is no such upload, None for other queries."""
     parameters = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
     if "uploadId" in parameters:
         upload = uploads.get(parameters["uploadId"])
-        return _parts(upload, parameters, faults) if upload is not None and upload[0] == key else ""
-    return _uploads(key.rstrip("/") + "/", parameters, uploads, faults) if "uploads" in parameters else None
+        return _part_list_xml(upload, parameters, faults) if upload is not None and upload[0] == key else ""
+    return _list_uploads_xml(key.rstrip("/") + "/", parameters, uploads, faults) if "uploads" in parameters else None
 
 
-def _parts(upload: Upload, parameters: dict[str, str], faults: dict[str, Any]) -> str:
+def _part_list_xml(upload: Upload, parameters: dict[str, str], faults: dict[str, Any]) -> str:
     _, parts, begin_time = upload
     changed = faults["begun"] if faults["old_parts"] else begin_time
     numbers = sorted(number for number in parts if number > int(parameters.get("part-number-marker", 0)))
@@ -55,10 +55,10 @@ def _parts(upload: Upload, parameters: dict[str, str], faults: dict[str, Any]) -
         for number in numbers
     ]
     markers = [f"<NextPartNumberMarker>{number}</NextPartNumberMarker>" for number in numbers]
-    return _page("ListPartsResult", entries, markers, faults)
+    return _page_xml("ListPartsResult", entries, markers, faults)
 
 
-def _uploads(bucket: str, parameters: dict[str, str], uploads: Uploads, faults: dict[str, Any]) -> str:
+def _list_uploads_xml(bucket: str, parameters: dict[str, str], uploads: Uploads, faults: dict[str, Any]) -> str:
     after = (parameters.get("key-marker", ""), parameters.get("upload-id-marker", ""))
     names = sorted((key.removeprefix(bucket), name) for name, (key, _, _) in uploads.items() if key.startswith(bucket))
     prefix = parameters.get("prefix", "")
@@ -76,10 +76,10 @@ def _uploads(bucket: str, parameters: dict[str, str], uploads: Uploads, faults: 
         f"<NextKeyMarker>{name}</NextKeyMarker><NextUploadIdMarker>{upload}</NextUploadIdMarker>"
         for name, upload, _ in quoted
     ]
-    return _page("ListMultipartUploadsResult", entries, markers, faults, "<EncodingType>url</EncodingType>")
+    return _page_xml("ListMultipartUploadsResult", entries, markers, faults, "<EncodingType>url</EncodingType>")
 
 
-def _page(name: str, entries: list[str], markers: list[str], faults: dict[str, Any], head: str = "") -> str:
+def _page_xml(name: str, entries: list[str], markers: list[str], faults: dict[str, Any], head: str = "") -> str:
     page = faults["page"]
     marker = markers[page - 1] if len(entries) > page else ""
     if entries and faults["marker"] != "right":
@@ -89,14 +89,14 @@ def _page(name: str, entries: list[str], markers: list[str], faults: dict[str, A
     return "".join([*parts, marker, f"</{name}>"])
 
 
-def joined_parts(body: bytes, parts: dict[int, tuple[bytes, str]]) -> tuple[str, bytes, str]:
+def join_parts(body: bytes, parts: dict[int, tuple[bytes, str]]) -> tuple[str, bytes, str]:
     """Join the parts that the body of a completion lists, and return (error code, content, ETag).
 
     As in S3, the parts must be in ascending order, and all but the last must have 5 MiB or more.
     """
-    stated = re.findall(r"<Part><PartNumber>(\d+)</PartNumber><ETag>\"(\w+)\"</ETag></Part>", body.decode())
-    numbers = [int(number) for number, _ in stated]
-    if numbers != sorted(set(numbers)) or any(parts.get(int(number), (b"", ""))[1] != tag for number, tag in stated):
+    listed = re.findall(r"<Part><PartNumber>(\d+)</PartNumber><ETag>\"(\w+)\"</ETag></Part>", body.decode())
+    numbers = [int(number) for number, _ in listed]
+    if numbers != sorted(set(numbers)) or any(parts.get(int(number), (b"", ""))[1] != tag for number, tag in listed):
         return "InvalidPart", b"", ""
     if any(len(parts[number][0]) < 5 << 20 for number in numbers[:-1]):
         return "EntityTooSmall", b"", ""
@@ -104,7 +104,7 @@ def joined_parts(body: bytes, parts: dict[int, tuple[bytes, str]]) -> tuple[str,
     return "", b"".join(parts[number][0] for number in numbers), f"{joined}-{len(numbers)}"
 
 
-def with_another_end(body: bytes, parts: dict[int, tuple[bytes, str]]) -> bytes:
+def replace_last_part(body: bytes, parts: dict[int, tuple[bytes, str]]) -> bytes:
     """Replace the bytes of the last part, and return the body of a completion that names them."""
     last = max(parts)
     content, old = parts[last]

@@ -23,14 +23,15 @@ def find_missing_features():
     return {feature: None if answer == "yes" else answer for feature, answer in lines}
 
 
-def skip_without(*things):
+def skip_without(*features):
     """Return a mark that skips a test if this machine does not allow one of these features of scripts/hosts.py."""
-    missing = {thing: find_missing_features()[thing] for thing in things if find_missing_features()[thing] is not None}
+    reason_by_feature = find_missing_features()
+    missing = {name: reason_by_feature[name] for name in features if reason_by_feature[name] is not None}
     # Without hosts, all features are missing for that one reason.
     reasons = (
         set(missing.values())
-        if find_missing_features()["hosts"] is not None
-        else [f"{a}: {b}" for a, b in missing.items()]
+        if reason_by_feature["hosts"] is not None
+        else [f"{name}: {reason}" for name, reason in missing.items()]
     )
     return pytest.mark.skipif(bool(reasons), reason="; ".join(reasons))
 

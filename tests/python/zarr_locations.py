@@ -1,7 +1,7 @@
-"""The locations of Zarr arrays in tests: a folder, and an object store in memory.
+"""The locations of Zarr arrays in tests: a folder, and object stores in memory and on a server (s3_server.py).
 
-A test that takes ``location`` runs in both. It writes ``location / "a.zarr"`` as with a path, passes that to Plait, and
-``zarr_store(location / "a.zarr")`` to zarr-python, which reads and writes the same objects.
+A test that takes the fixture ``location`` runs in each of them. It writes ``location / "a.zarr"`` as with a path,
+passes that to Plait, and ``zarr_store(location / "a.zarr")`` to zarr-python, which reads and writes the same objects.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from plait import _core
 
 
 class MemoryPath(os.PathLike[str]):
-    """A URL below ``memory://``, with the methods of paths that tests use."""
+    """A URL below ``memory://`` or ``s3://``, with the methods of paths that tests use."""
 
     def __init__(self, url: str) -> None:
         self._url = url

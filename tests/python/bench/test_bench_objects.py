@@ -132,7 +132,7 @@ def test_failures_print_one_line_and_leave_no_objects(server, monkeypatch):
 
 
 def test_remaining_objects_are_named(server):
-    server.set_faults(keep=True)
+    server.set_faults(fail_deletes=True)
     result = CliRunner().invoke(
         main, ["bench", "objects", "s3://bench-keep/p", "--size", "1M", "--samples", "1", "--rounds", "1"]
     )

@@ -160,7 +160,7 @@ def test_a_failed_check_of_a_put_is_an_error(server, bucket):
 
 def test_objects_that_are_too_long(server, bucket):
     write(f"{bucket}/a.zarr")
-    server.set_faults(announce=10**12)
+    server.set_faults(content_length=10**12)
     with pytest.raises(plait.Error, match="more than 33554432 bytes"):
         plait.open(f"{bucket}/a.zarr")
 
@@ -182,7 +182,7 @@ def test_weak_etags_cannot_be_conditions(server, bucket):
 
 
 def test_keys_that_do_not_permit_to_remove(server, bucket):
-    server.set_faults(keep=True)
+    server.set_faults(fail_deletes=True)
     write(f"{bucket}/a.zarr")
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
