@@ -1,4 +1,4 @@
-"""Layouts as permutations of bits: the worked example of DeBenedictis & del Rosario 1993, section 7, and the rest."""
+"""Layouts as permutations of bits: the example in section 7 of DeBenedictis & del Rosario 1993, and general laws."""
 
 import itertools
 import math
@@ -40,14 +40,14 @@ def test_the_composition_is_figure_8():
     assert composed.position == (5, 3, 4, 1, 0)
     assert (composed.source_unit_bits, composed.source_position_bits) == (2, 4)
     for row, column in np.ndindex(8, 8):
-        pe = row // 4 * 2 + column // 4
+        rank = row // 4 * 2 + column // 4
         position = row % 4 * 4 + column % 4
         byte = row * 8 + column
-        disk, at = byte // 8 % 2, byte // 16 * 8 + byte % 8
-        assert IMAGE.bit_permutation().apply(byte) == (pe, position)
-        assert DISKS.bit_permutation().apply(byte) == (disk, at)
-        assert composed.apply(position, unit=pe) == (disk, at)
-        assert composed.inverse().apply(at, unit=disk) == (pe, position)
+        disk, disk_position = byte // 8 % 2, byte // 16 * 8 + byte % 8
+        assert IMAGE.bit_permutation().apply(byte) == (rank, position)
+        assert DISKS.bit_permutation().apply(byte) == (disk, disk_position)
+        assert composed.apply(position, unit=rank) == (disk, disk_position)
+        assert composed.inverse().apply(disk_position, unit=disk) == (rank, position)
 
 
 def test_the_second_eight_bytes_of_pe_2_are_figure_9():
@@ -64,7 +64,7 @@ def test_the_second_eight_bytes_of_pe_2_are_figure_9():
     assert disks[1][24:28].tolist() == second_eight[4:].tolist()
 
 
-def test_texts_of_permutations():
+def test_permutations_are_printed_as_tables_of_bits():
     assert str(IMAGE.bit_permutation()) == (
         "position          5 4 3 2 1 0\nto unit           1 . . 0 . .\nto position       . 3 2 . 1 0"
     )
@@ -84,7 +84,8 @@ def test_texts_of_permutations():
     ]
 
 
-POWERS = [
+#: Layouts that are permutations of bits: all extents and numbers of ranks are powers of two.
+BIT_LAYOUTS = [
     "16 (*)",
     "16 (block) onto (4)",
     "16 (balanced) onto (2)",
@@ -100,7 +101,7 @@ POWERS = [
 ]
 
 
-def bits_of_every_element(layout, order):
+def position_of_every_element(layout, order):
     """Return rank and position of each element in C order, from the methods of the layout."""
     positions = []
     for index in np.ndindex(*(layout.shape if order == "C" else layout.shape[::-1])):
@@ -111,19 +112,19 @@ def bits_of_every_element(layout, order):
     return positions
 
 
-@pytest.mark.parametrize("text", POWERS)
+@pytest.mark.parametrize("text", BIT_LAYOUTS)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_every_element_has_the_position_of_its_bits(text, order):
     layout = Layout.parse(text)
     bits = layout.bit_permutation(order)
-    assert [bits.apply(number) for number in range(layout.elements)] == bits_of_every_element(layout, order)
+    assert [bits.apply(number) for number in range(layout.elements)] == position_of_every_element(layout, order)
     there_and_back = bits.then(bits.inverse())
     assert there_and_back == BitPermutation((), tuple(range(there_and_back.source_position_bits))[::-1])
     assert bits.inverse().inverse() == bits
     assert hash(bits.inverse().inverse()) == hash(bits)
 
 
-@pytest.mark.parametrize(("a", "b"), list(itertools.product(POWERS[:6], repeat=2)))
+@pytest.mark.parametrize(("a", "b"), list(itertools.product(BIT_LAYOUTS[:6], repeat=2)))
 def test_the_block_size_equals_that_of_the_conversion(a, b):
     source, target = Layout.parse(a), Layout.parse(b)
     composed = source.bit_permutation().inverse().then(target.bit_permutation())
@@ -165,7 +166,8 @@ def test_any_bits_can_be_distributed(spec):
     ]
 
 
-REFUSED = [
+#: Layouts that are no permutation of bits, and a part of the message.
+INVALID = [
     ("8x12 (block, block) onto (2, 2)", "dimension 1 has the size 12"),
     ("0x8 (*, *)", "dimension 0 has the size 0"),
     ("8x16 (block, block) onto (2, 3)", "dimension 1 is distributed over 3 coordinates"),
@@ -188,18 +190,18 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "says"), REFUSED, ids=[text for text, _ in REFUSED])
-def test_layouts_that_are_no_permutation_of_bits(text, says):
+@pytest.mark.parametrize(("text", "message"), INVALID, ids=[text for text, _ in INVALID])
+def test_layouts_that_are_no_permutation_of_bits_are_rejected(text, message):
     layout = Layout.parse(text)
     with pytest.raises(plait.ArgumentError) as caught:
         layout.bit_permutation()
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert str(layout) in str(caught.value)
 
 
 def test_incompatible_arguments_are_errors():
     bits = IMAGE.bit_permutation()
-    for call, says in [
+    for call, message in [
         (lambda: BitPermutation((0,), (0,)), "bit 0 is named twice"),
         (lambda: BitPermutation((2,), (0,)), "bit 2 is named twice or is not one of the bits 0 to 1"),
         (lambda: BitPermutation((), tuple(range(63))), "63 bits; at most 62"),
@@ -215,7 +217,7 @@ def test_incompatible_arguments_are_errors():
     ]:
         with pytest.raises(plait.ArgumentError) as caught:
             call()
-        assert says in str(caught.value)
+        assert message in str(caught.value)
 
 
 def test_the_cost_does_not_depend_on_the_size():

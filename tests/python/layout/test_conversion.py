@@ -19,7 +19,9 @@ def test_messages_agree_with_brute_force(data):
     sent = {}
     for rank in range(source.size):
         sends = conversion.sends(rank)
-        assert [message.rank for message in sends] == sorted({b for a, b in expected if a == rank})
+        assert [message.rank for message in sends] == sorted(
+            {receiver for sender, receiver in expected if sender == rank}
+        )
         sent |= {(rank, message.rank): (message.elements, message.runs) for message in sends}
     assert sent == expected
     received = {
@@ -83,9 +85,9 @@ def test_layouts_may_be_texts():
 @pytest.mark.parametrize("rank", [-1, 2, 1 << 40])
 def test_missing_ranks_are_errors(rank):
     conversion = plait.compose(plait.Layout((8,), "(block) onto (2)"), plait.Layout((8,), "(cyclic) onto (2)"))
-    for messages_of in (conversion.sends, conversion.receives):
+    for get_messages in (conversion.sends, conversion.receives):
         with pytest.raises(plait.ArgumentError):
-            messages_of(rank)
+            get_messages(rank)
 
 
 def test_planning_does_not_depend_on_the_size():

@@ -52,12 +52,12 @@ def test_properties_of_a_layout():
     ],
     ids=range(10),
 )
-def test_one_layout_in_many_spellings(make):
+def test_many_spellings_make_equal_layouts(make):
     layout = make()
-    known = Layout((8, 12), ["block", "cyclic(3)"], grid=(2, 2))
-    assert layout == known
-    assert (layout != known) is False
-    assert hash(layout) == hash(known)
+    expected = Layout((8, 12), ["block", "cyclic(3)"], grid=(2, 2))
+    assert layout == expected
+    assert (layout != expected) is False
+    assert hash(layout) == hash(expected)
     assert str(layout) == "8x12 (block, cyclic(3)) onto (2, 2)"
 
 
@@ -97,8 +97,8 @@ def test_layouts_are_values():
             setattr(a, name, 1)
 
 
-REFUSED = [
-    # the mistake, the call, and a part of the message
+INVALID = [
+    # The mistake, the call, and a part of the message; None if the call is valid.
     ("no grid", lambda: Layout((8,), "(block)"), "onto"),
     ("grid for *", lambda: Layout((8,), "(*)", grid=(2,)), "grid"),
     ("short grid", lambda: Layout((8, 8), "(block, block)", grid=(2,)), "grid"),
@@ -126,16 +126,16 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("call", "says"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
-def test_invalid_layouts_are_argument_errors(call, says):
-    if says is None:  # two distributions in one text are two distributions
+@pytest.mark.parametrize(("call", "message"), [case[1:] for case in INVALID], ids=[case[0] for case in INVALID])
+def test_invalid_layouts_are_argument_errors(call, message):
+    if message is None:  # two distributions in one text are two distributions
         assert call().dist == ("block", "*")
         return
     with pytest.raises(plait.ArgumentError) as caught:
         call()
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, plait.Error)
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert len(str(caught.value)) > 20
 
 
@@ -234,8 +234,8 @@ def test_positions_agree_with_brute_force(data):
         assert layout.local_shape(rank) == tuple(len(index) for index in expected)
         total += int(np.prod([len(index) for index in expected]))
     assert total == layout.elements == int(np.prod(model.shape))
-    everywhere = list(np.ndindex(*model.shape))
-    for index in everywhere[:: max(len(everywhere) // 7, 1)]:
+    all_indices = list(np.ndindex(*model.shape))
+    for index in all_indices[:: max(len(all_indices) // 7, 1)]:
         rank, position = find_position(model, index)
         assert layout.owners(index) == (rank,)
         local = layout.to_local(index, rank)
@@ -268,7 +268,7 @@ def test_equal_means_equal_ownership(data):
         assert hash(a.layout()) == hash(b.layout())
 
 
-def test_sizes_past_32_bits():
+def test_sizes_may_exceed_32_bits():
     size = 1 << 40
     layout = Layout((size, 3), "(cyclic(1000), *)", grid=(1 << 20,))
     assert layout.elements == 3 * size

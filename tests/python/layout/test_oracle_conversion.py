@@ -19,6 +19,7 @@ import plait
 
 @st.composite
 def pairs(draw, count=2, **options):
+    """Draw two layouts of one shape, or `count` layouts."""
     shape = draw(shapes())
     return tuple(draw(specs(shape, **options)) for _ in range(count))
 
@@ -40,13 +41,13 @@ def collect_traffic(conversion, source, target):
 
 @given(pairs())
 @examples(400)
-def test_messages(drawn):
+def test_messages_equal_those_of_the_model(drawn):
     check_messages(*drawn)
 
 
 @given(st.data())
 @examples(150)
-def test_messages_of_long_dimensions(data):
+def test_messages_of_long_dimensions_equal_those_of_the_model(data):
     shape = (*data.draw(st.sampled_from([(), (2,)])), data.draw(st.integers(100, 1500)))
     shape = tuple(data.draw(st.permutations(shape)))
     check_messages(data.draw(specs(shape)), data.draw(specs(shape)))
@@ -77,7 +78,7 @@ def check_messages(a, b):
 
 @given(st.data())
 @examples(200)
-def test_messages_that_fill_halos(data):
+def test_messages_that_fill_halos_equal_those_of_the_model(data):
     shape = data.draw(shapes(min_dimensions=1))
     check_filling(data.draw(specs(shape)), data.draw(halos(data.draw(specs(shape)))))
 
@@ -90,15 +91,15 @@ def test_every_halo_of_one_short_dimension(size):
     for stage, extent in itertools.product(stages, (1, 2, 3)):
         if stage.sizes and extent != 3:
             continue
-        for turned, wraps, low, high in itertools.product((False, True), (False, True), range(4), range(4)):
+        for reversed_, periodic, low, high in itertools.product((False, True), (False, True), range(4), range(4)):
             target = Spec(
                 (size,),
                 ((stage,),),
                 (extent,),
-                source=(extent - 1,) if turned else (),
-                reverse=(0,) if turned else (),
+                source=(extent - 1,) if reversed_ else (),
+                reverse=(0,) if reversed_ else (),
                 halo=((low, high),),
-                periodic=(0,) if wraps else (),
+                periodic=(0,) if periodic else (),
             )
             try:
                 Model(target)
@@ -116,10 +117,10 @@ def check_filling(a, b):
     traffic = messages(source, target, fill_halo=True)
     expected = {pair: (len(message.elements), len(message.runs)) for pair, message in traffic.items()}
     sent, received = collect_traffic(conversion, source, target)
-    what = f"{to_text(a)}  to  {to_text(b)}"
-    assert sent == expected, what
-    assert received == expected, what
-    assert conversion.block == longest_run(traffic), what
+    description = f"{to_text(a)}  to  {to_text(b)}"
+    assert sent == expected, description
+    assert received == expected, description
+    assert conversion.block == longest_run(traffic), description
 
 
 @given(pairs())
@@ -177,7 +178,7 @@ def redistribute_to_list(arrays, source, target):
 
 @given(pairs(count=3))
 @examples(150)
-def test_conversions_in_two_steps_and_back(drawn):
+def test_conversions_through_a_third_layout_and_back_equal_direct_ones(drawn):
     note("\n".join(map(to_text, drawn)))
     models = [Model(spec) for spec in drawn]
     a, b, c = [make_layout(spec) for spec in drawn]

@@ -1,4 +1,4 @@
-"""All small layouts of a kind: layouts are equal and have the same text if and only if their meaning is the same."""
+"""All small layouts of a kind: two are equal, and have the same text, if and only if they have the same meaning."""
 
 import itertools
 from dataclasses import replace
@@ -11,12 +11,12 @@ from oracle.notation import to_text
 from oracle.spec import Expression, Spec, Stage
 
 
-def one_dimension(size, extent):
+def plain_distributions(size, extent):
     """Return all plain distributions of a dimension."""
     min_block = max(-(-size // extent), 1)
     stages = [Stage("block", (0,)), Stage("balanced", (0,))]
-    stages += [Stage("block", (0,), block=m) for m in range(min_block, size + 2)]
-    stages += [Stage("cyclic", (0,), block=k) for k in range(1, size + 2)]
+    stages += [Stage("block", (0,), block=block) for block in range(min_block, size + 2)]
+    stages += [Stage("cyclic", (0,), block=block) for block in range(1, size + 2)]
     stages += [
         Stage("gen_block", (0,), sizes=sizes)
         for sizes in itertools.product(range(size + 1), repeat=extent)
@@ -31,14 +31,14 @@ def every_one_dimensional(size):
     for extent in range(1, 5):
         maps = ["C", "F", (*range(1, extent), extent + 1), *itertools.permutations(range(extent))]
         for shift in range(3):
-            for stage in one_dimension(size + shift, extent):
+            for stage in plain_distributions(size + shift, extent):
                 plain = Spec((size,), ((stage,),), (extent,), offset=(shift,) if shift else ())
-                turned = [
-                    replace(plain, source=(s,) if s else (), reverse=reverse)
-                    for s in range(extent)
+                with_sources = [
+                    replace(plain, source=(source,) if source else (), reverse=reverse)
+                    for source in range(extent)
                     for reverse in ((), (0,))
                 ]
-                specs += turned
+                specs += with_sources
                 specs += [replace(plain, ranks=ranks) for ranks in maps[: len(maps) if shift == 0 else 3]]
     return specs
 
@@ -74,14 +74,16 @@ def every_map(size):
     for extent in (1, 2, 3) if size else ():
         for owners in itertools.product(range(extent), repeat=size):
             specs.append(Spec((size,), ((Stage("indirect", (0,), owners=tuple((c, 1) for c in owners)),),), (extent,)))
-    for scale, low, spare in itertools.product((1, -1, 2, -2, 3), range(3), range(2)):
+    for scale, low, margin in itertools.product((1, -1, 2, -2, 3), range(3), range(2)):
         reach = abs(scale) * max(size - 1, 0)
-        template = low + reach + 1 + spare
-        where = Expression(0, scale, low if scale > 0 else low + reach)
+        template = low + reach + 1 + margin
+        expression = Expression(0, scale, low if scale > 0 else low + reach)
         for extent, stage in itertools.product((1, 2, 3), (("block", None), ("cyclic", None), ("cyclic", 2))):
             dist = ((Stage(stage[0], (0,), block=stage[1]),),)
-            specs.append(Spec((size,), dist, (extent,), template=(template,), align=(where,)))
-            specs.append(Spec((size,), dist, (extent,), (*range(1, extent), 0), template=(template,), align=(where,)))
+            specs.append(Spec((size,), dist, (extent,), template=(template,), align=(expression,)))
+            specs.append(
+                Spec((size,), dist, (extent,), (*range(1, extent), 0), template=(template,), align=(expression,))
+            )
     return specs
 
 
@@ -114,22 +116,22 @@ def every_halo(size):
         yield replace(plain, order="F")
 
 
-def check_groups(every):
-    """Grouping layouts by their text and by their meaning gives the same groups."""
+def check_groups(specs):
+    """Check that grouping layouts by their text and by their meaning gives the same groups."""
     texts, keys = {}, {}
-    for spec in every:
+    for spec in specs:
         try:
             key = Model(spec).equality_key()
         except UnfitError:
             continue
         layout = make_layout(spec)
         text = str(layout)
-        known = texts.setdefault(key, (text, layout, spec))
-        assert known[0] == text, f"equal, but printed apart: {to_text(known[2])} and {to_text(spec)}"
-        assert known[1] == layout, f"the same text, but not equal: {to_text(known[2])} and {to_text(spec)}"
-        assert hash(known[1]) == hash(layout)
-        other = keys.setdefault(text, (key, spec))
-        assert other[0] == key, f"different, but printed alike: {to_text(other[1])} and {to_text(spec)}"
+        first_text, first_layout, first_spec = texts.setdefault(key, (text, layout, spec))
+        assert first_text == text, f"equal, but printed differently: {to_text(first_spec)} and {to_text(spec)}"
+        assert first_layout == layout, f"the same text, but not equal: {to_text(first_spec)} and {to_text(spec)}"
+        assert hash(first_layout) == hash(layout)
+        first_key, first_spec = keys.setdefault(text, (key, spec))
+        assert first_key == key, f"different, but printed alike: {to_text(first_spec)} and {to_text(spec)}"
     # Layouts of different groups must not be equal.
     different = [layout for _, layout, _ in texts.values()]
     for a, b in itertools.pairwise(different):

@@ -15,7 +15,7 @@ import plait
 from plait import Layout
 
 # The mistake, the text, and patterns that the message must match.
-REFUSED = [
+INVALID_TEXTS = [
     # Grids and axes.
     ("no grid", "8 (block@0)", ["onto"]),
     ("axis that is not there", "8 (block@1) onto (2)", [r"\b1\b"]),
@@ -110,18 +110,20 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "names"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
-def test_invalid_texts_are_rejected(text, names):
+@pytest.mark.parametrize(
+    ("text", "patterns"), [case[1:] for case in INVALID_TEXTS], ids=[case[0] for case in INVALID_TEXTS]
+)
+def test_invalid_texts_are_rejected(text, patterns):
     with pytest.raises(plait.ArgumentError) as caught:
         Layout.parse(text)
     message = str(caught.value)
-    for name in names:
-        assert re.search(name, message), f"{name} is not in: {message}"
+    for pattern in patterns:
+        assert re.search(pattern, message), f"{pattern} is not in: {message}"
     assert "\n" not in message
     assert len(message) < 600
 
 
-KEYWORDS = [
+INVALID_KEYWORDS = [
     ("repeated rank", ((8,), "(block)"), {"grid": (2,), "ranks": (1, 1)}, ["rank", r"\b1\b"]),
     ("unknown ranks", ((8,), "(block)"), {"grid": (2,), "ranks": "K"}, ["K"]),
     ("two rank maps", ((8,), "(block) ranks=(1, 0)"), {"grid": (2,), "ranks": (0, 1)}, ["ranks"]),
@@ -133,23 +135,25 @@ KEYWORDS = [
 
 
 @pytest.mark.parametrize(
-    ("arguments", "keywords", "names"), [case[1:] for case in KEYWORDS], ids=[case[0] for case in KEYWORDS]
+    ("arguments", "keywords", "patterns"),
+    [case[1:] for case in INVALID_KEYWORDS],
+    ids=[case[0] for case in INVALID_KEYWORDS],
 )
-def test_invalid_keywords_are_rejected(arguments, keywords, names):
+def test_invalid_keywords_are_rejected(arguments, keywords, patterns):
     with pytest.raises(plait.ArgumentError) as caught:
         Layout(*arguments, **keywords)
-    for name in names:
-        assert re.search(name, str(caught.value)), f"{name} is not in: {caught.value}"
+    for pattern in patterns:
+        assert re.search(pattern, str(caught.value)), f"{pattern} is not in: {caught.value}"
 
 
-def test_maps_from_arrays():
+def test_maps_are_made_from_arrays_and_lists():
     assert Layout((6,), [plait.indirect([0, 0, 0, 1, 1, 0])], grid=(2,)) == Layout.parse(
         "6 (indirect(0*3, 1*2, 0)) onto (2)"
     )
     assert plait.indirect(np.array([0, 0, 1])).replace(" ", "") == "indirect(0*2,1)"
     by_lists = plait.indirect(indices=[[0, 3], [1, 2]])
     assert Layout((4,), [by_lists], grid=(2,)) == Layout((4,), [plait.indirect([0, 1, 1, 0])], grid=(2,))
-    for call, names in [
+    for call, patterns in [
         (lambda: plait.indirect(indices=[[0, 1], [1, 2]]), [r"\b1\b"]),
         (lambda: plait.indirect(indices=[[0, 1], [3]]), [r"\b2\b"]),
         (lambda: plait.indirect(indices=[[1, 0], [2]]), ["ascend", r"\b0\b|\b1\b"]),
@@ -159,11 +163,11 @@ def test_maps_from_arrays():
     ]:
         with pytest.raises(plait.ArgumentError) as caught:
             call()
-        for name in names:
-            assert re.search(name, str(caught.value)), f"{name} is not in: {caught.value}"
+        for pattern in patterns:
+            assert re.search(pattern, str(caught.value)), f"{pattern} is not in: {caught.value}"
 
 
-def test_conversions_between_shapes_and_ranks_in_no_set():
+def test_different_shapes_and_ranks_outside_of_the_layout_are_errors():
     a = Layout.parse("8x12 (block, *) onto (2) ranks=(4, 6)")
     with pytest.raises(plait.ArgumentError, match=r"8x12.*12x8"):
         plait.compose(a, Layout.parse("12x8 (block, *) onto (2)"))
@@ -194,7 +198,7 @@ def test_a_constant_alignment_leaves_ranks_out():
 def test_a_surplus_part_is_rejected_in_both_spellings(data):
     spec = data.draw(distributed_specs(halo=False))
     part = data.draw(st.sampled_from(["order", "grid", "shape", "replicate", "ranks", "halo", "offset"]))
-    broken = {
+    changes = {
         "order": lambda: {"order": tuple(range(len(spec.shape) + 1))},
         "grid": lambda: {"grid": (*spec.grid, 2), "ranks": "C"},
         "shape": lambda: {"shape": (*spec.shape, 2), "align": (), "template": (), "order": "C", "offset": ()},
@@ -205,11 +209,11 @@ def test_a_surplus_part_is_rejected_in_both_spellings(data):
     }[part]()
     if part in ("shape", "offset") and spec.align:
         return
-    other = Spec(**{**vars(spec), **broken})
-    note(to_text(other))
+    invalid = Spec(**{**vars(spec), **changes})
+    note(to_text(invalid))
     for make in (make_layout, layout_by_keywords):
         with pytest.raises(plait.ArgumentError):
-            make(other)
+            make(invalid)
 
 
 def test_an_axis_must_be_used_once():

@@ -19,7 +19,7 @@ from plait import Layout
 
 @given(distributed_specs())
 @examples(400)
-def test_ranks_and_shapes(spec):
+def test_ranks_and_shapes_equal_those_of_the_model(spec):
     note(to_text(spec))
     layout, model = make_layout(spec), Model(spec)
     assert layout.shape == spec.shape
@@ -45,12 +45,12 @@ def test_ranks_and_shapes(spec):
 
 @given(st.data())
 @examples(300)
-def test_positions_of_elements(data):
+def test_positions_of_elements_equal_those_of_the_model(data):
     spec = data.draw(distributed_specs())
     note(to_text(spec))
     layout, model = make_layout(spec), Model(spec)
-    everywhere = list(np.ndindex(*spec.shape))
-    for index in data.draw(st.lists(st.sampled_from(everywhere), max_size=6)) if everywhere else []:
+    all_indices = list(np.ndindex(*spec.shape))
+    for index in data.draw(st.lists(st.sampled_from(all_indices), max_size=6)) if all_indices else []:
         owners = model.owners(index)
         assert len(owners) == model.replicas
         assert layout.owners(index) == tuple(owners)
@@ -73,7 +73,7 @@ def test_positions_of_elements(data):
 
 @given(distributed_specs())
 @examples(400)
-def test_one_layout_in_many_spellings(spec):
+def test_many_spellings_make_equal_layouts(spec):
     note(to_text(spec))
     layout = make_layout(spec)
     others = [
@@ -90,12 +90,12 @@ def test_one_layout_in_many_spellings(spec):
         assert other == layout
         assert str(other) == str(layout)
         assert hash(other) == hash(layout)
-    # The printed form has the same meaning in other words.
-    again = others[5]
+    # The printed form, which may differ from the spelling above, has the same meaning.
+    parsed = Layout.parse(str(layout))
     model = Model(spec)
     for rank, part in model.parts.items():
-        assert [indices.tolist() for indices in again.indices(rank)] == [indices.tolist() for indices in part.indices]
-        assert again.padded_shape(rank) == model.padded_shape(rank)
+        assert [indices.tolist() for indices in parsed.indices(rank)] == [indices.tolist() for indices in part.indices]
+        assert parsed.padded_shape(rank) == model.padded_shape(rank)
 
 
 def check_equality(specs_):
@@ -123,7 +123,7 @@ def test_equal_means_equal_meaning_of_small_layouts(data):
 
 @given(st.data())
 @examples(300)
-def test_layouts_spelled_with_maps_only(data):
+def test_layouts_spelled_with_maps_only_are_equal(data):
     spec = data.draw(distributed_specs())
     flat = spell_by_maps(spec)
     note(f"{to_text(spec)}\n{to_text(flat)}")
@@ -136,13 +136,13 @@ def test_layouts_spelled_with_maps_only(data):
 
 
 def change_part(data, spec, part):
-    """Return a layout that differs in one part at most."""
+    """Return a layout that may differ from `spec` in this part, and in no other."""
     if part == "order":
         return replace(spec, order=tuple(data.draw(st.permutations(range(len(spec.shape))))) or "C")
     if part == "ranks":
         count = len(Model(spec).positions)
         return replace(spec, ranks=tuple(data.draw(st.permutations(range(count)))))
     if part == "halo":
-        bare = replace(spec, halo=(), periodic=())
-        return replace(bare, halo=((0, 0),) * len(spec.shape))
+        without_halo = replace(spec, halo=(), periodic=())
+        return replace(without_halo, halo=((0, 0),) * len(spec.shape))
     return replace(spec, periodic=tuple(d for d in range(len(spec.shape)) if d not in spec.periodic))

@@ -22,6 +22,7 @@ def count_holders(model):
 
 
 def check_renaming(a, b):
+    """Check that same_up_to_ranks() finds a renaming if and only if the layouts differ only in the names of ranks."""
     model, other_model = Model(a), Model(b)
     names = plait.same_up_to_ranks(make_layout(a), make_layout(b))
     # Shape, order and halo are the entries of a model's key other than the parts.
@@ -40,7 +41,7 @@ def check_renaming(a, b):
 
 @given(st.data())
 @examples(120)
-def test_layouts_that_differ_in_the_names_of_ranks(data):
+def test_renamed_layouts_are_recognized(data):
     spec = data.draw(shapes().flatmap(specs))
     flat = spell_by_maps(spec)
     count = len(Model(flat).positions)
@@ -52,7 +53,7 @@ def test_layouts_that_differ_in_the_names_of_ranks(data):
 
 @given(st.data())
 @examples(120)
-def test_small_layouts_and_the_names_of_ranks(data):
+def test_only_renamed_layouts_are_recognized(data):
     shape = data.draw(shapes(max_dimensions=2, longest=3))
     a, b = (data.draw(specs(shape, max_ranks=3)) for _ in range(2))
     note("\n".join(map(to_text, (a, b))))
@@ -61,7 +62,7 @@ def test_small_layouts_and_the_names_of_ranks(data):
 
 @given(st.data())
 @examples(80)
-def test_the_best_names(data):
+def test_relabelling_leaves_most_elements_on_their_ranks(data):
     pytest.importorskip("scipy", reason="relabelling needs SciPy")
     shape = data.draw(shapes(max_dimensions=2))
     a, b = (data.draw(specs(shape, max_ranks=4)) for _ in range(2))

@@ -43,7 +43,7 @@ def expected_section(model, rank, whole, in_region, out):
 
 @given(st.data())
 @examples(150)
-def test_sections(data):
+def test_regions_are_moved_like_in_the_model(data):
     extents = data.draw(shapes(max_dimensions=3, longest=5))
     (from_shape, from_region), (to_shape, to_region) = data.draw(regions(extents)), data.draw(regions(extents))
     a, b = data.draw(specs(from_shape)), data.draw(specs(to_shape))
@@ -70,18 +70,18 @@ def test_sections(data):
 
 @given(st.data())
 @examples(80)
-def test_reused_plans(data):
+def test_reused_plans_move_the_arrays_of_each_run(data):
     shape = data.draw(shapes())
     a, b = data.draw(specs(shape)), data.draw(specs(shape))
     fill = data.draw(st.booleans())
     note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
     source, target = Model(a), Model(b)
     plan = plait.Redistribution(make_layout(a), make_layout(b), "i4", fill_halo=fill)
-    for turn in range(2):
-        whole = make_distinct_array(shape, "i4") + turn
+    for is_nonblocking in (False, True):
+        whole = make_distinct_array(shape, "i4") + int(is_nonblocking)
         out = [target.make_filled_array(rank, "i4", -7) for rank in target.rank_numbers]
         before = make_locals(source, whole, -1)
-        if turn:
+        if is_nonblocking:
             plait.iredistribute(before, make_layout(a), make_layout(b), out=out, fill_halo=fill).wait()
         else:
             plan.run(before, out)
@@ -92,7 +92,7 @@ def test_reused_plans(data):
 
 @given(st.data())
 @examples(60)
-def test_composed_conversions(data):
+def test_composed_and_inverted_conversions_equal_those_of_the_model(data):
     shape = data.draw(shapes())
     a, b, c = (data.draw(specs(shape)) for _ in range(3))
     note("\n".join(map(to_text, (a, b, c))))
@@ -103,9 +103,13 @@ def test_composed_conversions(data):
         (first.then(second), a, c),
         (first.then(first.inverse()), a, a),
     ):
-        from_, to = Model(source), Model(target)
+        source_model, target_model = Model(source), Model(target)
         assert conversion.source == make_layout(source)
         assert conversion.target == make_layout(target)
-        expected_messages = {pair: (len(m.elements), len(m.runs)) for pair, m in messages(from_, to).items()}
-        actual = {(rank, m.rank): (m.elements, m.runs) for rank in from_.rank_numbers for m in conversion.sends(rank)}
+        expected_messages = {
+            pair: (len(m.elements), len(m.runs)) for pair, m in messages(source_model, target_model).items()
+        }
+        actual = {
+            (rank, m.rank): (m.elements, m.runs) for rank in source_model.rank_numbers for m in conversion.sends(rank)
+        }
         assert actual == expected_messages

@@ -26,31 +26,36 @@ def check(pencil_: Pencil, comm: MPI.Comm) -> None:
     for part, start, count in zip(indices, pencil_.substart, pencil_.subshape, strict=True):
         assert part.tolist() == list(range(start, start + count)), f"{layout}, rank {comm.rank}"
     assert len(set(comm.allgather(str(layout)))) == 1
-    made_pencil = pencil.to_pencil(layout, pencil_.axis)
-    assert pencil.from_pencil(*made_pencil) == layout
-    again = pencil.to_pencil_object(layout, comm, pencil_.axis)
-    assert (again.shape, again.axis, again.subshape, again.substart) == (
+    converted = pencil.to_pencil(layout, pencil_.axis)
+    assert pencil.from_pencil(*converted) == layout
+    converted_object = pencil.to_pencil_object(layout, comm, pencil_.axis)
+    assert (
+        converted_object.shape,
+        converted_object.axis,
+        converted_object.subshape,
+        converted_object.substart,
+    ) == (
         pencil_.shape,
         pencil_.axis,
         pencil_.subshape,
         pencil_.substart,
     )
-    assert pencil.from_pencil(again, comm=comm) == layout
+    assert pencil.from_pencil(converted_object, comm=comm) == layout
 
 
 def main() -> None:
-    """Run the cases, each with all pencils that follow from the first."""
+    """Check the first pencil of each case, and all that are made from it by aligning another axis, once or twice."""
     comm = MPI.COMM_WORLD
     count = 0
     for shape, dims, axis in CASES:
         subcomms = Subcomm(comm, list(dims))
         first = Pencil(subcomms, shape, axis)
         check(first, comm)
-        for other in range(len(shape)):
-            turned = first.pencil(other)
-            check(turned, comm)
-            for third in range(len(shape)):
-                check(turned.pencil(third), comm)
+        for second_axis in range(len(shape)):
+            second = first.pencil(second_axis)
+            check(second, comm)
+            for third_axis in range(len(shape)):
+                check(second.pencil(third_axis), comm)
                 count += 1
     total = comm.allreduce(np.int64(count))
     if comm.rank == 0:

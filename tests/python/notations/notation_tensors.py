@@ -18,7 +18,7 @@ MESHES = [torch.arange(4), torch.arange(4).reshape(2, 2), torch.tensor([[1, 3], 
 
 
 def ascends(ranks: torch.Tensor, axis: int) -> bool:
-    """Return whether the ranks along a mesh dimension ascend; otherwise the order of PyTorch's shards is ambiguous."""
+    """Return True if the ranks along a mesh dimension ascend; otherwise the order of PyTorch's shards is ambiguous."""
     return bool((ranks.diff(dim=axis) > 0).all())
 
 
@@ -36,9 +36,9 @@ def check(rank: int, folder: str) -> None:
             layout = dtensor.from_dtensor(tensor)
             rows, columns = layout.indices(rank)
             assert tensor.to_local().tolist() == whole[rows][:, columns].tolist(), f"{placements} of {ranks.tolist()}"
-            placements_ = dtensor.to_placements(layout, mesh, objects=True)
-            again = distribute_tensor(whole, mesh, placements_.placements)
-            assert again.to_local().tolist() == tensor.to_local().tolist()
+            converted = dtensor.to_placements(layout, mesh, objects=True)
+            redistributed = distribute_tensor(whole, mesh, converted.placements)
+            assert redistributed.to_local().tolist() == tensor.to_local().tolist()
             count += 1
         if ranks.ndim == 2 and ascends(ranks, 0):
             placements = (placement_types._StridedShard(0, split_factor=int(ranks.shape[1])), Shard(0))

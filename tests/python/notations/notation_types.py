@@ -17,7 +17,7 @@ from plait.notations import mpi
 CASES = [((12,), (4,)), ((11,), (3,)), ((6, 4), (2, 2)), ((7, 5), (3, 2)), ((5, 4, 3), (2, 1, 3))]
 
 
-def packed(datatype: MPI.Datatype, array: np.ndarray) -> list[int]:
+def pack_elements(datatype: MPI.Datatype, array: np.ndarray) -> list[int]:
     """Return the elements of an array that MPI packs, in its order."""
     datatype.Commit()
     out = bytearray(datatype.Pack_size(1, MPI.COMM_SELF))
@@ -25,7 +25,7 @@ def packed(datatype: MPI.Datatype, array: np.ndarray) -> list[int]:
     return np.frombuffer(out[:end], array.dtype).tolist()
 
 
-def expected(layout: plait.Layout, rank: int, array: np.ndarray) -> list[int]:
+def owned_elements(layout: plait.Layout, rank: int, array: np.ndarray) -> list[int]:
     """Return the elements that a rank owns, in the order of its local array."""
     return array[np.ix_(*layout.indices(rank))].ravel(order=layout.order).tolist()
 
@@ -36,7 +36,7 @@ def list_distributions(size: int, extent: int) -> list[str]:
     return ["*"] if extent == 1 else ["block", f"block({min_block + 1})", "cyclic", "cyclic(2)", "cyclic(3)"]
 
 
-def darrays() -> int:
+def compare_darrays() -> int:
     """Compare darrays that Plait and MPI make: read them back, and compare the packed elements."""
     count = 0
     for shape, grid in CASES:
@@ -47,18 +47,18 @@ def darrays() -> int:
                 array = np.asarray(np.arange(math.prod(shape)).reshape(shape), order=layout.order)
                 for rank in range(layout.size):
                     datatype = mpi.to_darray_type(layout, rank, MPI.INT64_T)
-                    elements = packed(datatype, array)
-                    assert elements == expected(layout, rank, array), f"{layout}, rank {rank}: {elements}"
+                    elements = pack_elements(datatype, array)
+                    assert elements == owned_elements(layout, rank, array), f"{layout}, rank {rank}: {elements}"
                     wrapped = datatype.Dup().Create_resized(0, 8)
-                    for same in (datatype, wrapped):
-                        assert mpi.from_darray(same) == layout, f"{layout}, rank {rank}"
+                    for equal_type in (datatype, wrapped):
+                        assert mpi.from_darray(equal_type) == layout, f"{layout}, rank {rank}"
                     wrapped.Free()
                     datatype.Free()
                     count += 1
     return count
 
 
-def subarrays() -> int:
+def compare_subarrays() -> int:
     """Compare subarrays: their packed elements, and the layout that is read back from those of all ranks."""
     count = 0
     for text in [
@@ -71,13 +71,13 @@ def subarrays() -> int:
         array = np.asarray(np.arange(layout.elements).reshape(layout.shape), order=layout.order)
         datatypes = [mpi.to_subarray_type(layout, rank, MPI.INT64_T) for rank in range(layout.size)]
         for rank, datatype in enumerate(datatypes):
-            assert packed(datatype, array) == expected(layout, rank, array), f"{layout}, rank {rank}"
+            assert pack_elements(datatype, array) == owned_elements(layout, rank, array), f"{layout}, rank {rank}"
             count += 1
         assert mpi.from_subarrays(datatypes) == layout
     return count
 
 
-def constants() -> None:
+def check_constants() -> None:
     """Test arguments with MPI's constants, and datatypes that do not describe a layout."""
     distribs = [MPI.DISTRIBUTE_CYCLIC, MPI.DISTRIBUTE_BLOCK]
     default = MPI.DISTRIBUTE_DFLT_DARG
@@ -89,5 +89,5 @@ def constants() -> None:
 
 
 if __name__ == "__main__":
-    constants()
-    print(darrays(), "darrays", subarrays(), "subarrays")
+    check_constants()
+    print(compare_darrays(), "darrays", compare_subarrays(), "subarrays")

@@ -9,7 +9,7 @@ import plait
 from plait.notations import chunks, dask
 
 
-def test_chunks_of_dask():
+def test_chunks_of_dask_become_layouts_and_back():
     array = pytest.importorskip("dask.array", reason="dask is not installed")
     whole = np.arange(60).reshape(10, 6)
     lazy = array.from_array(whole, chunks=((5, 0, 3, 2), (4, 2)))
@@ -19,18 +19,18 @@ def test_chunks_of_dask():
     for rank, position in enumerate(np.ndindex(lazy.numblocks)):
         np.testing.assert_array_equal(lazy.blocks[position].compute(), whole[np.ix_(*layout.indices(rank))])
     balanced = plait.Layout.parse("10x6 (balanced, block) onto (4, 2)")
-    again = lazy.rechunk(dask.to_chunks(balanced))
-    assert dask.from_chunks(again) == balanced
+    rechunked = lazy.rechunk(dask.to_chunks(balanced))
+    assert dask.from_chunks(rechunked) == balanced
     unknown = lazy[lazy[:, 0] > 5]
     with pytest.raises(plait.ArgumentError, match="unknown sizes"):
         dask.from_chunks(unknown)
 
 
-def test_sizes_of_chunks():
+def test_sizes_of_chunks_may_be_given_in_several_forms():
     assert dask.from_chunks((4, -1), (10, 3)) == plait.Layout.parse("10x3 (block(4), *) onto (3)")
     assert dask.from_chunks(((4, 6), 3), (10, 3)) == plait.Layout.parse("10x3 (gen_block(4, 6), *) onto (2)")
     assert dask.from_chunks(()) == plait.Layout.parse("scalar ()")
-    for given_, shape, reason in [
+    for sizes, shape, reason in [
         ((4, 3), None, "give the size of each chunk"),
         (((4, 5),), (10,), "should sum to 10"),
         (("auto",), (10,), "expected a sequence of integers"),
@@ -39,7 +39,7 @@ def test_sizes_of_chunks():
         (((4, -1),), None, "integers of 0 or more"),
     ]:
         with pytest.raises(plait.ArgumentError, match=reason):
-            dask.from_chunks(given_, shape)
+            dask.from_chunks(sizes, shape)
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,12 @@ def test_sizes_of_chunks():
         ("8x8 (block, *) onto (2) order=F", "order=F"),
     ],
 )
-def test_refused_by_dask(text, reason):
+def test_layouts_that_dask_cannot_express_are_rejected(text, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         dask.to_chunks(plait.Layout.parse(text))
 
 
-def test_chunks_of_zarr(tmp_path):
+def test_ranks_have_whole_chunks_of_zarr(tmp_path):
     zarr = pytest.importorskip("zarr", minversion="3", reason="zarr 3 is not installed")
     plain = zarr.create_array(str(tmp_path / "plain.zarr"), shape=(20, 9), chunks=(4, 5), dtype="i4")
     layout = chunks.from_chunks(plain, grid=(2, 2))
@@ -79,7 +79,7 @@ def test_chunks_of_zarr(tmp_path):
     assert chunks.from_chunks(array, grid=(2, 3)) == expected
 
 
-def test_chunks_of_hdf5(tmp_path):
+def test_ranks_have_whole_chunks_of_hdf5(tmp_path):
     h5py = pytest.importorskip("h5py", reason="h5py is not installed")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         chunked = file.create_dataset("chunked", (20, 9), "f8", chunks=(4, 5))
@@ -102,8 +102,8 @@ def test_no_two_ranks_share_a_chunk(data):
     owner = {}
     for rank in range(layout.size):
         for index in np.ndindex(*layout.local_shape(rank)):
-            element = [int(part[i]) for part, i in zip(layout.indices(rank), index, strict=True)]
-            chunk = tuple(e // size for e, size in zip(element, sizes, strict=True))
+            element = [int(indices[i]) for indices, i in zip(layout.indices(rank), index, strict=True)]
+            chunk = tuple(i // size for i, size in zip(element, sizes, strict=True))
             assert owner.setdefault(chunk, rank) == rank
     assert len(owner) == np.prod([-(-n // size) for n, size in zip(shape, sizes, strict=True)])
     largest_chunk = chunks.to_chunks(layout)
@@ -112,22 +112,22 @@ def test_no_two_ranks_share_a_chunk(data):
 
 
 def test_chunks_that_match_a_layout():
-    def suits(text, **options):
+    def suitable_chunks(text, **options):
         return chunks.to_chunks(plait.Layout.parse(text), **options)
 
-    assert suits("100x80 (cyclic(4), cyclic(6)) onto (2, 3)") == (4, 6)
-    assert suits("100x80 (gen_block(40, 24, 36), *) onto (3)") == (8, 80)
-    assert suits("100 (block) onto (4)") == (25,)
-    assert suits("10 (balanced) onto (4)") == (1,)
-    assert suits("0x7 (block, *) onto (2)") == (1, 7)
-    assert suits("1000000000000x8 (block, *) onto (4)") == (250000000000, 8)
-    assert suits("1000000000000x8 (block, *) onto (4)", max_elements=1000) == (125, 8)
-    assert suits("64x64 (block, block) onto (2, 2)", max_elements=64) == (2, 32)
-    assert suits("64x64 (block, block) onto (2, 2)", max_elements=7) == (1, 4)
+    assert suitable_chunks("100x80 (cyclic(4), cyclic(6)) onto (2, 3)") == (4, 6)
+    assert suitable_chunks("100x80 (gen_block(40, 24, 36), *) onto (3)") == (8, 80)
+    assert suitable_chunks("100 (block) onto (4)") == (25,)
+    assert suitable_chunks("10 (balanced) onto (4)") == (1,)
+    assert suitable_chunks("0x7 (block, *) onto (2)") == (1, 7)
+    assert suitable_chunks("1000000000000x8 (block, *) onto (4)") == (250000000000, 8)
+    assert suitable_chunks("1000000000000x8 (block, *) onto (4)", max_elements=1000) == (125, 8)
+    assert suitable_chunks("64x64 (block, block) onto (2, 2)", max_elements=64) == (2, 32)
+    assert suitable_chunks("64x64 (block, block) onto (2, 2)", max_elements=7) == (1, 4)
     with pytest.raises(plait.ArgumentError, match="no dimensions"):
-        suits("scalar ()")
+        suitable_chunks("scalar ()")
     with pytest.raises(plait.ArgumentError, match="max_elements is 0"):
-        suits("64 (block) onto (2)", max_elements=0)
+        suitable_chunks("64 (block) onto (2)", max_elements=0)
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from plait.notations import dtensor
 
 def chunk(indices, count):
     """Return the result of torch.chunk, filled up with empty pieces."""
-    each = -(-len(indices) // count)
-    return [indices[c * each : (c + 1) * each] for c in range(count)]
+    size = -(-len(indices) // count)
+    return [indices[c * size : (c + 1) * size] for c in range(count)]
 
 
 def strided_shards(indices, count, split):
@@ -44,7 +44,8 @@ def placement_text(placement):
 
 
 @st.composite
-def sharded(draw):
+def sharded_tensors(draw):
+    """Draw a tensor's shape, a mesh, and a placement for each mesh dimension."""
     shape = tuple(draw(st.lists(st.integers(0, 13), min_size=1, max_size=2)))
     mesh = tuple(draw(st.lists(st.integers(1, 3), min_size=1, max_size=3)))
     dimension = st.integers(0, len(shape) - 1)
@@ -54,7 +55,7 @@ def sharded(draw):
     return shape, mesh, [draw(placement) for _ in mesh]
 
 
-@given(sharded())
+@given(sharded_tensors())
 @settings(max_examples=400)
 def test_placements_mean_what_torch_means(case):
     shape, mesh, placements = case
@@ -62,11 +63,11 @@ def test_placements_mean_what_torch_means(case):
     for rank, position in enumerate(itertools.product(*map(range, mesh))):
         assert [part.tolist() for part in layout.indices(rank)] == local_indices(shape, mesh, placements, position)
     if all(placement[0] != "_S" for placement in placements):
-        placements_, ranks = dtensor.to_placements(layout)
-        assert dtensor.from_placements(placements_, ranks.shape, shape, ranks=ranks) == layout
+        converted, ranks = dtensor.to_placements(layout)
+        assert dtensor.from_placements(converted, ranks.shape, shape, ranks=ranks) == layout
 
 
-def test_right_to_left_sharding():
+def test_right_to_left_sharding_equals_the_documented_example():
     # The example of PyTorch's documentation: tensor parallel first, then FSDP, on a mesh of (2, 2).
     layout = dtensor.from_placements(["_S(0, 2)", "S(0)"], (2, 2), (8, 8))
     assert [layout.indices(rank)[0].tolist() for rank in range(4)] == [[0, 1], [4, 5], [2, 3], [6, 7]]
@@ -159,7 +160,7 @@ def test_invalid_placements_are_errors(placements, mesh, reason):
         ("8 (block) onto (2) halo=(1)", "halos"),
     ],
 )
-def test_layouts_that_the_notation_cannot_express(text, reason):
+def test_layouts_that_the_notation_cannot_express_are_rejected(text, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         dtensor.to_placements(plait.Layout.parse(text))
     with pytest.raises(plait.ArgumentError, match="pieces"):  # pieces of 3, 3, 3 and 0 indices instead of 3, 2, 2 and 2
@@ -171,18 +172,20 @@ def test_layouts_that_the_notation_cannot_express(text, reason):
 def test_tensors_of_torch(tmp_path):
     pytest.importorskip("torch", reason="torch is not installed")
     program = Path(__file__).with_name("notation_tensors.py")
-    done = subprocess.run([sys.executable, program, tmp_path], capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.split() == ["78", "tensors"]
+    result = subprocess.run(
+        [sys.executable, program, tmp_path], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.split() == ["78", "tensors"]
 
 
 def test_placements_of_torch():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     from torch.distributed.tensor import Replicate, placement_types
-    from torch.distributed.tensor import Shard as Real
+    from torch.distributed.tensor import Shard as TorchShard
 
     split = placement_types._StridedShard(0, split_factor=2)
-    layout = dtensor.from_placements([split, Real(0), Replicate()], (2, 2, 2), (9, 4))
+    layout = dtensor.from_placements([split, TorchShard(0), Replicate()], (2, 2, 2), (9, 4))
     assert layout == dtensor.from_placements(["_S(0, 2)", "S(0)", "R"], (2, 2, 2), (9, 4))
     texts = dtensor.to_placements(layout, np.arange(8).reshape(2, 2, 2)).placements
     objects = dtensor.to_placements(layout, np.arange(8).reshape(2, 2, 2), objects=True).placements
@@ -190,7 +193,7 @@ def test_placements_of_torch():
     for size, parts, pieces in itertools.product(range(12), range(1, 5), range(1, 4)):
         tensor = torch.arange(size)
         for kind, placement in (
-            (f"S({0})", Real(0)),
+            (f"S({0})", TorchShard(0)),
             (f"_S(0, {pieces})", placement_types._StridedShard(0, split_factor=pieces)),
         ):
             shards, _ = placement._split_tensor(tensor, parts, with_padding=False)

@@ -174,6 +174,7 @@ def test_layouts_too_large_for_enumeration():
 
 
 def check_table(layout):
+    """Compare the table of a layout, which the notations use, with the layout element by element."""
     table = make_table(layout)
     entries = {}
     for position in np.ndindex(table.ranks.shape):
@@ -191,7 +192,7 @@ def check_table(layout):
         if dimension.sizes is not None:
             assert owners.tolist() == np.repeat(np.arange(dimension.coordinates), dimension.sizes).tolist()
         changes = (np.flatnonzero(np.diff(owners)) + 1).tolist()
-        assert all(at % dimension.change_divisor == 0 for at in changes)
+        assert all(index % dimension.change_divisor == 0 for index in changes)
         assert dimension.change_divisor == (int(np.gcd.reduce(changes)) if changes else dimension.size)
 
 
@@ -202,8 +203,8 @@ def test_chunks_have_one_owner_and_the_maximum_size(layout):
     for d, (size, chunk) in enumerate(zip(layout.shape, chunk_sizes, strict=True)):
         owners = make_table(layout).dimensions[d].owners()
 
-        def single(length, owners=owners, size=size):
-            return all(len(set(owners[at : at + length].tolist())) < 2 for at in range(0, size, length))
+        def have_one_owner(length, owners=owners, size=size):
+            return all(len(set(owners[i : i + length].tolist())) < 2 for i in range(0, size, length))
 
-        assert single(chunk)
-        assert not any(single(length) for length in range(chunk + 1, size + 1))
+        assert have_one_owner(chunk)
+        assert not any(have_one_owner(length) for length in range(chunk + 1, size + 1))

@@ -44,23 +44,23 @@ SPECS = [
 
 
 @pytest.mark.parametrize(("mesh", "names", "shape", "spec"), SPECS)
-@pytest.mark.parametrize("turn", [0, 3])
-def test_shardings_against_jax(jax, mesh, names, shape, spec, turn):
+@pytest.mark.parametrize("shift", [0, 3])  # of the devices in the mesh
+def test_shardings_against_jax(jax, mesh, names, shape, spec, shift):
     import numpy as np
 
-    devices = np.roll(np.array(jax.devices()[:8]), turn).reshape(mesh)
+    devices = np.roll(np.array(jax.devices()[:8]), shift).reshape(mesh)
     sharding = jax.sharding.NamedSharding(jax.sharding.Mesh(devices, names), jax.sharding.PartitionSpec(*spec))
     layout = notation.from_sharding(sharding, shape)
     for device, slices in sharding.devices_indices_map(shape).items():
         expected = tuple(part.indices(size)[:2] for part, size in zip(slices, shape, strict=True))
         assert as_slices(layout, device.id) == expected
-    for mesh_ in (None, sharding.mesh):
-        back = notation.to_sharding(layout, mesh_)
+    for given_mesh in (None, sharding.mesh):
+        back = notation.to_sharding(layout, given_mesh)
         assert back.devices_indices_map(shape) == sharding.devices_indices_map(shape)
     assert notation.to_sharding(layout, sharding.mesh).is_equivalent_to(sharding, len(shape))
 
 
-def test_arrays_of_jax(jax):
+def test_layouts_equal_the_shards_of_jax_arrays(jax):
     import numpy as np
 
     layout = plait.Layout.parse("8x12 (block, block) onto (2, 4) ranks=F")
@@ -74,29 +74,29 @@ def test_arrays_of_jax(jax):
         notation.from_sharding(single.sharding, single.shape)
     with pytest.raises(plait.ArgumentError, match="no device of id 64"):
         notation.to_sharding(plait.Layout.parse("8 (block) onto (2) ranks=(0, 64)"))
-    open_ = jax.sharding.PartitionSpec(jax.sharding.PartitionSpec.UNCONSTRAINED)
+    unconstrained = jax.sharding.PartitionSpec(jax.sharding.PartitionSpec.UNCONSTRAINED)
     with pytest.raises(plait.ArgumentError, match="the spec of dimension 0"):
-        notation.from_spec(open_, (8,), {"x": 2})
+        notation.from_spec(unconstrained, (8,), {"x": 2})
     abstract = jax.sharding.AbstractMesh((2, 4), ("x", "y"))
     spec = jax.sharding.PartitionSpec("y")
     assert notation.from_spec(spec, (8, 2), abstract) == notation.from_spec(("y",), (8, 2), {"x": 2, "y": 4})
 
 
 @pytest.mark.parametrize(("mesh", "names", "shape", "spec"), SPECS)
-def test_plain_data(mesh, names, shape, spec):
+def test_specs_as_plain_data_round_trip(mesh, names, shape, spec):
     sizes = dict(zip(names, mesh, strict=True))
     layout = notation.from_spec(spec, shape, sizes)
     parts = 1
     for d, entry in enumerate(spec):
-        words = () if entry is None else (entry,) if isinstance(entry, str) else entry
-        count = math.prod(sizes[word] for word in words)
+        axes = () if entry is None else (entry,) if isinstance(entry, str) else entry
+        count = math.prod(sizes[axis] for axis in axes)
         parts *= count
         assert layout.local_shape(0)[d] == shape[d] // count
     assert layout.size == math.prod(mesh)
     assert layout.replicas * parts == layout.size
-    spec_ = notation.to_spec(layout, sizes)
-    assert spec_.mesh == sizes
-    assert notation.from_spec(spec_.spec, shape, spec_.mesh, spec_.devices) == layout
+    named_spec = notation.to_spec(layout, sizes)
+    assert named_spec.mesh == sizes
+    assert notation.from_spec(named_spec.spec, shape, named_spec.mesh, named_spec.devices) == layout
 
 
 def test_the_major_axis_comes_first():
@@ -137,7 +137,7 @@ def test_invalid_specs_are_errors(spec, shape, mesh, reason):
         ("8x8 (block, block) onto (2, 2)", {"x": 2, "y": 3}, "other ranks"),
     ],
 )
-def test_layouts_that_the_notation_cannot_express(text, mesh, reason):
+def test_layouts_outside_the_notation_are_rejected(text, mesh, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         notation.to_spec(plait.Layout.parse(text), mesh)
 
@@ -146,5 +146,5 @@ def test_importing_the_notations_imports_no_package():
     import subprocess
 
     code = "import sys, plait.notations; print({'jax', 'torch', 'dask', 'zarr', 'h5py', 'mpi4py'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "set()\n"

@@ -12,11 +12,11 @@ from plait.notations import mpi
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed")
-def test_datatypes_of_mpi():
+def test_layouts_equal_what_mpi_packs():
     program = Path(__file__).with_name("notation_types.py")
-    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.split() == ["870", "darrays", "25", "subarrays"]
+    result = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=300, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.split() == ["870", "darrays", "25", "subarrays"]
 
 
 def test_one_rank_determines_the_layout_of_all():
@@ -68,12 +68,12 @@ def test_invalid_arguments_are_errors(change, reason):
         ("8 (block) onto (2) halo=(1)", "halos"),
     ],
 )
-def test_layouts_that_darray_cannot_express(text, reason):
+def test_layouts_outside_darray_are_rejected(text, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         mpi.to_darray(plait.Layout.parse(text), 0)
 
 
-def test_layouts_that_subarray_cannot_express():
+def test_layouts_outside_subarray_are_rejected():
     for text, rank, reason in [
         ("8 (cyclic) onto (2)", 1, "not consecutive"),
         ("8 (block(8)) onto (2)", 1, "rank 1 owns nothing of dimension 0"),
@@ -87,14 +87,14 @@ def test_layouts_that_subarray_cannot_express():
         mpi.to_subarray(plait.Layout.parse("8 (block) onto (2)"), 2)
 
 
-def test_boxes_of_all_ranks():
+def test_subarrays_of_all_ranks_make_a_layout():
     whole = (4, 6)
     quarters = [(whole, (2, 4), (0, 2)), (whole, (2, 2), (0, 0)), (whole, (2, 2), (2, 0)), (whole, (2, 4), (2, 2))]
     layout = mpi.from_subarrays(quarters)
     assert layout == plait.Layout.parse("4x6 (block, gen_block(2, 4)) onto (2, 2) ranks=(1, 0, 2, 3)")
-    twice = mpi.from_subarrays({rank: quarters[rank // 2] for rank in range(8)})
-    assert twice.replicas == 2
-    assert twice.owners((0, 0)) == (2, 3)
+    replicated = mpi.from_subarrays({rank: quarters[rank // 2] for rank in range(8)})
+    assert replicated.replicas == 2
+    assert replicated.owners((0, 0)) == (2, 3)
     empty = mpi.from_subarrays([((5,), (5,), (0,), "F"), ((5,), (0,), (5,), "F")])
     assert empty == plait.Layout.parse("5 (gen_block(5, 0)) onto (2)")
 
@@ -116,6 +116,6 @@ def test_boxes_of_all_ranks():
         ([((4, 4), (2, 2), (0, 0)), ((4, 4), (2, 2), (2, 2))], "no grid"),
     ],
 )
-def test_boxes_that_are_not_a_layout(parts, reason):
+def test_subarrays_that_form_no_layout_are_rejected(parts, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         mpi.from_subarrays(parts)

@@ -22,9 +22,9 @@ def test_pencils_of_mpi4py_fft(ranks):
     program = Path(__file__).with_name("notation_pencils.py")
     command = [find_launcher(), "-n", str(ranks), sys.executable, program]
     environment = {**os.environ, **WELCOME}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.split() == ["51", "pencils"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.split() == ["51", "pencils"]
 
 
 @pytest.mark.parametrize(
@@ -39,21 +39,21 @@ def test_pencils_of_mpi4py_fft(ranks):
         ((8, 7, 6, 5), 3, (2, 3), None),
     ],
 )
-def test_plain_data(shape, axis, dims, axes):
+def test_pencils_own_what_array_split_returns(shape, axis, dims, axes):
     layout = pencil.from_pencil(shape, axis, dims, axes)
-    full = list(dims) + [1] * (len(shape) - 1 - len(dims))
-    if len(full) < len(shape):
-        full.insert(axis % len(shape), 1)
+    extents = list(dims) + [1] * (len(shape) - 1 - len(dims))
+    if len(extents) < len(shape):
+        extents.insert(axis % len(shape), 1)
     grid_axes = axes or range(len(shape))
-    for rank, position in enumerate(itertools.product(*map(range, full))):
+    for rank, position in enumerate(itertools.product(*map(range, extents))):
         for d, grid_axis in enumerate(grid_axes):
-            expected = np.array_split(np.arange(shape[d]), full[grid_axis])[position[grid_axis]]
+            expected = np.array_split(np.arange(shape[d]), extents[grid_axis])[position[grid_axis]]
             np.testing.assert_array_equal(layout.indices(rank)[d], expected)
     assert pencil.from_pencil(*pencil.to_pencil(layout)) == layout
     assert pencil.to_pencil(layout, axis).axis == axis % len(shape)
 
 
-def test_the_grid_of_a_turned_pencil():
+def test_a_pencil_may_number_its_grid_in_another_order():
     layout = plait.Layout.parse("7x9x5 (*, balanced@1, balanced@0) onto (2, 4)")
     assert pencil.to_pencil(layout) == ((7, 9, 5), 0, (1, 2, 4), (0, 2, 1))
 
@@ -89,7 +89,7 @@ def test_invalid_pencils_are_errors(arguments, reason):
         ("9x7 (balanced@0, *) onto (4, 2) replicate=(1)", "a pencil gives each to one"),
     ],
 )
-def test_layouts_that_the_notation_cannot_express(text, reason):
+def test_layouts_outside_the_notation_are_rejected(text, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         pencil.to_pencil(plait.Layout.parse(text))
     with pytest.raises(plait.ArgumentError, match="dimension 0 is distributed"):

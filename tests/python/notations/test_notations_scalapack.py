@@ -8,7 +8,7 @@ import plait
 from plait.notations import scalapack
 
 
-def owner(index, block, source, extent):
+def find_owner(index, block, source, extent):
     """Return the result of INDXG2P, with numbers from 0."""
     return (source + index // block) % extent
 
@@ -32,22 +32,26 @@ def test_descriptors_mean_what_scalapack_means(data):
             rank = row * extents[1] + column if order == "R" else column * extents[0] + row
             indices = [part.tolist() for part in layout.indices(rank)]
             for d, coordinate in enumerate((row, column)):
-                expected = [i for i in range(shape[d]) if owner(i, blocks[d], sources[d], extents[d]) == coordinate]
+                expected = [
+                    i for i in range(shape[d]) if find_owner(i, blocks[d], sources[d], extents[d]) == coordinate
+                ]
                 assert indices[d] == expected
 
 
 @given(st.data())
 @settings(max_examples=100)
-def test_submatrices(data):
-    whole = [1, 0, 13, 11, 3, 2, 1, 0, 99]
+def test_submatrices_own_what_the_formulas_say(data):
+    descriptor = [1, 0, 13, 11, 3, 2, 1, 0, 99]
     start = data.draw(st.integers(0, 13)), data.draw(st.integers(0, 11))
     shape = data.draw(st.integers(0, 13 - start[0])), data.draw(st.integers(0, 11 - start[1]))
-    layout = scalapack.from_descriptor(whole, (2, 3), start=start, shape=shape)
+    layout = scalapack.from_descriptor(descriptor, (2, 3), start=start, shape=shape)
     for rank in range(6):
         indices = [part.tolist() for part in layout.indices(rank)]
         for d, (coordinate, extent) in enumerate(zip(divmod(rank, 3), (2, 3), strict=True)):
             expected = [
-                i for i in range(shape[d]) if owner(i + start[d], whole[4 + d], whole[6 + d], extent) == coordinate
+                i
+                for i in range(shape[d])
+                if find_owner(i + start[d], descriptor[4 + d], descriptor[6 + d], extent) == coordinate
             ]
             assert indices[d] == expected
 
@@ -60,7 +64,7 @@ def test_descriptors_equal_those_of_descinit():
     assert scalapack.to_descriptor(plait.Layout.parse("0x3 (*, *) order=F"), 0)[-1] == 1
 
 
-def test_maps_of_processes():
+def test_a_map_assigns_ranks_to_the_grid():
     layout = scalapack.from_descriptor([1, 0, 4, 4, 2, 2, 0, 0, 2], (2, 2), order=[[6, 2], [0, 4]])
     assert {rank: [int(part[0]) for part in layout.indices(rank)] for rank in (0, 2, 4, 6)} == {
         6: [0, 0],
@@ -82,7 +86,7 @@ def test_maps_of_processes():
         ("8x8 (cyclic(4), *) onto (2) offset=(1, 0) order=F", "equal blocks"),
     ],
 )
-def test_layouts_that_the_notation_cannot_express(text, reason):
+def test_layouts_outside_the_notation_are_rejected(text, reason):
     layout = plait.Layout.parse(text)
     with pytest.raises(plait.ArgumentError, match=reason) as caught:
         scalapack.to_descriptor(layout, 0)

@@ -20,16 +20,18 @@ def split_array(array, layout):
     parts = []
     for rank in layout.rank_numbers:
         local = np.zeros(layout.padded_shape(rank), array.dtype, order="C")
-        inside = tuple(
-            slice(lo, lo + size) for (lo, _), size in zip(_halos(layout), layout.local_shape(rank), strict=True)
+        owned_part = tuple(
+            slice(before, before + size)
+            for (before, _), size in zip(_halo_widths(layout), layout.local_shape(rank), strict=True)
         )
         if 0 not in layout.local_shape(rank):
-            local[inside] = array[np.ix_(*layout.indices(rank))]
+            local[owned_part] = array[np.ix_(*layout.indices(rank))]
         parts.append(local)
     return parts
 
 
-def _halos(layout):
+def _halo_widths(layout):
+    """Return the widths of the halos before and after the owned part, of each dimension."""
     return layout.halo or [(0, 0)] * len(layout.shape)
 
 
@@ -57,7 +59,7 @@ class BackgroundThread(threading.Thread):
     def result(self, seconds=300):
         """Wait until the function ends, and return its result or raise its exception."""
         self.join(seconds)
-        assert not self.is_alive(), "it waits for ever"
+        assert not self.is_alive(), f"the thread has not ended within {seconds} s"
         if self._error is not None:
             raise self._error
         return self._result
@@ -78,7 +80,10 @@ def check_steps(steps, expected, layout):
 
 
 def read_steps(url, layout, **options):
-    """Read all steps of a pipe, and return a list of the local arrays of each; options: of File.read()."""
+    """Return a list of the local arrays of each step of a pipe.
+
+    options  further arguments of File.read()
+    """
     steps = []
     with plait.open(url) as file:
         for _ in file:

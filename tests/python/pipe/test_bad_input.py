@@ -1,4 +1,4 @@
-"""Mistakes in two programs of two ranks each: every rank of both programs gets the error."""
+"""Mistakes of a writer or a reader, each a program of two ranks: every rank of both programs gets the error."""
 
 import os
 import re
@@ -29,23 +29,25 @@ except plait.Error as error:
 WRITER = """with plait.open("pipe:flow?timeout=5{more}", "w", comm=comm, shape=(4,), dtype="f8") as file:
         for step in range(3):
             {step}"""
-READER = """with plait.open("pipe:flow?timeout=5{more}", comm=comm{how}) as file:
+READER = """with plait.open("pipe:flow?timeout=5{more}", comm=comm{options}) as file:
         for step in range(3):
             {step}"""
 WRITES, READS = "file.write(np.zeros(2), layout)", "file.read(layout)"
 
 
 def writer(more="", step=WRITES):
+    """Return the body of a program that writes; `more` extends the URL, `step` is run for each step."""
     return WRITER.format(more=more, step=step)
 
 
-def reader(more="", how="", step=READS):
-    return READER.format(more=more, how=how, step=step)
+def reader(more="", options="", step=READS):
+    """Return the body of a program that reads; `options` are further arguments of plait.open()."""
+    return READER.format(more=more, options=options, step=step)
 
 
 def start(body):
-    words = [find_launcher(), "-n", "2", sys.executable, "-c", PROGRAM.format(body=body)]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = [find_launcher(), "-n", "2", sys.executable, "-c", PROGRAM.format(body=body)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def run_programs(*bodies):
@@ -62,46 +64,48 @@ def run_programs(*bodies):
 @needs_mpi
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
-    ("how", "words"),
+    ("options", "texts"),
     [
         (", shape=(5,)", ["writes 4 <f8, but", "reads 5 <f8"]),
         (', dtype="f4"', ["writes 4 <f8, but", "reads 4 <f4", "let the reader open pipe:flow?casting=same_kind"]),
     ],
 )
-def test_ends_that_differ(how, words):
-    for text in run_programs(writer(), reader(how=how)):
+def test_different_types_at_the_two_ends_are_an_error(options, texts):
+    for text in run_programs(writer(), reader(options=options)):
         assert "the two ends differ" in text
-        for word in words:
-            assert word in text
+        for expected in texts:
+            assert expected in text
 
 
 @needs_mpi
 @pytest.mark.long
-def test_variables_that_differ():
-    wrote, read = run_programs(writer(), reader(step='file.begin_step(); file.read(layout, variable="u")'))
-    assert read == 'ArgumentError: pipe:flow?timeout=5: the array "u" is not in step 0, which has: data'
-    assert "the reader python" in wrote
-    assert re.search('has failed: .*ArgumentError: pipe:flow.timeout=5: the array "u" is not in step 0', wrote), wrote
+def test_a_missing_variable_is_an_error():
+    writer_text, reader_text = run_programs(writer(), reader(step='file.begin_step(); file.read(layout, variable="u")'))
+    assert reader_text == 'ArgumentError: pipe:flow?timeout=5: the array "u" is not in step 0, which has: data'
+    assert "the reader python" in writer_text
+    assert re.search('has failed: .*ArgumentError: pipe:flow.timeout=5: the array "u" is not in step 0', writer_text), (
+        writer_text
+    )
 
 
 @needs_mpi
 @pytest.mark.long
-def test_steps_that_differ():
+def test_reading_more_steps_than_are_written_is_an_error():
     """The reader requests more steps than the writer writes."""
-    wrote, read = run_programs(writer(), reader(step="[file.read(layout) for _ in range(2)]"))
-    assert read == "StoreError: pipe:flow?timeout=5: no more steps will come; the writer has closed the pipe"
-    assert wrote == "no error"
+    writer_text, reader_text = run_programs(writer(), reader(step="[file.read(layout) for _ in range(2)]"))
+    assert reader_text == "StoreError: pipe:flow?timeout=5: no more steps will come; the writer has closed the pipe"
+    assert writer_text == "no error"
 
 
 @needs_mpi
 @pytest.mark.long
-def test_shapes_that_change():
-    grown = 'plait.Layout((4 + 2 * step,), "(block)", grid=(2,))'
-    grows = f'file.define("data", (4 + 2 * step,), "f8"); file.write(np.zeros(2 + step), {grown})'
-    words = "of step 1 is 6 elements of 8 bytes (<f8), but the read expected 4 elements of 8 bytes (<f8)"
-    wrote, read = run_programs(writer(step=grows), reader())
-    assert words in read
-    assert words in wrote
+def test_a_changed_shape_is_an_error():
+    layout = 'plait.Layout((4 + 2 * step,), "(block)", grid=(2,))'
+    write_larger = f'file.define("data", (4 + 2 * step,), "f8"); file.write(np.zeros(2 + step), {layout})'
+    message = "of step 1 is 6 elements of 8 bytes (<f8), but the read expected 4 elements of 8 bytes (<f8)"
+    writer_text, reader_text = run_programs(writer(step=write_larger), reader())
+    assert message in reader_text
+    assert message in writer_text
 
 
 @needs_mpi
@@ -117,18 +121,18 @@ def test_a_missing_other_end_is_an_error(end):
 @needs_mpi
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         (lambda folder: folder.chmod(0o755), "can be seen by other users: Operation not permitted; say chmod 700"),
         (lambda folder: folder.rmdir(), "No such file or directory; make it"),
         (lambda folder: (folder.rmdir(), folder.touch()), "Not a directory; make it"),
     ],
 )
-def test_unusable_meeting_folders(meeting_folder, change, words):
+def test_unusable_meeting_folders_are_reported(meeting_folder, change, message):
     change(meeting_folder)
     try:
         for text in run_programs(writer(), reader()):
-            assert words in text
+            assert message in text
             assert str(meeting_folder) in text
             assert "or name another folder that both programs see by PLAIT_MEET" in text
     finally:
@@ -138,7 +142,7 @@ def test_unusable_meeting_folders(meeting_folder, change, words):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written(meeting_folder):
+def test_a_folder_that_cannot_be_written_is_reported(meeting_folder):
     meeting_folder.chmod(0o500)
     with pytest.raises(plait.StoreError, match="cannot write to the folder"):
         plait.open("pipe:flow", "w", shape=(3,), dtype="f8")
@@ -157,10 +161,10 @@ def test_an_invisible_lock_is_reported_at_both_ends(meeting_folder):
     while not (meeting_folder / "flow.pipe").exists():
         time.sleep(0.01)
     shutil.copy(meeting_folder / "flow.pipe", meeting_folder / "copy.pipe")
-    words = "is there, but the lock of its file in .* is not seen by python.*name another one by PLAIT_MEET"
-    with pytest.raises(plait.StoreError, match=words):
+    message = "is there, but the lock of its file in .* is not seen by python.*name another one by PLAIT_MEET"
+    with pytest.raises(plait.StoreError, match=message):
         plait.open("pipe:copy?timeout=20")
-    with pytest.raises(plait.StoreError, match=words):
+    with pytest.raises(plait.StoreError, match=message):
         thread.result()
     # The error does not mention a writer that has ended.
     with pytest.raises(plait.StoreError, match="no writer has come within 1 s"):
@@ -168,7 +172,7 @@ def test_an_invisible_lock_is_reported_at_both_ends(meeting_folder):
     (meeting_folder / "copy.pipe").unlink()
 
 
-WAITS = """with plait.open("pipe:flow", comm=comm) as file:
+READS_WHILE_A_RANK_IS_KILLED = """with plait.open("pipe:flow", comm=comm) as file:
         file.read(layout)
         began = time.time()
         if comm.rank == 1:
@@ -182,7 +186,7 @@ WAITS = """with plait.open("pipe:flow", comm=comm) as file:
 
 @needs_mpi
 @pytest.mark.long
-def test_a_rank_that_ends_while_its_program_waits_for_a_step():
+def test_a_rank_that_ends_while_its_program_waits_for_a_step_is_an_error():
     """The other ranks and the writer detect it without waiting for the next step."""
 
     def write():
@@ -200,13 +204,13 @@ def test_a_rank_that_ends_while_its_program_waits_for_a_step():
 
     thread = BackgroundThread(write)
     # The status is 0, so that the launcher does not kill the other rank.
-    words = [find_launcher(), "-n", "2", "sh", "-c", '"$@"; sleep 3', "sh", sys.executable, "-c"]
-    words += [PROGRAM.format(body=WAITS)]
-    job = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = [find_launcher(), "-n", "2", "sh", "-c", '"$@"; sleep 3', "sh", sys.executable, "-c"]
+    command += [PROGRAM.format(body=READS_WHILE_A_RANK_IS_KILLED)]
+    job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     with pytest.raises(RuntimeError, match=r"the reader .* has failed: .*rank 1") as error:
         thread.result()
     assert float(str(error.value).split()[0]) < 40
     output = job.communicate(timeout=300)[0]
-    after = [float(line.split()[0]) for line in output.splitlines() if "rank 1" in line and line[0].isdigit()]
-    assert len(after) == 1, output
-    assert 0.4 < after[0] < 12, output
+    error_seconds = [float(line.split()[0]) for line in output.splitlines() if "rank 1" in line and line[0].isdigit()]
+    assert len(error_seconds) == 1, output
+    assert 0.4 < error_seconds[0] < 12, output  # the rank is killed after 0.5 s

@@ -1,5 +1,6 @@
 """Failures at one end of a pipe, and the reaction of the other end."""
 
+import signal
 import subprocess
 import sys
 import threading
@@ -13,7 +14,7 @@ from pipe_ends import BackgroundThread, write_steps
 import plait
 from plait import Layout
 
-LINE = Layout((3,), "(*) onto ()")
+LAYOUT = Layout((3,), "(*) onto ()")
 
 
 def test_an_incompatible_reader_does_not_end_a_writer_without_required_readers():
@@ -27,11 +28,11 @@ def test_an_incompatible_reader_does_not_end_a_writer_without_required_readers()
 
 
 def test_an_incompatible_reader_does_not_end_a_writer_with_all_readers():
-    go_on = threading.Event()
+    may_write = threading.Event()
 
     def write():
         with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
-            go_on.wait(300)
+            may_write.wait(300)
             for number in range(3):
                 file.write(np.full(3, float(number)))
 
@@ -39,7 +40,7 @@ def test_an_incompatible_reader_does_not_end_a_writer_with_all_readers():
     with plait.open("pipe:flow") as file:
         with pytest.raises(plait.ArgumentError, match="the two ends differ"):
             plait.open("pipe:flow", shape=(4,))
-        go_on.set()
+        may_write.set()
         assert [float(file.read()[0]) for _ in file] == [0, 1, 2]
     writer.result()
 
@@ -58,7 +59,7 @@ def test_idle_readers_do_not_block_a_writer_that_drops_steps():
 
 
 def test_a_reader_that_leaves_within_a_step_has_consumed_it():
-    writer = BackgroundThread(write_steps, "pipe:flow?queue=1", LINE, 1)
+    writer = BackgroundThread(write_steps, "pipe:flow?queue=1", LAYOUT, 1)
     with plait.open("pipe:flow") as file:
         for _ in file:
             file.read()
@@ -134,7 +135,7 @@ def test_a_reader_that_fails_while_the_writer_closes_is_named_to_the_other_reade
         with plait.open("pipe:flow") as file:
             file.begin_step()
             failing.wait(300)
-            raise ZeroDivisionError("no room for it")
+            raise ZeroDivisionError("no memory for it")
 
     def write():
         with plait.open("pipe:flow?readers=2", "w", shape=(3,), dtype="f8") as file:
@@ -151,7 +152,9 @@ def test_a_reader_that_fails_while_the_writer_closes_is_named_to_the_other_reade
             reader.result()
         with pytest.raises(plait.StoreError, match=r"the reader .* has failed: ZeroDivisionError"):
             writer.result()
-        with pytest.raises(plait.StoreError, match=r"given up: .*the reader .* has failed: ZeroDivisionError: no room"):
+        with pytest.raises(
+            plait.StoreError, match=r"given up: .*the reader .* has failed: ZeroDivisionError: no memory"
+        ):
             other.begin_step()
 
 
@@ -194,12 +197,13 @@ with plait.open("pipe:flow?readers=0&drop=oldest", "w", comm=comm, shape=(4,), d
         print("reported")
 """
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [find_launcher(), "-n", "2", sys.executable, program], capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.stdout.split() == ["reported", "reported"], done.stdout + done.stderr
+    assert process.stdout.split() == ["reported", "reported"], process.stdout + process.stderr
 
 
+#: Calls that wait: for a writer, for a step, for a reader.
 INTERRUPTED = {
     "reader": "plait.open('pipe:flow?timeout=60')",
     "step": "plait.open('pipe:other').begin_step()",
@@ -208,16 +212,16 @@ INTERRUPTED = {
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("what", INTERRUPTED)
-def test_waiting_can_be_interrupted(what):
+@pytest.mark.parametrize("waiting_for", INTERRUPTED)
+def test_waiting_can_be_interrupted(waiting_for):
     # Programs that a shell starts in the background ignore Ctrl-C, and their children as well.
     program = "import plait, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    program += f"print('ready', flush=True)\ntry:\n    {INTERRUPTED[what]}\n"
+    program += f"print('ready', flush=True)\ntry:\n    {INTERRUPTED[waiting_for]}\n"
     program += "except KeyboardInterrupt:\n    print('interrupted')\n"
     with plait.open("pipe:other?readers=0&drop=oldest", "w", shape=(3,), dtype="f8"):
         process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
         assert process.stdout.readline() == "ready\n"
-        time.sleep(0.3)
-        process.send_signal(2)
+        time.sleep(0.3)  # the program should be waiting by then
+        process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=300)
         assert output == "interrupted\n"

@@ -12,13 +12,13 @@ from plait import Layout
 TYPES = ["?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8", "c8", "c16", ">i2", ">f8", ">c8", "<u4"]
 
 
-def write(array, layout, **how):
-    with plait.open("pipe:flow", "w", shape=array.shape, dtype=array.dtype, **how) as file:
+def write(array, layout, **options):
+    with plait.open("pipe:flow", "w", shape=array.shape, dtype=array.dtype, **options) as file:
         parts = split_array(array, layout)
         file.write(parts[0] if len(parts) == 1 else parts, layout)
 
 
-def values(dtype):
+def small_values(dtype):
     """Return values that every type except bool can represent."""
     return np.array([[0, 1, 2, 100], [127, 3, 64, 7]]).astype(dtype)
 
@@ -27,7 +27,7 @@ def values(dtype):
 @pytest.mark.parametrize("casting", ["safe", "same_kind"])
 @pytest.mark.parametrize(("source", "target"), list(itertools.product(TYPES, TYPES)))
 def test_conversions_equal_those_of_numpy(source, target, casting):
-    array = values(source)
+    array = small_values(source)
     writer = BackgroundThread(write, array, Layout(array.shape, "(*, cyclic) onto (2)"))
     url = f"pipe:flow?casting={casting}"
     if np.can_cast(source, target, casting):
@@ -53,16 +53,16 @@ def test_conversions_of_every_layout():
     with plait.open("pipe:flow?casting=same_kind", dtype="f4") as file:
         for _ in file:
             layout = Layout((20, 30), "(block, *) onto (3)", halo=[(1, 1), (0, 0)], order="F")
-            big = [np.full([2 * n for n in layout.padded_shape(rank)], -1, "f4") for rank in range(3)]
-            arrays = [array[::2, ::2] for array in big]
+            enclosing = [np.full([2 * extent for extent in layout.padded_shape(rank)], -1, "f4") for rank in range(3)]
+            arrays = [array[::2, ::2] for array in enclosing]
             file.read(layout, out=arrays, region=np.s_[::2])
             for rank, local in enumerate(arrays):
                 with np.errstate(over="ignore"):
-                    right = array[::2][np.ix_(*layout.indices(rank))].astype("f4")
-                np.testing.assert_array_equal(local[1:-1], right)
+                    expected = array[::2][np.ix_(*layout.indices(rank))].astype("f4")
+                np.testing.assert_array_equal(local[1:-1], expected)
                 assert (local[[0, -1]] == -1).all()
-                assert (big[rank][1::2] == -1).all()
-                assert (big[rank][:, 1::2] == -1).all()
+                assert (enclosing[rank][1::2] == -1).all()
+                assert (enclosing[rank][:, 1::2] == -1).all()
     writer.result()
 
 
@@ -81,11 +81,11 @@ def test_narrower_integers_are_truncated_and_floats_rounded():
 @pytest.mark.parametrize("dtype", ["f2", "c16", "i4", "g"])
 def test_byte_orders_are_converted(dtype):
     array = np.array([1.5, -2, 300]).astype(dtype)
-    other = array.dtype.newbyteorder()
+    swapped = array.dtype.newbyteorder()
     writer = BackgroundThread(write, array, Layout((3,), "(block) onto (3)"))
-    with plait.open("pipe:flow?casting=safe", dtype=other) as file:
+    with plait.open("pipe:flow?casting=safe", dtype=swapped) as file:
         actual = file.read()
-    assert actual.dtype == other
+    assert actual.dtype == swapped
     np.testing.assert_array_equal(actual, array)
     writer.result()
 
@@ -110,7 +110,7 @@ def test_types_are_converted_only_with_casting():
 
 
 def test_other_arrays_of_a_step_are_not_converted():
-    def both():
+    def write_two_arrays():
         with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
             for step in range(2):
                 file.begin_step()
@@ -118,7 +118,7 @@ def test_other_arrays_of_a_step_are_not_converted():
                 file.write(np.arange(4.0), variable="u")
                 file.end_step()
 
-    writer = BackgroundThread(both)
+    writer = BackgroundThread(write_two_arrays)
     with plait.open("pipe:flow?casting=same_kind", dtype="f4", shape=(3,)) as file:
         for step in file:
             assert file.read(variable="u").dtype == np.dtype("f8")

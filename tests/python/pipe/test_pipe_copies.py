@@ -33,7 +33,8 @@ def read(url="pipe:flow"):
     return steps
 
 
-def names(folder):
+def file_names(folder):
+    """Return the names in a folder, without the meeting folder of pipes."""
     return sorted(path.name for path in folder.iterdir() if path.name != "meet")
 
 
@@ -41,11 +42,11 @@ def names(folder):
 @pytest.mark.parametrize("memory", [256 << 20, 300])
 def test_each_step_becomes_a_file(tmp_path, order, memory):
     writer = BackgroundThread(write)
-    done = plait.copy("pipe:flow", tmp_path / "a-{step:03}.npy", order=order, memory=memory)
+    summary = plait.copy("pipe:flow", tmp_path / "a-{step:03}.npy", order=order, memory=memory)
     writer.result()
-    assert (done.steps, done.bytes, done.shape, done.dtype) == (3, 3 * 35 * 8, SHAPE, np.dtype("f8"))
-    assert (done.windows > 3) == (memory == 300)
-    assert names(tmp_path) == ["a-000.npy", "a-001.npy", "a-002.npy"]
+    assert (summary.steps, summary.bytes, summary.shape, summary.dtype) == (3, 3 * 35 * 8, SHAPE, np.dtype("f8"))
+    assert (summary.windows > 3) == (memory == 300)
+    assert file_names(tmp_path) == ["a-000.npy", "a-001.npy", "a-002.npy"]
     for number in range(3):
         actual = np.load(tmp_path / f"a-{number:03}.npy")
         assert actual.flags.f_contiguous == (order == "F")
@@ -69,7 +70,7 @@ def test_a_second_step_needs_its_own_name(tmp_path):
     ):
         plait.copy("pipe:flow", tmp_path / "a.npy")
     assert (tmp_path / "a.npy").read_bytes() == b"old"
-    assert names(tmp_path) == ["a.npy"]
+    assert file_names(tmp_path) == ["a.npy"]
     # The reader leaves without stopping the writer; the next reader continues after the last step that was begun.
     assert [step[0] for step in read()] == [2]
     writer.result()
@@ -81,20 +82,20 @@ def test_selected_steps_are_copied(tmp_path):
     assert plait.copy("pipe:flow", tmp_path / "a-{step}.npy", steps=2).steps == 2
     assert [step[0] for step in read()] == [3, 4]
     writer.result()
-    assert names(tmp_path) == ["a-1.npy", "a-2.npy", "a.npy"]
+    assert file_names(tmp_path) == ["a-1.npy", "a-2.npy", "a.npy"]
 
 
-def test_arrays_of_a_step(tmp_path):
+def test_arrays_of_a_step_become_files(tmp_path):
     writer = BackgroundThread(write, 2, second=True)
     plait.copy("pipe:flow", tmp_path / "{variable}-{step}.npy")
     writer.result()
-    assert names(tmp_path) == ["data-0.npy", "data-1.npy", "pressure-0.npy", "pressure-1.npy"]
+    assert file_names(tmp_path) == ["data-0.npy", "data-1.npy", "pressure-0.npy", "pressure-1.npy"]
     np.testing.assert_array_equal(np.load(tmp_path / "pressure-1.npy"), np.full(3, 1, "i2"))
     writer = BackgroundThread(write, 2, second=True)
     plait.copy("pipe:flow", tmp_path / "p{step}.npy", variable="pressure")
     writer.result()
     assert np.load(tmp_path / "p1.npy").dtype == "i2"
-    assert {"p0.npy", "p1.npy"} < set(names(tmp_path))
+    assert {"p0.npy", "p1.npy"} < set(file_names(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_arrays_that_the_target_cannot_hold_are_rejected(tmp_path, target, varia
     writer = BackgroundThread(write, 2, second=True)
     with pytest.raises(plait.ArgumentError, match=text):
         plait.copy("pipe:flow", tmp_path / target, variable=variable)
-    assert names(tmp_path) == []
+    assert file_names(tmp_path) == []
     assert read()[-1][0] == 1
     writer.result()
 
@@ -126,7 +127,7 @@ def test_array_names_cannot_leave_the_folder(tmp_path):
     writer = BackgroundThread(write_badly)
     with pytest.raises(plait.ArgumentError, match="has a name that cannot be the name of a file"):
         plait.copy("pipe:flow", folder / "{variable}")
-    assert (names(tmp_path), names(folder)) == (["a"], [])
+    assert (file_names(tmp_path), file_names(folder)) == (["a"], [])
     assert read()[-1][0] == 1
     writer.result()
 
@@ -134,9 +135,9 @@ def test_array_names_cannot_leave_the_folder(tmp_path):
 def test_a_relay_passes_on_everything():
     writer = BackgroundThread(write, 3, second=True)
     reader = BackgroundThread(read, "pipe:next")
-    done = plait.copy("pipe:flow", "pipe:next")
+    summary = plait.copy("pipe:flow", "pipe:next")
     writer.result()
-    assert done.steps == 3
+    assert summary.steps == 3
     for number, (step, attributes, arrays) in enumerate(reader.result()):
         assert (step, attributes, list(arrays)) == (number, {"time": 0.5 * number}, ["data", "pressure"])
         np.testing.assert_array_equal(arrays["data"], make_step_array(SHAPE, number))
@@ -173,7 +174,7 @@ def test_files_become_steps(tmp_path):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("memory", [256 << 20, 300])
-def test_streams_of_npy_files(tmp_path, order, memory):
+def test_streams_of_npy_files_are_written_and_read(tmp_path, order, memory):
     arrays = [np.array(make_step_array(SHAPE, number, ">f4"), order=order) for number in range(3)]
     stream = io.BytesIO()
     writer = BackgroundThread(write, 3)
@@ -203,7 +204,7 @@ def test_streams_of_npy_files(tmp_path, order, memory):
     assert again.getvalue() == stream.getvalue()
 
 
-def test_streams_of_raw_elements(tmp_path):
+def test_streams_of_raw_elements_are_written_and_read(tmp_path):
     stream = io.BytesIO()
     writer = BackgroundThread(write, 2)
     plait.copy("pipe:flow", stream, raw=True)
@@ -214,7 +215,7 @@ def test_streams_of_raw_elements(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "a1.npy"), make_step_array(SHAPE, 1))
 
 
-def npy(array):
+def npy_bytes(array):
     stream = io.BytesIO()
     np.save(stream, array)
     return stream.getvalue()
@@ -229,16 +230,16 @@ def npy(array):
             {},
             r"array 0 does not begin like a .npy file, but with b'no array'; .* pass raw, shape and dtype",
         ),
-        (npy(np.zeros(9))[:-1], {}, "ends within array 0: 1 bytes of it are missing"),
-        (npy(np.zeros(9))[:20], {}, "ends within the header of array 0"),
+        (npy_bytes(np.zeros(9))[:-1], {}, "ends within array 0: 1 bytes of it are missing"),
+        (npy_bytes(np.zeros(9))[:20], {}, "ends within the header of array 0"),
         (b"\x93NUMPY\x09\x00", {}, "is of version 9 of .npy"),
         (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", {}, "has a header of 4294967295 bytes"),
         (b"\x93NUMPY\x01\x00\x04\x00{no}", {}, "has a damaged .npy header"),
-        (npy(np.zeros(9)), {"shape": (8,)}, r"array 0 has shape \(9,\) and type float64, but \(8,\) and float64"),
+        (npy_bytes(np.zeros(9)), {"shape": (8,)}, r"array 0 has shape \(9,\) and type float64, but \(8,\) and float64"),
         (bytes(5), {"raw": True, "shape": 3, "dtype": "i2"}, "ends within array 0: 1 bytes of it are missing"),
         (bytes(9), {"raw": True}, "give the shape and dtype"),
         (bytes(9), {"raw": True, "shape": 0, "dtype": "i2"}, "has no elements"),
-        (npy(np.zeros(9)), {"layout": "(block) onto (2)"}, "leave comm and layout out"),
+        (npy_bytes(np.zeros(9)), {"layout": "(block) onto (2)"}, "leave comm and layout out"),
     ],
 )
 def test_wrong_streams_are_errors(tmp_path, data, options, text):
@@ -246,7 +247,7 @@ def test_wrong_streams_are_errors(tmp_path, data, options, text):
     with pytest.raises(plait.Error, match=text):
         plait.copy(io.BytesIO(data), tmp_path / "a.npy", **options)
     assert (tmp_path / "a.npy").read_bytes() == b"old"
-    assert names(tmp_path) == ["a.npy"]
+    assert file_names(tmp_path) == ["a.npy"]
 
 
 def test_raw_streams_hold_one_array(tmp_path):
@@ -288,12 +289,12 @@ def test_a_full_disk_is_reported_at_both_ends():
         writer.result()
 
 
-def test_a_pipe_without_steps(tmp_path):
+def test_a_pipe_without_steps_is_an_error(tmp_path):
     writer = BackgroundThread(write, 0)
     with pytest.raises(plait.StoreError, match="its writer has closed it without a step; nothing was copied"):
         plait.copy("pipe:flow", tmp_path / "a.npy")
     writer.result()
-    assert names(tmp_path) == []
+    assert file_names(tmp_path) == []
 
 
 def test_a_writer_that_fails_leaves_no_file(tmp_path):
@@ -307,4 +308,4 @@ def test_a_writer_that_fails_leaves_no_file(tmp_path):
         plait.copy("pipe:flow", tmp_path / "a.npy")
     with pytest.raises(ZeroDivisionError):
         writer.result()
-    assert names(tmp_path) == []
+    assert file_names(tmp_path) == []

@@ -26,12 +26,13 @@ def run_programs(programs, rounds, seed=1, **options):
     )
     for name, value in options.items():
         setattr(run, name, value)
-    good, words, reports = carry_out(run, 300)
-    assert good, f"{run}\n{words}"
+    succeeded, message, reports = carry_out(run, 300)
+    assert succeeded, f"{run}\n{message}"
     return reports
 
 
 def collect_errors(reports):
+    """Return the first error of each process that reports one, by `PROGRAM-RANK`."""
     return {name.removeprefix("done-"): report["errors"][0] for name, report in reports.items() if report["errors"]}
 
 
@@ -41,18 +42,18 @@ def collect_errors(reports):
     [(1, 4), (4, 3), (WITHOUT_MPI, 2), (2, 3, 1, WITHOUT_MPI)],
     ids=["1 to 4", "4 to 3", "3 without MPI to 2", "2 to 3, 1, and 3 without MPI"],
 )
-def test_any_numbers_of_ranks_and_readers(programs):
+def test_any_numbers_of_ranks_and_readers_work(programs):
     reports = run_programs(programs, 4, seed=len(programs))
     assert sum(report["checked"] for report in reports.values()) > 0
 
 
 @pytest.mark.long
-def test_programs_of_one_job():
+def test_programs_of_one_job_can_use_a_pipe():
     run_programs((2, 1), 3, together=True)
 
 
 @pytest.mark.long
-def test_readers_that_come_late_and_leave_early():
+def test_readers_can_come_late_and_leave_early():
     programs = [Program(1), Program(1), Program(2), Program(1)]
     seed = next(
         seed
@@ -68,10 +69,10 @@ def test_an_exception_on_one_rank_reaches_all_ranks_of_both_programs(program, ra
     """The same programs can open pipes afterwards."""
     errors = collect_errors(run_programs((2, 2), 2, fault=Fault("raise", program, rank, 0, 0)))
     assert errors.pop(f"{program}-{rank}")["text"] == "the model blew up"
-    other = {error["text"] for name, error in errors.items() if not name.startswith(str(program))}
+    other_texts = {error["text"] for name, error in errors.items() if not name.startswith(str(program))}
     assert len(errors) == 3
-    assert len(other) == 1
-    assert ("has given up" if program == 0 else "the reader python") in other.pop()
+    assert len(other_texts) == 1
+    assert ("has given up" if program == 0 else "the reader python") in other_texts.pop()
 
 
 @pytest.mark.sampled(1)
@@ -83,8 +84,8 @@ def test_a_killed_rank_is_an_error_on_all_ranks(program, rank, outlive):
     errors = collect_errors(reports)
     assert {name for name in errors if not name.startswith(str(program))} == {f"{1 - program}-0", f"{1 - program}-1"}
     for name, error in errors.items():
-        assert error["after"] < 18, (name, error)  # some hundredths of a second on an idle machine
-        assert any(words in error["text"] for words in ("is lost", "has ended", "has failed")), error
+        assert error["after"] < 18, (name, error)  # seconds; some hundredths on an idle machine
+        assert any(phrase in error["text"] for phrase in ("is lost", "has ended", "has failed")), error
 
 
 @pytest.mark.long

@@ -24,10 +24,11 @@ def test_only_the_elements_of_a_strided_region_are_sent():
     region = np.s_[::2, 5:90:3]
     with plait.open("pipe:flow") as file:
         for _ in file:
-            layout_ = Layout((50, 29), "(*, cyclic) onto (5)")
-            assert "11.3 KiB in 1450 runs" in file.explain(layout_, region)
-            actual = file.read(layout_, region=region)
-            for part, expected in zip(actual, split_array(make_step_array((100, 90), 0)[region], layout_), strict=True):
+            read_layout = Layout((50, 29), "(*, cyclic) onto (5)")
+            assert "11.3 KiB in 1450 runs" in file.explain(read_layout, region)  # 50 * 29 doubles
+            actual = file.read(read_layout, region=region)
+            expected_parts = split_array(make_step_array((100, 90), 0)[region], read_layout)
+            for part, expected in zip(actual, expected_parts, strict=True):
                 np.testing.assert_array_equal(part, expected)
     writer.result()
 
@@ -40,17 +41,17 @@ def test_halos_of_a_region_are_filled():
     np.testing.assert_array_equal(arrays, [[31, 1, 7, 13, 19], [13, 19, 25, 31, 1]])
 
 
-def array_or_error(opened, region):
+def read_or_error_text(file, region):
     """Return the elements that are read, or the text of the error."""
     try:
-        return opened.read(region=region)
+        return file.read(region=region)
     except plait.ArgumentError as error:
         return str(error)
 
 
-def read_error_text(opened, *args, **kwargs):
+def read_error_text(file, *args, **kwargs):
     with pytest.raises(plait.ArgumentError) as error:
-        opened.read(*args, **kwargs)
+        file.read(*args, **kwargs)
     return str(error.value)
 
 
@@ -63,10 +64,10 @@ def test_regions_equal_those_of_files(tmp_path, region):
     writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, "(cyclic(3), block) onto (2, 2)"), 1)
     with plait.open(tmp_path / "a.npy") as file, plait.open("pipe:flow") as pipe:
         for _ in pipe:
-            answers = [array_or_error(opened, region) for opened in (file, pipe)]
-            np.testing.assert_array_equal(answers[0], answers[1])
-            small = Layout((3, 3), "(*, *) onto ()")
-            assert read_error_text(pipe, small, region=np.s_[:2]) == read_error_text(file, small, region=np.s_[:2])
+            np.testing.assert_array_equal(read_or_error_text(file, region), read_or_error_text(pipe, region))
+            other_shape = Layout((3, 3), "(*, *) onto ()")
+            texts = [read_error_text(opened, other_shape, region=np.s_[:2]) for opened in (file, pipe)]
+            assert texts[0] == texts[1]
     writer.result()
 
 

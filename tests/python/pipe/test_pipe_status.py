@@ -11,7 +11,7 @@ from pipe_ends import BackgroundThread
 import plait
 
 
-def test_a_pipe_without_readers(meeting_folder):
+def test_the_status_of_a_pipe_without_readers(meeting_folder):
     assert plait.pipe_names() == []
     with plait.open("pipe:flow?readers=0&queue=3&drop=oldest", "w", shape=(4, 6), dtype=">f4") as file:
         assert plait.pipe_names() == ["flow"]
@@ -55,7 +55,7 @@ def test_the_status_shows_readers_and_does_not_disturb_them():
     assert numbers == [0, 1, 2]
 
 
-def test_missing_pipes(meeting_folder):
+def test_missing_pipes_are_reported(meeting_folder):
     with pytest.raises(
         FileNotFoundError, match=r"pipe:flow: nobody writes to it; .* nobody writes to any pipe"
     ) as error:
@@ -91,8 +91,8 @@ class SignalTimer:
         raise KeyboardInterrupt("stop")
 
 
-def write_on(file):
-    for _ in range(9):
+def write_several_steps(file):
+    for _ in range(9):  # more steps than the queue holds
         file.write(np.zeros(2))
 
 
@@ -112,7 +112,7 @@ def test_a_signal_interrupts_waiting_for_a_step():
             file.write(np.zeros(2))
             ready.wait(300)
             with pytest.raises(plait.StoreError, match=r"the reader .* has failed"):
-                write_on(file)
+                write_several_steps(file)
             file.write(np.zeros(2))
 
     def read():
@@ -134,15 +134,15 @@ def test_a_signal_interrupts_waiting_for_queue_space():
             file.begin_step()
             ended.wait(300)
             with pytest.raises(plait.StoreError):
-                read_on(file)
+                read_all_steps(file)
 
-    def read_on(file):
+    def read_all_steps(file):
         for _ in file:
             pass
 
     def write():
         with plait.open("pipe:flow?queue=1", "w", shape=(2,), dtype="f8") as file:
-            write_on(file)
+            write_several_steps(file)
 
     ended = threading.Event()
     reader = BackgroundThread(read)
@@ -153,8 +153,8 @@ def test_a_signal_interrupts_waiting_for_queue_space():
 
 
 def test_a_handler_without_an_exception_does_not_interrupt():
-    seen = []
-    before = signal.signal(signal.SIGUSR1, lambda number, frame: seen.append(number))
+    received = []
+    before = signal.signal(signal.SIGUSR1, lambda number, frame: received.append(number))
     timer = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGUSR1])
     timer.start()
     try:
@@ -163,4 +163,4 @@ def test_a_handler_without_an_exception_does_not_interrupt():
     finally:
         timer.join()
         signal.signal(signal.SIGUSR1, before)
-    assert seen == [signal.SIGUSR1]
+    assert received == [signal.SIGUSR1]

@@ -13,7 +13,7 @@ from pipe_ends import BackgroundThread, read_steps
 import plait
 from plait import Layout
 
-ROUNDS, AT_ONCE = 6, 100
+ROUNDS, CONNECTIONS = 6, 100  # steps, and unauthenticated connections during each
 MAGIC = b"\x93PLAIT\r\n"
 
 
@@ -31,8 +31,9 @@ def make_messages(random_bytes):
     ]
 
 
-def addresses(folder):
+def writer_addresses(folder):
     """Return the addresses of the writer, in the form that sockets use."""
+    # The third line of the file has the addresses, after two other words.
     words = next(folder.glob("*.pipe")).read_text().splitlines()[2].split()[2:]
     local = next(word.removeprefix("local:") for word in words if word.startswith("local:"))
     host, _, port = next(word for word in words if word.startswith("tcp:127.")).removeprefix("tcp:").rpartition(":")
@@ -51,22 +52,22 @@ def test_unauthenticated_connections_delay_no_reader_and_use_no_memory(meeting_f
         reader = BackgroundThread(read_steps, "pipe:flow", layout)
         before = after = 0
         for number in range(ROUNDS):
-            strangers = []
-            for which in range(AT_ONCE):
-                family, address = addresses(meeting_folder)[which % 2]
+            connections = []
+            for index in range(CONNECTIONS):
+                family, address = writer_addresses(meeting_folder)[index % 2]
                 # The writer does not handle connections that wait in the kernel.
-                stranger = socket.socket(family, socket.SOCK_STREAM)
-                stranger.setblocking(False)
+                connection = socket.socket(family, socket.SOCK_STREAM)
+                connection.setblocking(False)
                 with suppress(BlockingIOError):
-                    stranger.connect(address)
+                    connection.connect(address)
                 with suppress(OSError):
-                    stranger.send(make_messages(draw.randbytes)[which % 6])
-                strangers.append(stranger)
+                    connection.send(make_messages(draw.randbytes)[index % 6])
+                connections.append(connection)
             file.write(np.full(5000, float(number)))
-            # The first connections may create buffers that are kept.
+            # The first connections may create buffers that remain allocated.
             before, after = (resident_bytes(), 0) if number == 1 else (before, resident_bytes())
-            for stranger in strangers:
-                stranger.close()
+            for connection in connections:
+                connection.close()
     steps = reader.result()
     assert [float(arrays[1][0]) for arrays in steps] == list(range(ROUNDS))
     assert after - before < 20 << 20
@@ -75,16 +76,16 @@ def test_unauthenticated_connections_delay_no_reader_and_use_no_memory(meeting_f
 @pytest.mark.parametrize("family", [socket.AF_UNIX, socket.AF_INET])
 def test_unauthenticated_connections_get_no_usable_data(meeting_folder, family):
     with plait.open("pipe:flow?network=lo&readers=0&drop=oldest", "w", shape=(3,), dtype="f8"):
-        address = dict(addresses(meeting_folder))[family]
-        for words in make_messages(random.Random(7).randbytes)[1:]:
-            with socket.socket(family, socket.SOCK_STREAM) as stranger:
-                stranger.settimeout(5)
-                stranger.connect(address)
-                heard = b""
+        address = dict(writer_addresses(meeting_folder))[family]
+        for message in make_messages(random.Random(7).randbytes)[1:]:
+            with socket.socket(family, socket.SOCK_STREAM) as connection:
+                connection.settimeout(5)
+                connection.connect(address)
+                received = b""
                 with suppress(OSError):
-                    stranger.sendall(words)
-                    stranger.shutdown(socket.SHUT_WR)  # otherwise the writer would wait for more bytes
-                    while more := stranger.recv(4096):
-                        heard += more
+                    connection.sendall(message)
+                    connection.shutdown(socket.SHUT_WR)  # otherwise the writer would wait for more bytes
+                    while data := connection.recv(4096):
+                        received += data
             # A peer that has sent a hello may get a hello and a proof in answer; every other peer gets nothing.
-            assert len(heard) in ((0, 96) if len(words) >= 64 and words.startswith(MAGIC) else (0,))
+            assert len(received) in ((0, 96) if len(message) >= 64 and message.startswith(MAGIC) else (0,))

@@ -1,11 +1,10 @@
-"""Pipes between two ends of one process, which hold all ranks of their layouts."""
+"""Pipes between two threads of one process; each end has all ranks of its layout."""
 
 import time
 
 import numpy as np
 import pytest
-from hypothesis import given as hypothesis_given
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipe_ends import BackgroundThread, as_argument, check_steps, make_step_array, read_steps, write_steps
 
@@ -37,6 +36,7 @@ def test_each_step_arrives_in_the_readers_layout(source, target, dtype):
 
 @st.composite
 def layouts(draw, shape):
+    """Draw a layout of an array of this shape."""
     dists, grid = [], []
     for _ in shape:
         dist = draw(st.sampled_from(["*", "block", "cyclic", "cyclic(2)", "cyclic(3)", "balanced"]))
@@ -49,13 +49,13 @@ def layouts(draw, shape):
 def region_strategy(size):
     """Draw a slice with a stride or a single index; in about half of the cases all indices."""
     ends = st.lists(st.integers(-size - 2, size + 2), min_size=2, max_size=2)
-    some = st.tuples(ends, st.integers(1, 5)).map(lambda drawn: slice(*drawn[0], drawn[1]))
-    return st.just(slice(None)) | some | (st.integers(-size, size - 1) if size > 0 else some)
+    slices = st.tuples(ends, st.integers(1, 5)).map(lambda drawn: slice(*drawn[0], drawn[1]))
+    return st.just(slice(None)) | slices | (st.integers(-size, size - 1) if size > 0 else slices)
 
 
 @settings(max_examples=60)
-@hypothesis_given(st.data())
-def test_any_layouts(data):
+@given(st.data())
+def test_arrays_arrive_in_any_layouts(data):
     shape = tuple(data.draw(st.lists(st.integers(0, 12), min_size=1, max_size=3)))
     source = data.draw(layouts(shape))
     region = tuple(data.draw(region_strategy(size)) for size in shape)
@@ -74,7 +74,7 @@ def test_halos_are_filled():
     np.testing.assert_array_equal(arrays[1], np.arange(3.0, 10.0))
 
 
-def test_attributes_and_variables_of_a_step():
+def test_attributes_and_variables_of_a_step_arrive():
     def write():
         with plait.open("pipe:flow", "w", shape=(4,), dtype="f4") as file:
             for number in range(3):
@@ -86,7 +86,7 @@ def test_attributes_and_variables_of_a_step():
     writer = BackgroundThread(write)
     with plait.open("pipe:flow", shape=(4,), dtype="f4") as file:
         assert (file.shape, file.dtype) == ((4,), np.dtype("f4"))
-        seen = []
+        numbers = []
         for step in file:
             assert step.attributes == {"time": 0.5 * step.number, "name": "r\u00fcn", "count": step.number}
             assert step.variables == ("data", "pressure")
@@ -96,8 +96,8 @@ def test_attributes_and_variables_of_a_step():
             np.testing.assert_array_equal(pressure, np.arange(6).reshape(2, 3) + step.number)
             with pytest.raises(plait.ArgumentError, match="which has: data, pressure"):
                 file.read(variable="heat")
-            seen.append(step.number)
-        assert seen == [0, 1, 2]
+            numbers.append(step.number)
+        assert numbers == [0, 1, 2]
         with pytest.raises(plait.StoreError, match="no more steps"):
             file.read()
     writer.result()
@@ -124,7 +124,7 @@ def test_attributes_may_differ_between_steps(queue):
     writer.result()
 
 
-def test_ends_that_wait_for_each_other_in_turn():
+def test_ends_can_wait_for_each_other_in_turn():
     """With a queue of one step, and ends that pause, each end sometimes sleeps and is woken up."""
     steps = 60
 
@@ -214,8 +214,8 @@ def test_the_writer_waits_while_the_queue_is_full():
     writer.result()
 
 
-@pytest.mark.parametrize("what", [{"shape": (4,)}, {"dtype": "f4"}])
-def test_incompatible_ends_are_reported_at_both(what):
+@pytest.mark.parametrize("options", [{"shape": (4,)}, {"dtype": "f4"}])
+def test_incompatible_ends_are_reported_at_both(options):
     def write():
         with plait.open("pipe:flow?timeout=20", "w", shape=(5,), dtype="f8"):
             raise AssertionError
@@ -223,14 +223,14 @@ def test_incompatible_ends_are_reported_at_both(what):
     writer = BackgroundThread(write)
     texts = []
     with pytest.raises(plait.ArgumentError, match="the two ends differ") as error:
-        plait.open("pipe:flow", **what)
+        plait.open("pipe:flow", **options)
     texts.append(str(error.value))
     with pytest.raises(plait.Error, match="the two ends differ") as error:
         writer.result()
     texts.append(str(error.value))
     for text in texts:
         assert "5 <f8" in text
-        assert ("4 <f8" if "shape" in what else "5 <f4") in text
+        assert ("4 <f8" if "shape" in options else "5 <f4") in text
 
 
 def test_a_missing_end_is_named():
@@ -282,7 +282,7 @@ def test_a_reader_that_fails_is_an_error_of_its_writer():
         reader.result()
 
 
-def test_steps_of_an_ordinary_file(tmp_path):
+def test_an_ordinary_file_has_the_last_step(tmp_path):
     """The same program writes to a file, whose only step is the last one written."""
     path = tmp_path / "a.npy"
     with plait.open(path, "w", shape=(3,), dtype="f8") as file:
@@ -299,7 +299,7 @@ def test_steps_of_an_ordinary_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "words"),
+    ("call", "message"),
     [
         (lambda file: file.begin_step([1]), "not a mapping"),
         (lambda file: file.begin_step({"a": [1]}), "numbers and texts"),
@@ -312,23 +312,23 @@ def test_steps_of_an_ordinary_file(tmp_path):
         (lambda file: file.stream(), "stream"),
     ],
 )
-def test_invalid_calls_are_rejected(wrong, words):
+def test_invalid_calls_are_rejected(call, message):
     with plait.open("pipe:flow?readers=0&drop=oldest", "w", shape=(3,), dtype="f8") as file:
-        with pytest.raises(plait.ArgumentError, match=words):
-            wrong(file)
+        with pytest.raises(plait.ArgumentError, match=message):
+            call(file)
         file.write(np.zeros(3))
 
 
-SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+SECONDS_OF_UNIT = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 def predicted_seconds(text):
     """Return the seconds in the prediction of an explanation."""
     number, unit = text.splitlines()[-1].removeprefix("predicted ").split()
-    return float(number) * SECONDS[unit]
+    return float(number) * SECONDS_OF_UNIT[unit]
 
 
-def test_explaining_a_pipe():
+def test_an_explanation_states_messages_bytes_and_time():
     shape = (1200, 4000)
     writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, "(block, *) onto (3)"), 1)
     with plait.open("pipe:flow") as file:
@@ -337,8 +337,10 @@ def test_explaining_a_pipe():
             text = file.explain(layout)
             assert "6 messages, 36.6 MiB in 2400 runs" in text
             assert "36.6 MiB out of memory of this host, 0 B over the network" in text
-            half = predicted_seconds(file.explain(Layout((600, 4000), "(*, block) onto (2)"), region=np.s_[:600]))
-            assert 0 < half < predicted_seconds(text)
+            seconds_of_half = predicted_seconds(
+                file.explain(Layout((600, 4000), "(*, block) onto (2)"), region=np.s_[:600])
+            )
+            assert 0 < seconds_of_half < predicted_seconds(text)
             # The transfer of single elements takes longer than that of rows.
             assert predicted_seconds(file.explain(Layout(shape, "(*, cyclic) onto (2)"))) > predicted_seconds(text)
             assert as_argument(file.read(layout))[0].shape == (1200, 2000)

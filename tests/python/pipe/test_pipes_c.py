@@ -22,16 +22,17 @@ SHAPE, STEPS = (9, 6), 4
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
+    """Return the path of the compiled program tests/c/pipe_ends.c, which writes or reads."""
     compiler = shutil.which("mpicc", path=str(Path(find_mpiexec()).parent)) or shutil.which("mpicc")
     if compiler is None or not (LIBRARIES / "libplait_mpi.so").exists():
         pytest.skip("no MPI compiler wrapper, or Plait was built without MPI")
-    result = tmp_path_factory.mktemp("programs") / "pipe_ends"
+    path = tmp_path_factory.mktemp("programs") / "pipe_ends"
     flags = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'include'}"]
     libraries = [f"-L{LIBRARIES}", "-lplait_mpi", "-lplait", f"-Wl,-rpath,{LIBRARIES}"]
-    command = [compiler, *flags, ROOT / "tests/c/pipe_ends.c", "-o", result, *libraries]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return result
+    command = [compiler, *flags, ROOT / "tests/c/pipe_ends.c", "-o", path, *libraries]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return path
 
 
 def start(ranks, program, *arguments):
@@ -45,11 +46,13 @@ def start(ranks, program, *arguments):
     )
 
 
-def expect_well(*jobs):
+def check_success(*jobs):
+    """Wait for jobs; check that their exit codes are 0, and that they print nothing."""
     printed = [job.communicate(timeout=300)[0] for job in jobs]
     assert ([job.returncode for job in jobs], printed) == ([0] * len(jobs), [""] * len(jobs)), "".join(printed)
 
 
+#: Numbers of ranks and layouts of an end; "alone" is a process without MPI that has all ranks.
 ENDS = {
     "one": (1, "(*, *)"),
     "three": (3, "(cyclic, *) onto (3)"),
@@ -62,9 +65,9 @@ ENDS = {
 @pytest.mark.parametrize(
     ("writer", "reader"), [("one", "one"), ("three", "four"), ("four", "one"), ("alone", "three"), ("one", "alone")]
 )
-def test_between_two_programs(program, writer, reader):
+def test_programs_in_c_write_and_read(program, writer, reader):
     ends = (("write", *ENDS[writer]), ("read", *ENDS[reader]))
-    expect_well(*[start(ranks, program, role, "pipe:flow", *layout) for role, ranks, *layout in ends])
+    check_success(*[start(ranks, program, role, "pipe:flow", *layout) for role, ranks, *layout in ends])
 
 
 def make_field(step):
@@ -72,7 +75,7 @@ def make_field(step):
 
 
 @pytest.mark.parametrize("writer", ["one", "four"])
-def test_from_c_to_python(program, writer):
+def test_a_program_in_c_writes_to_python(program, writer):
     ranks, *layout = ENDS[writer]
     job = start(ranks, program, "write", "pipe:flow", *layout)
     readers_layout = plait.Layout(SHAPE, "(*, cyclic) onto (2)")
@@ -86,11 +89,11 @@ def test_from_c_to_python(program, writer):
                 np.testing.assert_array_equal(actual, expected)
             np.testing.assert_array_equal(file.read(variable="count"), np.array([count, -count, 7], "i4"))
         assert count == STEPS - 1
-    expect_well(job)
+    check_success(job)
 
 
 @pytest.mark.parametrize("reader", ["three", "alone"])
-def test_from_python_to_c(program, reader):
+def test_python_writes_to_a_program_in_c(program, reader):
     ranks, *layout = ENDS[reader]
     job = start(ranks, program, "read", "pipe:flow", *layout)
     writers_layout = plait.Layout(SHAPE, "(cyclic(2), block) onto (2, 3)")
@@ -100,4 +103,4 @@ def test_from_python_to_c(program, reader):
             file.write(split_array(make_field(count), writers_layout), writers_layout)
             file.write(np.array([count, -count, 7], "i4"), variable="count")
             file.end_step()
-    expect_well(job)
+    check_success(job)

@@ -18,14 +18,14 @@ DARK, BRIGHT = (68, 1, 84), (253, 231, 36)
 
 @pytest.fixture(autouse=True, scope="module")
 def _image():
-    """Imports matplotlib.image for the first test, not in every process that only collects the tests."""
+    """Import matplotlib.image for the first test, not in every process that only collects the tests."""
     global image
     image = pytest.importorskip("matplotlib.image", reason="matplotlib is not installed")
 
 
-def plot(folder, *arguments, expected=0):
-    """Run the plotter, and return its output."""
-    done = subprocess.run(
+def plot(folder, *arguments, expected_code=0):
+    """Run the plotter, and return its output, or its error output if an exit code other than 0 is expected."""
+    result = subprocess.run(
         [sys.executable, PLOTTER, *arguments],
         cwd=folder,
         env={**{name: value for name, value in os.environ.items() if name != "DISPLAY"}, "MPLBACKEND": "agg"},
@@ -35,8 +35,8 @@ def plot(folder, *arguments, expected=0):
         timeout=300,
         check=False,
     )
-    assert done.returncode == expected, done.stderr
-    return done.stderr if expected else done.stdout
+    assert result.returncode == expected_code, result.stderr
+    return result.stderr if expected_code else result.stdout
 
 
 def find_middle(picture, colour):
@@ -48,15 +48,15 @@ def find_middle(picture, colour):
     return rows.mean() / height, columns.mean() / width
 
 
-def write(array_of, steps, shape, dtype="f8", **attributes):
+def write(make_array, steps, shape, dtype="f8", **attributes):
     with plait.open("pipe:field?drop=oldest&queue=9", "w", shape=shape, dtype=dtype) as file:
         for number in range(steps):
             file.begin_step(attributes)
-            file.write(array_of(number))
+            file.write(make_array(number))
             file.end_step()
 
 
-def square(step):
+def make_square(step):
     """Return an array with a bright square that moves to the right, in the lower half."""
     array = np.zeros((40, 40))
     array[25:30, 5 + 10 * step : 10 + 10 * step] = 3.0
@@ -65,7 +65,7 @@ def square(step):
 
 @pytest.mark.long
 def test_a_picture_shows_each_element_in_its_position(tmp_path):
-    writer = BackgroundThread(write, square, 3, (40, 40), time=1.5, name="flow")
+    writer = BackgroundThread(write, make_square, 3, (40, 40), time=1.5, name="flow")
     assert plot(tmp_path, "--save", "pictures") == "3 steps of pipe:field: pictures in pictures\n"
     writer.result()
     names = [f"step-0000{step}.png" for step in range(3)]
@@ -101,7 +101,7 @@ def test_another_variable_is_drawn(tmp_path):
         with plait.open("pipe:field", "w", shape=(2,), dtype="f8") as file:
             file.begin_step()
             file.write(np.zeros(2))
-            file.write(square(0), variable="heat")
+            file.write(make_square(0), variable="heat")
             file.end_step()
 
     writer = BackgroundThread(write_two)
@@ -113,25 +113,27 @@ def test_another_variable_is_drawn(tmp_path):
 
 @pytest.mark.long
 def test_without_a_display_pictures_are_saved(tmp_path):
-    writer = BackgroundThread(write, square, 1, (40, 40))
+    writer = BackgroundThread(write, make_square, 1, (40, 40))
     assert plot(tmp_path) == "1 steps of pipe:field: pictures in pictures\n"
     writer.result()
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
-    ("shape", "dtype", "words"),
+    ("shape", "dtype", "message"),
     [((2, 2, 2), "f8", "it takes 1 or 2 dimensions"), ((3,), "S4", "must be numbers"), ((0, 3), "f8", "shape (0, 3)")],
 )
-def test_arrays_that_cannot_be_drawn_do_not_disturb_the_writer(tmp_path, shape, dtype, words):
+def test_arrays_that_cannot_be_drawn_do_not_disturb_the_writer(tmp_path, shape, dtype, message):
     writer = BackgroundThread(write, lambda _: np.zeros(shape, dtype), 1, shape, dtype)
-    assert words in plot(tmp_path, "--save", "here", expected=1)
+    assert message in plot(tmp_path, "--save", "here", expected_code=1)
     writer.result()
 
 
 @pytest.mark.long
 def test_a_missing_writer_is_named(tmp_path):
-    assert "no writer has come within 0.1 s" in plot(tmp_path, "pipe:field?timeout=0.1", "--save", "here", expected=1)
+    assert "no writer has come within 0.1 s" in plot(
+        tmp_path, "pipe:field?timeout=0.1", "--save", "here", expected_code=1
+    )
 
 
 @pytest.mark.long

@@ -16,12 +16,12 @@ import plait
 from plait import distant, notations, trace
 from plait.patterns import PATTERNS
 
-DRAWS = 60
-SECONDS = 60
+DRAWS = 60  # calls of each function, each with other arguments
+SECONDS = 60  # maximum time of a call
 
 
 class HostileArgument:
-    """Raises an exception in every method."""
+    """An argument that raises an exception when it is converted to a number, to a path or to text."""
 
     def __index__(self) -> int:
         raise RuntimeError("no number today")
@@ -75,23 +75,23 @@ CORE: dict[str, tuple[Callable[..., Any], int]] = {
 TRACE = ("open", "create", "convert", "report", "compare", "import_trace", "generate", "workload_name")
 
 
-def functions() -> dict[str, Callable[..., Any]]:
+def public_functions() -> dict[str, Callable[..., Any]]:
     """Return public functions in Python: those of notations, traces, layouts, patterns, pipes and distant files."""
     calls: dict[str, Callable[..., Any]] = {"indirect": plait.indirect, "relabel": plait.relabel}
     calls |= {"pipe_names": plait.pipe_names, "pipe_status": plait.pipe_status, "world": plait.world}
     calls |= {"distant.offer": distant.offer, "distant.find": distant.find}
     calls |= {f"patterns.{name}": kind for name, kind in PATTERNS.items()}
     for module in notations.__all__:
-        inside: ModuleType = getattr(notations, module)
-        for name in dir(inside):
+        notation: ModuleType = getattr(notations, module)
+        for name in dir(notation):
             if name.startswith(("from_", "to_")):
-                calls[f"notations.{module}.{name}"] = getattr(inside, name)
+                calls[f"notations.{module}.{name}"] = getattr(notation, name)
     return {**calls, **{f"trace.{name}": getattr(trace, name) for name in TRACE}}
 
 
 def try_call(name: str, call: Callable[[], Any]) -> None:
     """Make a call, which may reject its arguments; a call that does not return ends the tests with a traceback."""
-    message = "nothing is wrong"
+    message = "no error"
     faulthandler.dump_traceback_later(SECONDS, exit=True)
     try:
         call()
@@ -104,41 +104,41 @@ def try_call(name: str, call: Callable[[], Any]) -> None:
 
 
 @pytest.mark.parametrize("name", list(CORE))
-def test_functions_of_the_core(name: str) -> None:
+def test_functions_of_the_core_reject_wrong_arguments(name: str) -> None:
     draw = random.Random(name)
-    function, max_value = CORE[name]
+    function, max_count = CORE[name]
     for _ in range(DRAWS):
-        arguments = [draw.choice(VALUES) for _ in range(draw.randint(1, max_value))]
-        if max_value > 1 and draw.random() < 0.5:
+        arguments = [draw.choice(VALUES) for _ in range(draw.randint(1, max_count))]
+        if max_count > 1 and draw.random() < 0.5:
             arguments[0] = LAYOUT
-        if len(arguments) < max_value and name not in ("bit_permutation", "Layout", "IndexSet", "Layout.parse"):
-            arguments += [draw.choice(VALUES) for _ in range(max_value - len(arguments))]
+        if len(arguments) < max_count and name not in ("bit_permutation", "Layout", "IndexSet", "Layout.parse"):
+            arguments += [draw.choice(VALUES) for _ in range(max_count - len(arguments))]
         try_call(name, lambda values=arguments: function(*values))
 
 
-@pytest.mark.parametrize("name", list(functions()))
-def test_functions_in_python(name: str, tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize("name", list(public_functions()))
+def test_functions_in_python_reject_wrong_arguments(name: str, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     draw = random.Random(name)
-    function = functions()[name]
+    function = public_functions()[name]
     parameters = inspect.signature(function).parameters.values()
     positional = [parameter for parameter in parameters if parameter.kind == parameter.POSITIONAL_OR_KEYWORD]
-    needed = sum(parameter.default is parameter.empty for parameter in positional)
-    named = [
+    required_count = sum(parameter.default is parameter.empty for parameter in positional)
+    keyword_only = [
         parameter.name
         for parameter in parameters
         if parameter.kind == parameter.KEYWORD_ONLY and parameter.name != "progress"
     ]
     for _ in range(DRAWS):
-        arguments = [draw.choice(VALUES) for _ in range(draw.randint(needed, len(positional)))]
+        arguments = [draw.choice(VALUES) for _ in range(draw.randint(required_count, len(positional)))]
         if arguments and draw.random() < 0.5:
             arguments[0] = LAYOUT
-        options = {key: draw.choice(VALUES) for key in named if draw.random() < 0.3}
+        options = {key: draw.choice(VALUES) for key in keyword_only if draw.random() < 0.3}
         try_call(name, lambda values=arguments, options=options: function(*values, **options))
 
 
 @pytest.mark.parametrize("name", list(PATTERNS))
-def test_methods_of_patterns(name: str) -> None:
+def test_methods_of_patterns_reject_wrong_arguments(name: str) -> None:
     draw = random.Random(name)
     pattern = PATTERNS[name](24, 3, 4)
     for _ in range(DRAWS):
@@ -149,7 +149,7 @@ def test_methods_of_patterns(name: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["pipe:given?readers=0", "given.npy"])
-def test_methods_of_files(url: str, tmp_path, monkeypatch) -> None:
+def test_methods_of_files_reject_wrong_arguments(url: str, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PLAIT_MEET", str(tmp_path))
     draw = random.Random(url)

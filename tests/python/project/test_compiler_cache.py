@@ -1,4 +1,4 @@
-"""ccache supplies only objects that the compiler would make now: after any change, the compiler runs again."""
+"""ccache supplies only objects that the compiler would also make: after any change, the compiler runs again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 
 class Clone:
-    """A clone of a small project, with a cache that it shares with others."""
+    """A copy of a small project, which shares a cache with other copies."""
 
     def __init__(self, folder: Path, cache: Path) -> None:
         self.folder = folder
@@ -53,28 +53,28 @@ class Clone:
 
 
 @pytest.fixture
-def first(tmp_path: Path) -> Clone:
-    """Return a clone that has been built, with its results in the cache."""
+def built_clone(tmp_path: Path) -> Clone:
+    """Return a clone that has been built, so that the cache has its object."""
     clone = Clone(tmp_path / "first", tmp_path / "cache")
     assert clone.build() == (0, 1)
     return clone
 
 
-def test_equal_builds_in_the_same_and_another_folder(first: Clone, tmp_path: Path) -> None:
-    assert first.build() == (1, 0)
+def test_equal_builds_in_any_folder_hit_the_cache(built_clone: Clone, tmp_path: Path) -> None:
+    assert built_clone.build() == (1, 0)
     assert Clone(tmp_path / "deeper/second", tmp_path / "cache").build() == (1, 0)
 
 
-def test_a_changed_header(first: Clone) -> None:
-    (first.folder / "include/small.h").write_text("enum { NUMBER = 2 };\n")
-    assert first.build() == (0, 1)
+def test_a_changed_header_misses_the_cache(built_clone: Clone) -> None:
+    (built_clone.folder / "include/small.h").write_text("enum { NUMBER = 2 };\n")
+    assert built_clone.build() == (0, 1)
 
 
-def test_a_changed_flag(first: Clone) -> None:
-    assert first.build("-DCMAKE_C_FLAGS=-O1") == (0, 1)
+def test_a_changed_flag_misses_the_cache(built_clone: Clone) -> None:
+    assert built_clone.build("-DCMAKE_C_FLAGS=-O1") == (0, 1)
 
 
-def test_a_changed_compiler(first: Clone, tmp_path: Path) -> None:
+def test_a_changed_compiler_misses_the_cache(built_clone: Clone, tmp_path: Path) -> None:
     """The compiler has the same name and time, but other contents."""
     compiler = tmp_path / "compiler"
     real = shutil.which("cc")
@@ -82,8 +82,8 @@ def test_a_changed_compiler(first: Clone, tmp_path: Path) -> None:
         compiler.write_text(f'#!/bin/sh\n{contents}\nexec {real} "$@"\n')
         compiler.chmod(0o755)
         os.utime(compiler, (1, 1))
-        assert first.build(f"-DCMAKE_C_COMPILER={compiler}") == expected
+        assert built_clone.build(f"-DCMAKE_C_COMPILER={compiler}") == expected
 
 
-def test_a_build_without_ccache(first: Clone) -> None:
-    assert first.build("-DPLAIT_CCACHE=OFF") == (0, 0)
+def test_a_build_without_ccache_uses_no_cache(built_clone: Clone) -> None:
+    assert built_clone.build("-DPLAIT_CCACHE=OFF") == (0, 0)

@@ -20,10 +20,10 @@ def test_folders_have_the_expected_files():
     assert (config.pkg_config_dir() / "plait.pc").is_file()
 
 
-def test_options_on_one_line():
+def test_options_are_printed_on_one_line():
     command = [sys.executable, "-m", "plait.config", "--cflags", "--libs", "--cmake-dir", "--pkg-config-dir"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout.split() == [
         f"-I{FOLDER / 'include'}",
         f"-L{FOLDER}",
         f"-Wl,-rpath,{FOLDER}",
@@ -33,7 +33,7 @@ def test_options_on_one_line():
     ]
 
 
-def test_libraries_of_an_mpi(monkeypatch, tmp_path):
+def test_each_mpi_has_its_libraries(monkeypatch, tmp_path):
     for name in (
         "libplait_mpiio_mpich.so",
         "libplait_mpiio_access_mpich.so",
@@ -52,14 +52,14 @@ def test_libraries_of_an_mpi(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [([], "nothing was asked for"), (["--libs", "--mpi", "lam"], "there is no library for --mpi 'lam'")],
 )
-def test_wrong_options_are_rejected(capsys, arguments, said):
-    with pytest.raises(SystemExit) as ended:
+def test_wrong_options_are_rejected(capsys, arguments, message):
+    with pytest.raises(SystemExit) as error:
         config.main(arguments)
-    assert ended.value.code == 2
-    assert said in capsys.readouterr().err
+    assert error.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 def test_a_program_compiles_with_the_options(tmp_path):
@@ -67,5 +67,5 @@ def test_a_program_compiles_with_the_options(tmp_path):
         "#include <plait.h>\n#include <stdio.h>\nint main(void) { puts(plait_version()); }\n"
     )
     command = f"cc program.c -o program $({sys.executable} -m plait.config --cflags --libs) && ./program"
-    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == plait.__version__, done.stderr
+    result = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.stdout.strip() == plait.__version__, result.stderr

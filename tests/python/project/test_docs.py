@@ -38,10 +38,10 @@ from plait.cli import main
 ROOT = Path(__file__).parents[3]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 INCLUDES = ("include", "trace/include", "historical/include")
-RUN = {"python", "c", "cpp", "sh"}
-SECONDS = 300
+RUNNABLE_LANGUAGES = {"python", "c", "cpp", "sh"}
+MAX_SECONDS = 300  # of an example
 # Documents whose examples take seconds of processor time.
-LONG = {
+LONG_DOCUMENTS = {
     *("tasks", "concepts/collectives", "reference/cli", "reference/cpp"),
     *(f"guides/{name}" for name in ("climate", "distant-io", "file-modes", "pipes")),
     *(f"guides/{name}" for name in ("redistribution", "shared-files", "simulation", "slow-job", "year-of-days")),
@@ -62,21 +62,21 @@ def fenced_blocks(path: Path) -> list[Block]:
     """Return the fenced blocks of a document."""
     blocks: list[Block] = []
     block: Block | None = None
-    prose = 0
+    prose_lines = 0
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if block is not None:
             if line != "```":
                 block.text += line + "\n"
                 continue
-            if block.language == "text" and blocks and blocks[-1].output is None and prose <= 1:
+            if block.language == "text" and blocks and blocks[-1].output is None and prose_lines <= 1:
                 blocks[-1].output = block.text
             else:
                 blocks.append(block)
-            block, prose = None, 0
+            block, prose_lines = None, 0
         elif line.startswith("```"):
             block = Block(line[3:].strip(), "", number)
         elif line.strip():
-            prose += 1
+            prose_lines += 1
     assert block is None, f"{path}: the block of line {block.line if block else 0} has no end"
     return blocks
 
@@ -85,11 +85,11 @@ def run(command: list[str | Path], folder: Path) -> str:
     """Return the standard output of a command that ends successfully."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {**os.environ, **WELCOME, "PATH": path, "COLUMNS": "110", "NO_COLOR": "1"}
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+    result = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=MAX_SECONDS, check=False
     )
-    assert done.returncode == 0, f"{shlex.join(map(str, command))}: {done.stdout}\n{done.stderr}"
-    return done.stdout
+    assert result.returncode == 0, f"{shlex.join(map(str, command))}: {result.stdout}\n{result.stderr}"
+    return result.stdout
 
 
 def run_python(text: str, folder: Path, names: dict[str, object]) -> str:
@@ -117,11 +117,14 @@ def run_python(text: str, folder: Path, names: dict[str, object]) -> str:
 def run_compiled(text: str, folder: Path, language: str) -> str:
     """Return the output of a C or C++ example, compiled against the installed libraries."""
     launcher = find_launcher()
-    shared = '"sf.h"' in text
-    mpi = "plait/mpi.hpp" in text or "plait_mpi.h" in text or shared
-    plain, wrapper, standard = ("gcc", "mpicc", "c11") if language == "c" else ("g++", "mpicxx", "c++20")
-    compiler = shutil.which(wrapper, path=str(Path(launcher).parent)) if mpi and launcher else shutil.which(plain)
-    if compiler is None or (mpi and launcher is None):
+    uses_shared_files = '"sf.h"' in text
+    needs_mpi = "plait/mpi.hpp" in text or "plait_mpi.h" in text or uses_shared_files
+    plain_name, mpi_name, standard = ("gcc", "mpicc", "c11") if language == "c" else ("g++", "mpicxx", "c++20")
+    if needs_mpi and launcher:
+        compiler = shutil.which(mpi_name, path=str(Path(launcher).parent))
+    else:
+        compiler = shutil.which(plain_name)
+    if compiler is None or (needs_mpi and launcher is None):
         pytest.skip(f"no compiler, or no MPI, for an example in {language}")
     libraries = Path(plait.__file__).parent
     source = f"example.{language}"
@@ -136,10 +139,14 @@ def run_compiled(text: str, folder: Path, language: str) -> str:
     if "int main(" not in text:
         run([*command, "-Werror", "-fsyntax-only"], folder)
         return ""
-    names = [*(["libplait_sf.so"] if shared else []), *(["libplait_mpi.so"] if mpi else []), "libplait.so"]
+    names = [
+        *(["libplait_sf.so"] if uses_shared_files else []),
+        *(["libplait_mpi.so"] if needs_mpi else []),
+        "libplait.so",
+    ]
     command += [f"-I{ROOT / 'historical/include/plait/ga'}", "-o", "example", *(libraries / name for name in names)]
     run([*command, f"-Wl,-rpath,{libraries}"], folder)
-    return run([launcher, "-n", "4", "./example"] if mpi and launcher else ["./example"], folder)
+    return run([launcher, "-n", "4", "./example"] if needs_mpi and launcher else ["./example"], folder)
 
 
 # The names that the shorter examples in C use.
@@ -161,22 +168,22 @@ def run_c(text: str, folder: Path, where: str) -> str:
     return run_compiled(text, folder, "c")
 
 
-def documents() -> Iterator[object]:
+def document_parameters() -> Iterator[object]:
     """Yield every document, with a mark for long ones."""
     for path in DOCUMENTS:
         name = str(path.relative_to(ROOT))
-        is_long = name.removeprefix("docs/").removesuffix(".md") in LONG
+        is_long = name.removeprefix("docs/").removesuffix(".md") in LONG_DOCUMENTS
         yield pytest.param(path, id=name, marks=[pytest.mark.long] if is_long else [])
 
 
-@pytest.mark.parametrize("path", list(documents()))
-def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("path", list(document_parameters()))
+def test_examples_print_the_output_in_the_document(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "example"}
     checker = doctest.OutputChecker()
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     for block in fenced_blocks(path):
-        if block.language not in RUN:
+        if block.language not in RUNNABLE_LANGUAGES:
             continue
         where = f"{path.relative_to(ROOT)}:{block.line}"
         if block.language == "python":
@@ -194,43 +201,43 @@ def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             assert checker.check_output(block.output, printed, flags), f"{where} prints\n{printed}\nnot\n{block.output}"
 
 
-def commands(group: click.Group = main, name: str = "plait") -> Iterator[tuple[str, click.Command]]:
+def all_commands(group: click.Group = main, name: str = "plait") -> Iterator[tuple[str, click.Command]]:
     """Yield every command with its whole name."""
     context = click.Context(group)
     for part in group.list_commands(context):
         command = group.get_command(context, part)
         assert command is not None
         if isinstance(command, click.Group):
-            yield from commands(command, f"{name} {part}")
+            yield from all_commands(command, f"{name} {part}")
         else:
             yield f"{name} {part}", command
 
 
-def options(command: click.Command) -> set[str]:
+def long_options(command: click.Command) -> set[str]:
     """Return the long options of a command."""
     return {text for option in command.params for text in option.opts if text.startswith("--")} | {"--help"}
 
 
 def test_shown_commands_exist() -> None:
-    known = dict(commands())
+    commands = dict(all_commands())
     for path in DOCUMENTS:
         text = "".join(block.text for block in fenced_blocks(path) if block.language == "console")
         for line in re.findall(r"^\$ (plait .*?)(?:\s+#.*)?$", text, re.MULTILINE):
-            name = next((name for name in known if line.startswith(name)), None)
+            name = next((name for name in commands if line.startswith(name)), None)
             if name is None:
                 assert line in ("plait --help", "plait --version"), f"{path}: there is no command as in '{line}'"
                 continue
             plait_part = line.split(" -- ")[0]  # the words after it belong to another program
             used = {word.split("=")[0] for word in shlex.split(plait_part) if word.startswith("--")}
-            assert used <= options(known[name]), f"{path}: '{line}' has options that {name} has not"
+            assert used <= long_options(commands[name]), f"{path}: '{line}' has options that {name} has not"
 
 
 def test_every_command_is_documented() -> None:
     text = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
-    for name, command in commands():
+    for name, command in all_commands():
         section = text.partition(f"## `{name}`")[2].partition("\n## ")[0]
         assert section, f"docs/reference/cli.md has no section on {name}"
-        missing = [option for option in sorted(options(command) - {"--help"}) if f"`{option}" not in section]
+        missing = [option for option in sorted(long_options(command) - {"--help"}) if f"`{option}" not in section]
         assert not missing, f"docs/reference/cli.md, {name}, lacks {missing}"
 
 
@@ -314,7 +321,7 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_figures_agree_with_the_code() -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, ROOT / "scripts/figures.py", "--check"], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr

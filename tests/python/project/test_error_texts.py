@@ -1,4 +1,4 @@
-"""Error messages for bad inputs: the complete texts are in error_texts.txt, to be read as texts."""
+"""Error messages for bad inputs equal those in error_texts.txt, which has the complete texts."""
 
 import io
 import os
@@ -22,6 +22,7 @@ from plait.cli import main
 TABLE = Path(__file__).with_name("error_texts.txt").read_text(encoding="utf-8")
 #: A call, or a command after "$", and on the next line its error: the classes, or the exit code, and the text.
 CASES = re.findall(r"^(?![#\s])(.+)\n  (\S+?): (.+)$", TABLE, re.MULTILINE)
+#: Texts of Python, C++ or the bindings, which no message may have.
 ALIEN = (
     "TypeError",
     "incompatible function",
@@ -78,23 +79,23 @@ def names(tmp_path_factory):
 def catch_error(call, variables):
     """Return the classes (or exit code) and the text of an error."""
     if call.startswith("$ plait "):
-        done = CliRunner().invoke(main, shlex.split(call[8:]))
-        return str(done.exit_code), done.output.strip().splitlines()[-1].replace(f"{os.getcwd()}/", "")
+        result = CliRunner().invoke(main, shlex.split(call[8:]))
+        return str(result.exit_code), result.output.strip().splitlines()[-1].replace(f"{os.getcwd()}/", "")
     with pytest.raises(plait.Error) as caught:
         eval(call, variables)
     error = caught.value
-    of_python = [kind for kind in type(error).__mro__ if kind.__module__ == "builtins"]
-    builtin = next((kind for kind in (TypeError, IndexError) if kind in of_python), of_python[0])
+    builtin_bases = [kind for kind in type(error).__mro__ if kind.__module__ == "builtins"]
+    builtin = next((kind for kind in (TypeError, IndexError) if kind in builtin_bases), builtin_bases[0])
     if isinstance(error, OSError):
         assert str(error).count(os.fsdecode(error.filename or "")) > 0
     return f"{type(error).__name__}/{builtin.__name__}", str(error).replace(f"{os.getcwd()}/", "")
 
 
 @pytest.mark.parametrize(("call", "kind", "text"), CASES, ids=[call[:70] for call, _, _ in CASES])
-def test_the_text(names, monkeypatch, call, kind, text):
-    folder, names_ = names
+def test_errors_have_the_text_of_the_table(names, monkeypatch, call, kind, text):
+    folder, variables = names
     monkeypatch.chdir(folder)
-    assert catch_error(call, dict(names_)) == (kind, text)
+    assert catch_error(call, dict(variables)) == (kind, text)
     assert not any(word in text for word in ALIEN)
 
 

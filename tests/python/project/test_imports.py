@@ -12,18 +12,19 @@ from launching import launch, needs_mpi
 
 import plait
 
+#: Modules that take long to import.
 HEAVY = {"numpy", "rich", "importlib.metadata", "mpi4py", "multiprocessing"}
 LAZY = ["plait", "plait.launch", "plait.notations", "plait.patterns", "plait.trace"]
 SUBMODULES = ["config", "distant", "draw", "launch", "model", "notations", "patterns", "shared", "trace"]
 
 
-def printed(program, *arguments):
+def run_and_parse(program, *arguments):
     """Return the output of a program, read as JSON."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False, timeout=300
     )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
 
 
 def imports_for_type_checkers(module):
@@ -37,7 +38,7 @@ def imports_for_type_checkers(module):
 
 
 def test_importing_the_package_loads_little():
-    loaded = set(printed("import json, sys, plait; print(json.dumps(list(sys.modules)))"))
+    loaded = set(run_and_parse("import json, sys, plait; print(json.dumps(list(sys.modules)))"))
     assert not loaded & HEAVY
     assert {name for name in loaded if name.split(".")[0] == "plait"} <= {
         "plait",
@@ -50,7 +51,7 @@ def test_importing_the_package_loads_little():
 
 
 def test_arrays_need_neither_traces_nor_the_command_line():
-    loaded = set(printed("import json, sys, plait; plait.open; print(json.dumps(list(sys.modules)))"))
+    loaded = set(run_and_parse("import json, sys, plait; plait.open; print(json.dumps(list(sys.modules)))"))
     assert "numpy" in loaded
     assert not loaded & {"rich", "click", "importlib.metadata", "mpi4py"}
     others = ("plait.cli", "plait.draw", "plait.launch", "plait.model", "plait.trace", "plait._trace", "plait._mpi")
@@ -62,7 +63,7 @@ def test_a_missing_product_is_not_an_attribute(monkeypatch):
     monkeypatch.setitem(sys.modules, "plait.trace", None)
     assert not hasattr(plait, "trace")
     with pytest.raises(AttributeError, match="module 'plait' has no attribute 'trace'"):
-        getattr(plait, "trace")  # noqa: B009 - the name is what is tested
+        getattr(plait, "trace")  # noqa: B009 - the test is of the name
 
 
 @pytest.mark.parametrize("package", LAZY)
@@ -71,19 +72,19 @@ def test_names_agree_with_those_for_type_checkers(package):
     listed = dict(reversed(pair) for pair in imports_for_type_checkers(module))
     assert listed
     for name, origin in listed.items():
-        whole = f"{package}{origin}" if origin.startswith(".") else origin
-        if whole.rstrip(".") == package:
+        module_name = f"{package}{origin}" if origin.startswith(".") else origin
+        if module_name.rstrip(".") == package:
             assert getattr(module, name) is importlib.import_module(f"{package}.{name}")
         else:
-            assert getattr(module, name) is getattr(importlib.import_module(whole), name)
+            assert getattr(module, name) is getattr(importlib.import_module(module_name), name)
     assert set(listed) | set(module.__all__) <= set(dir(module))
     assert all(hasattr(module, name) for name in module.__all__)
     with pytest.raises(AttributeError, match=rf"^module '{package}' has no attribute 'no_such_name'$"):
-        module.no_such_name  # noqa: B018 - asking for it is the test
+        module.no_such_name  # noqa: B018 - the access is the test
 
 
 def test_all_names_are_listed_before_first_use():
-    listed = printed("import json, plait; print(json.dumps(dir(plait)))")
+    listed = run_and_parse("import json, plait; print(json.dumps(dir(plait)))")
     assert {*plait.__all__, *SUBMODULES, "__version__"} <= set(listed)
     assert not [name for name in listed if name.startswith("_") and not name.startswith("__")]
 
@@ -93,30 +94,32 @@ def test_submodules_are_attributes():
 import json, sys, plait
 print(json.dumps({name: [getattr(plait, name).__name__, len(dir(getattr(plait, name)))] for name in sys.argv[1:]}))
 """
-    types = printed(program, *SUBMODULES)
-    assert {name: whole for name, (whole, _) in types.items()} == {name: f"plait.{name}" for name in SUBMODULES}
-    assert all(members > 10 for _, members in types.values())
+    submodules = run_and_parse(program, *SUBMODULES)
+    assert {name: module_name for name, (module_name, _) in submodules.items()} == {
+        name: f"plait.{name}" for name in SUBMODULES
+    }
+    assert all(members > 10 for _, members in submodules.values())
 
 
 def test_a_star_import_has_the_public_names():
     program = "from plait import *\nimport json; print(json.dumps([n for n in globals() if n[0] != '_']))"
-    assert set(printed(program)) - {"json"} == set(plait.__all__)
+    assert set(run_and_parse(program)) - {"json"} == set(plait.__all__)
 
 
-def test_first_use_in_several_threads():
+def test_several_threads_can_use_a_name_first():
     program = """
 import json, threading, plait
 names = ["Layout", "open", "copy", "redistribute", "relabel", "Stream", "trace", "patterns"] * 2
-ready, found = threading.Barrier(len(names)), {}
-def ask(number, name):
+ready, values = threading.Barrier(len(names)), {}
+def get_name(number, name):
     ready.wait()
-    found[number] = getattr(plait, name)
-threads = [threading.Thread(target=ask, args=pair) for pair in enumerate(names)]
+    values[number] = getattr(plait, name)
+threads = [threading.Thread(target=get_name, args=pair) for pair in enumerate(names)]
 for each in threads: each.start()
 for each in threads: each.join()
-print(json.dumps([len(found) == len(names), all(found[i] is getattr(plait, name) for i, name in enumerate(names))]))
+print(json.dumps([len(values) == len(names), all(values[i] is getattr(plait, name) for i, name in enumerate(names))]))
 """
-    assert printed(program) == [True, True]
+    assert run_and_parse(program) == [True, True]
 
 
 @needs_mpi
@@ -136,14 +139,14 @@ os.waitpid(child, 0)
     assert launch(1, sys.executable, "-c", program).stdout == "True\n"
 
 
-def test_settings_of_the_program_are_preserved():
+def test_names_that_the_program_assigns_are_preserved():
     program = """
 import json, plait
 plait.open = 1
 plait.Layout
 print(json.dumps(plait.open))
 """
-    assert printed(program) == 1
+    assert run_and_parse(program) == 1
 
 
 def test_the_version_is_that_of_the_installed_package():
@@ -172,17 +175,17 @@ def test_help_of_every_command_loads_no_arrays():
         COMMANDS
         + """
 heavy = set(json.loads(sys.argv[1]))
-found = {}
+loaded = {}
 for path in [["--version"], *([*path, "--help"] for path in paths(main, []))]:
     before = set(sys.modules)
     result = CliRunner().invoke(main, path)
     assert result.exit_code == 0, (path, result.output)
-    found[" ".join(path)] = sorted(heavy & set(sys.modules) - before)
+    loaded[" ".join(path)] = sorted(heavy & set(sys.modules) - before)
 assert not heavy & set(sys.modules), [name for name in heavy if name in sys.modules]
-print(json.dumps(found))
+print(json.dumps(loaded))
 """
     )
-    loaded = printed(program, json.dumps(sorted(HEAVY)))
+    loaded = run_and_parse(program, json.dumps(sorted(HEAVY)))
     assert {"--help", "--version", "copy --help", "model predict --help", "trace report --help"} <= set(loaded)
     assert not {name: modules for name, modules in loaded.items() if modules}
 
@@ -192,13 +195,14 @@ def test_completion_loads_no_arrays():
         COMMANDS
         + """
 from click.shell_completion import ShellComplete
-def complete(words, begun):
-    return [one.value for one in ShellComplete(main, {}, "plait", "_PLAIT_COMPLETE").get_completions(words, begun)]
-found = [complete([], ""), complete(["tr"], "re"), complete(["trace"], "re"), complete(["copy"], "--me")]
-print(json.dumps([found, list(sys.modules)]))
+def complete(words, incomplete):
+    shell = ShellComplete(main, {}, "plait", "_PLAIT_COMPLETE")
+    return [item.value for item in shell.get_completions(words, incomplete)]
+completions = [complete([], ""), complete(["tr"], "re"), complete(["trace"], "re"), complete(["copy"], "--me")]
+print(json.dumps([completions, list(sys.modules)]))
 """
     )
-    completions, modules = printed(program)
+    completions, modules = run_and_parse(program)
     assert {"bench", "copy", "trace"} <= set(completions[0])
     assert completions[1:] == [[], ["record", "report"], ["--memory"]]
     assert not set(modules) & HEAVY
@@ -206,7 +210,7 @@ print(json.dumps([found, list(sys.modules)]))
 
 def test_one_list_of_commands_imports_none_of_them():
     loaded = set(
-        printed(
+        run_and_parse(
             COMMANDS
             + """
 assert CliRunner().invoke(main, ["--help"]).exit_code == 0

@@ -20,13 +20,13 @@ from test_layers import LAYERS  # noqa: E402
 
 
 def is_current(path: Path) -> bool:
-    """Return whether the object's source exists; a build does not remove the objects of deleted sources."""
+    """Return True if the object's source exists; a build does not remove the objects of deleted sources."""
     product = path.parts[0] if path.parts[0] in PRODUCTS else ""
     return (ROOT / product / Path(*path.parts[path.parts.index("src") :]).with_suffix("")).exists()
 
 
 def is_listed(path: Path) -> bool:
-    """Return whether the object's unit exists: the file next to it in which CMake includes the sources of a folder."""
+    """Return True if the object's unit exists: the file next to it in which CMake includes the sources of a folder."""
     return path.with_suffix("").exists()
 
 
@@ -45,17 +45,18 @@ OBJECTS = [
 ]
 
 
-def symbols() -> Iterator[tuple[Path, str, str]]:
+def read_symbols() -> Iterator[tuple[Path, str, str]]:
     """Yield every symbol of every object: the object, the symbol's kind in nm's letters, its name."""
     for start in range(0, len(OBJECTS), 200):
         command = ["nm", "-A", "--format=posix", *map(str, OBJECTS[start : start + 200])]
         for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
-            path, _, rest = line.partition(": ")
-            name, kind = rest.split()[:2]
+            path, _, fields = line.partition(": ")
+            name, kind = fields.split()[:2]
             yield Path(path), kind, name
 
 
 def find_layer(path: Path) -> str:
+    """Return the layer of an object: the folder of src that has its sources."""
     if "src" in path.parts:
         return path.parts[path.parts.index("src") + 1]
     # The unit of a folder, for example unity_src_layout_normal_cxx.cxx.o.
@@ -66,12 +67,12 @@ def find_layer(path: Path) -> str:
 
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
 def test_no_object_needs_a_later_layer() -> None:
-    all_symbols = list(symbols())
+    all_symbols = list(read_symbols())
     layers: dict[str, set[str]] = {}
     for path, kind, name in all_symbols:
-        if kind in "TDBRC":  # every object that uses an inline function defines it
+        if kind in "TDBRC":  # definitions; weak ones are left out, as every object that uses an inline function has one
             layers.setdefault(name, set()).add(find_layer(path))
-    late = sorted(
+    violations = sorted(
         {
             f"{path.relative_to(BUILD)} needs {name} of {min(layers[name], key=LAYERS.index)}"
             for path, kind, name in all_symbols
@@ -81,13 +82,13 @@ def test_no_object_needs_a_later_layer() -> None:
             and min(map(LAYERS.index, layers[name])) > LAYERS.index(find_layer(path))
         }
     )
-    assert not late, late
+    assert not violations, violations
 
 
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
 def test_tracing_links_to_the_base_and_to_new_files() -> None:
     """Of the core library, the library of traces uses only `base` and the code for new files."""
-    all_symbols = list(symbols())
+    all_symbols = list(read_symbols())
     layers = {name: find_layer(path) for path, kind, name in all_symbols if kind in "TDBR"}
     needed = {
         name for path, kind, name in all_symbols if kind == "U" and find_layer(path) == "trace" and name in layers
@@ -101,6 +102,6 @@ def test_tracing_links_to_the_base_and_to_new_files() -> None:
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
 def test_no_object_has_weak_references_to_another_layer() -> None:
     weak = {  # except initializers of thread-local variables (_ZTH), to which compilers refer weakly
-        name for _, kind, name in symbols() if kind == "w" and "plait" in name and not name.startswith("_ZTH")
+        name for _, kind, name in read_symbols() if kind == "w" and "plait" in name and not name.startswith("_ZTH")
     }
     assert not weak, weak

@@ -26,19 +26,19 @@ else:
     from pip._vendor import tomli as tomllib
 
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-RUNS = SETTINGS["project"]["dependencies"]
-BUILDS = SETTINGS["build-system"]["requires"]
+RUN_REQUIREMENTS = SETTINGS["project"]["dependencies"]
+BUILD_REQUIREMENTS = SETTINGS["build-system"]["requires"]
 HEADERS = ("zlib1g-dev", "libsodium-dev", "nlohmann-json3-dev", "libzstd-dev", "libhdf5-dev")
 """Debian's packages of the libraries that CMakeLists.txt looks for."""
 yaml = pytest.importorskip("yaml", reason="PyYAML, which comes with dask, is not installed")
 
 
-def load(name: str) -> Any:
+def load_yaml(name: str) -> Any:
     """Return the contents of a YAML file of the project."""
     return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
 
 
-def names(requirements: list[str]) -> set[str]:
+def package_names(requirements: list[str]) -> set[str]:
     """Return the packages that requirements name, without versions."""
     return {re.split(r"[ <>=\[;@]", requirement)[0] for requirement in requirements}
 
@@ -73,12 +73,12 @@ def test_a_different_version_is_detected(tmp_path: Path) -> None:
 def test_files_fit_their_schema(schema: str, files: list[str]) -> None:
     pytest.importorskip("check_jsonschema", reason="check-jsonschema is not installed; make setup installs it")
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *files]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
 
 
 def test_the_workflow_tries_compilers_mpis_and_pythons() -> None:
-    job = load(".github/workflows/test.yml")["jobs"]["test"]
+    job = load_yaml(".github/workflows/test.yml")["jobs"]["test"]
     runs = job["strategy"]["matrix"]["include"]
     assert {"3.10", "3.11", "3.12", "3.13", "3.14"} == {run["python"] for run in runs}
     assert {"mpich", "openmpi"} == {run["mpi"] for run in runs}
@@ -87,16 +87,16 @@ def test_the_workflow_tries_compilers_mpis_and_pythons() -> None:
 
 
 def test_the_conda_recipe_has_the_requirements_of_the_package() -> None:
-    recipe = load("packaging/conda/recipe.yaml")["requirements"]
-    for required, section in ((RUNS, recipe["run"]), (BUILDS, recipe["host"])):
-        plain = {entry if isinstance(entry, str) else entry["then"] for entry in section}
+    recipe = load_yaml("packaging/conda/recipe.yaml")["requirements"]
+    for required, section in ((RUN_REQUIREMENTS, recipe["run"]), (BUILD_REQUIREMENTS, recipe["host"])):
+        entries = {entry if isinstance(entry, str) else entry["then"] for entry in section}
         for requirement in required:
             name, _, limits = requirement.partition(">=")
-            assert f"{name} >={limits.split(';')[0].strip()}" in plain, f"the recipe lacks {requirement}"
+            assert f"{name} >={limits.split(';')[0].strip()}" in entries, f"the recipe lacks {requirement}"
     assert f"python {SETTINGS['project']['requires-python']}" in recipe["run"]
 
 
-def recorded(recipe: str) -> tuple[type, list[tuple[str, tuple[Any, ...], dict[str, Any]]]]:
+def run_spack_recipe(recipe: str) -> tuple[type, list[tuple[str, tuple[Any, ...], dict[str, Any]]]]:
     """Return a Spack recipe's class, and the directives that it calls, read with stand-ins for Spack's modules."""
     calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
 
@@ -125,15 +125,17 @@ def recorded(recipe: str) -> tuple[type, list[tuple[str, tuple[Any, ...], dict[s
 
 
 def test_the_spack_recipe_has_the_requirements_of_the_package() -> None:
-    _, calls = recorded("packaging/spack/packages/py_plait/package.py")
+    _, calls = run_spack_recipe("packaging/spack/packages/py_plait/package.py")
     needed = {args[0].split("@")[0] for name, args, _ in calls if name == "depends_on"}
     libraries = {"zlib-api", "libsodium", "nlohmann-json", "zstd", "hdf5", "mpi"}
-    assert {f"py-{name}" for name in names(RUNS) | names(BUILDS)} | libraries <= needed
+    assert {
+        f"py-{name}" for name in package_names(RUN_REQUIREMENTS) | package_names(BUILD_REQUIREMENTS)
+    } | libraries <= needed
     assert ("version", (versions.version(),), {}) in calls
 
 
 def test_the_spack_recipe_of_the_libraries_sets_options_that_exist() -> None:
-    kind, calls = recorded("packaging/spack/packages/plait/package.py")
+    kind, calls = run_spack_recipe("packaging/spack/packages/plait/package.py")
     assert ("version", (versions.version(),), {}) in calls
 
     class Spec(dict[str, Any]):
@@ -151,7 +153,7 @@ def test_the_spack_recipe_of_the_libraries_sets_options_that_exist() -> None:
 
 
 def test_the_conda_recipe_has_the_libraries() -> None:
-    recipe = load("packaging/conda/recipe.yaml")["requirements"]
+    recipe = load_yaml("packaging/conda/recipe.yaml")["requirements"]
     named = {name for name in recipe["host"] if isinstance(name, str)}
     assert {"hdf5 >=1.10.5", "libsodium", "nlohmann_json >=3.10", "zlib", "zstd"} <= named
 
@@ -173,16 +175,16 @@ def test_the_container_file_installs_what_the_build_needs() -> None:
     joined = text.replace("\\\n", " ")
     words = {line.split()[0] for line in joined.splitlines() if line and not line.startswith("#")}
     assert words <= {"FROM", "RUN", "ENV", "COPY", "USER", "WORKDIR", "CMD"}
-    build, runs = joined.split("FROM debian:12-slim\n")
-    assert {"g++", "python3-dev", "python3-venv", *HEADERS} <= set(build.split())
-    assert {"python3", "zlib1g", "libsodium23", "libzstd1"} <= set(runs.split())
+    build_stage, run_stage = joined.split("FROM debian:12-slim\n")
+    assert {"g++", "python3-dev", "python3-venv", *HEADERS} <= set(build_stage.split())
+    assert {"python3", "zlib1g", "libsodium23", "libzstd1"} <= set(run_stage.split())
     setup = (ROOT / "scripts/setup.sh").read_text(encoding="utf-8")
     assert not [name for name in ("python3-dev", *HEADERS) if f"echo {name}" not in setup]
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/tasks.md", ".github/workflows/test.yml"])
 def test_pages_name_every_system_package(page: str) -> None:
-    """CMakeLists.txt looks for each of them."""
+    """System packages are those of the libraries that CMakeLists.txt looks for."""
     settings = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
     looked_for = re.findall(r"^find_package\((\w+)", settings, re.MULTILINE)
     assert looked_for == ["Threads", "ZLIB", "Sodium", "nlohmann_json", "Zstd", "Hdf5Header"], (
@@ -202,9 +204,9 @@ def test_sections_of_the_changelog_are_found(heading: str, date: str | None) -> 
 
 
 def test_the_release_checklist_holds() -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, ROOT / "scripts/release.py", "--no-build"], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert "release: version" in done.stdout
-    assert done.stdout.endswith("Nothing was published.\n")
+    assert result.returncode == 0, result.stderr
+    assert "release: version" in result.stdout
+    assert result.stdout.endswith("Nothing was published.\n")

@@ -13,13 +13,15 @@ CALLS = re.findall(r"^`(\w+)\(([^`]*)\)`", REFERENCE.read_text(encoding="utf-8")
 CALLS = [(name, " ".join(text.split())) for name, text in CALLS if inspect.isfunction(getattr(plait, name, None))]
 
 
-def test_there_are_calls() -> None:
+def test_the_reference_has_calls() -> None:
     assert {"open", "concat", "copy"} <= {name for name, _ in CALLS}
 
 
-@pytest.mark.parametrize(("name", "given"), CALLS, ids=[name for name, _ in CALLS])
-def test_parameters(name: str, given: str) -> None:
+@pytest.mark.parametrize(("name", "documented"), CALLS, ids=[name for name, _ in CALLS])
+def test_documented_parameters_are_those_of_the_function(name: str, documented: str) -> None:
     signature = inspect.signature(getattr(plait, name))
-    plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
-    expected = str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
-    assert f"({given})".replace('"', "'") == expected
+    without_annotations = [
+        parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()
+    ]
+    expected = str(signature.replace(parameters=without_annotations, return_annotation=inspect.Signature.empty))
+    assert f"({documented})".replace('"', "'") == expected

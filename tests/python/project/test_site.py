@@ -22,8 +22,8 @@ sys.path.insert(0, str(DOCS / "site"))
 from docstrings import to_rst  # noqa: E402
 
 
-def entries(page: Path) -> set[Path]:
-    """Return the pages in the contents that a page holds."""
+def listed_pages(page: Path) -> set[Path]:
+    """Return the pages that the tables of contents (toctrees) of a page list."""
     linked: set[Path] = set()
     for block in TOCTREE.findall(page.read_text(encoding="utf-8")):
         lines = [line.strip() for line in block.splitlines() if line.strip() and not line.startswith(":")]
@@ -38,7 +38,7 @@ def entries(page: Path) -> set[Path]:
 def test_every_page_is_in_the_contents() -> None:
     pages = set(DOCS.rglob("*.md"))
     index = DOCS / "index.md"
-    listed = set().union(*map(entries, pages))
+    listed = set().union(*map(listed_pages, pages))
     missing = sorted(str(page.relative_to(ROOT)) for page in pages - listed - {index})
     assert not missing, f"no toctree of docs/index.md or below lists {missing}"
 
@@ -75,7 +75,7 @@ def test_every_public_module_is_shown() -> None:
     text = (DOCS / "api/python.md").read_text(encoding="utf-8")
     shown = set(re.findall(r"^\.\. automodule:: plait\.(\w+)$", text, re.MULTILINE))
     public = {name for name in dir(plait) if not name.startswith("_") and name not in plait.__all__}
-    assert shown == public - {"draw", "launch"}, "draw and launch serve the command line; what else is there is shown"
+    assert shown == public - {"draw", "launch"}, "draw and launch serve the command line; all other modules are shown"
 
 
 def test_the_settings_have_the_version() -> None:

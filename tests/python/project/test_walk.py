@@ -1,5 +1,6 @@
-"""The architecture page: the files and functions that it names exist, and its walk from a read to the bytes is
-complete.
+"""The architecture page: the files and functions that it names exist, and its walk is complete.
+
+The walk is a table of files, from a read in Python to the system call, each with the calls that lead to later files.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ lizard = pytest.importorskip("lizard", reason="lizard is not installed; make set
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-MAX_FILES = 12
+MAX_FILES = 12  # of a walk
 
 
-def section(title: str) -> str:
+def find_section(title: str) -> str:
     """Return the text below a heading, up to the next one of its level."""
     return TEXT.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
@@ -42,7 +43,7 @@ Functions = dict[str, str]
 def read_walks() -> list[list[Row]]:
     """Return the walk of a direct read, and the part in which a two-phase read differs."""
     row = re.compile(r"^\| \d+ \| `([^`]+)` \| `([^`]+)` \| ([^|]+) \|", re.MULTILINE)
-    tables = section("The walk").split("\n| row |")[1:]
+    tables = find_section("The walk").split("\n| row |")[1:]
     return [
         [Row(file, symbol, re.findall("`([^`]+)`", calls)) for file, symbol, calls in row.findall(table)]
         for table in tables
@@ -63,25 +64,25 @@ def find_functions(file: str) -> Functions:
 
 def join_called_functions(functions: Functions, name: str) -> str:
     """Return the text of a function, and of the functions of the same file that it calls."""
-    reached, ahead = {name}, [name]
-    while ahead:
-        called = functions.keys() & set(re.findall(r"\w+(?=\()", functions.get(ahead.pop(), "")))
-        ahead += called - reached
+    reached, unvisited = {name}, [name]
+    while unvisited:
+        called = functions.keys() & set(re.findall(r"\w+(?=\()", functions.get(unvisited.pop(), "")))
+        unvisited += called - reached
         reached |= called
     return "\n".join(functions.get(function, "") for function in reached)
 
 
 def find_gaps(walk: list[tuple[Row, Functions]]) -> list[str]:
     """Return the rows whose function does not exist, does not make its calls, or is not used by an earlier row."""
-    missing, before = [], ""
+    missing, earlier_text = [], ""
     for row, functions in walk:
         text = join_called_functions(functions, row.function)
         if row.function not in functions:
             missing.append(f"{row.file} does not define {row.symbol}")
-        if before and not re.search(rf"\b{row.function}[(<]", before):
+        if earlier_text and not re.search(rf"\b{row.function}[(<]", earlier_text):
             missing.append(f"no file before {row.file} uses {row.symbol}")
         missing += [f"{row.symbol} in {row.file} does not call {call}" for call in row.calls if call not in text]
-        before += text
+        earlier_text += text
     return missing
 
 
@@ -120,7 +121,7 @@ FUNCTIONS: list[Functions] = [
 
 
 @pytest.mark.parametrize(
-    ("row", "changed", "gap"),
+    ("row", "changes", "gap"),
     [
         (0, {}, None),
         (0, {"helper": "def helper(): last()"}, "File.read in a.py does not call second()"),
@@ -130,8 +131,8 @@ FUNCTIONS: list[Functions] = [
         (2, {"last": ""}, "last in c.cpp does not call pread("),
     ],
 )
-def test_planted_gaps_are_detected(row: int, changed: Functions, gap: str | None) -> None:
-    functions = [{**known, **(changed if row == number else {})} for number, known in enumerate(FUNCTIONS)]
+def test_planted_gaps_are_detected(row: int, changes: Functions, gap: str | None) -> None:
+    functions = [{**known, **(changes if row == number else {})} for number, known in enumerate(FUNCTIONS)]
     missing = find_gaps(list(zip(WALK, functions, strict=True)))
     assert gap in missing if gap else not missing
 
@@ -147,7 +148,7 @@ def test_named_paths_exist() -> None:
 
 
 def test_every_layer_and_kind_is_named() -> None:
-    layers = section("Layers")
+    layers = find_section("Layers")
     sources = [ROOT / "src", *ROOT.glob("*/src")]
     folders = [folder for source in sources for folder in source.iterdir() if folder.is_dir()]
     missing = [folder.name for folder in folders if not re.search(rf"^ .*\b{folder.name}\b  ", layers, re.MULTILINE)]

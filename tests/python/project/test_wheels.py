@@ -31,8 +31,8 @@ GOOD = [
 ]
 
 
-def library(path: Path, *options: str) -> Path:
-    """Return a shared library, linked with options."""
+def link_library(path: Path, *options: str) -> Path:
+    """Link an empty shared library with options, and return its path."""
     if shutil.which("cc") is None or shutil.which("readelf") is None:
         pytest.skip("there is no C compiler, or no readelf")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,11 +42,11 @@ def library(path: Path, *options: str) -> Path:
 
 def make_wheel(folder: Path) -> Path:
     """Return a wheel of the files in a folder."""
-    made = folder.parent / "made.whl"
-    with zipfile.ZipFile(made, "w") as archive:
+    path_of_wheel = folder.parent / "made.whl"
+    with zipfile.ZipFile(path_of_wheel, "w") as archive:
         for path in folder.rglob("*"):
             archive.write(path, path.relative_to(folder))
-    return made
+    return path_of_wheel
 
 
 def make_good_package(folder: Path) -> Path:
@@ -54,7 +54,7 @@ def make_good_package(folder: Path) -> Path:
     for name in GOOD:
         path = folder / "plait" / name
         if path.suffix == ".so":
-            library(path, "-Wl,-rpath,$ORIGIN:$ORIGIN/../plait.libs")
+            link_library(path, "-Wl,-rpath,$ORIGIN:$ORIGIN/../plait.libs")
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
@@ -67,9 +67,9 @@ def test_a_good_wheel_has_no_complaints(tmp_path: Path) -> None:
 
 def test_hard_mpi_dependencies_and_builder_folders_are_detected(tmp_path: Path) -> None:
     folder = make_good_package(tmp_path / "bad")
-    mpi = library(tmp_path / "libmpi.so.40", "-Wl,-soname,libmpi.so.40")
+    mpi = link_library(tmp_path / "libmpi.so.40", "-Wl,-soname,libmpi.so.40")
     needed = ["-Wl,--no-as-needed", str(mpi), "-Wl,-rpath,$ORIGIN:/opt/mpi/lib"]
-    library(folder / "plait/libplait_mpi_openmpi.so", *needed)
+    link_library(folder / "plait/libplait_mpi_openmpi.so", *needed)
     (folder / "plait/include/plait.h").unlink()
     complaints = wheel.complaints(make_wheel(folder), ["openmpi", "mpich"])
     assert complaints == [
