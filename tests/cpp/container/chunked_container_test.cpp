@@ -1,4 +1,5 @@
-// A format that stores its array in chunks, through the public header: files of several ranks and of one process.
+// Reads and writes of a chunked array through the public header, in files of several ranks and of one process.
+// The array is in a format that this test adds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,19 +33,20 @@ using plait::Order;
 using plait::Region;
 using plait::container::Content;
 
-constexpr std::int64_t kHead = 64;
+constexpr std::int64_t kHeaderBytes = 64;
 
+/// An opened file of the format `Tiles`.
 class TilesFile : public plait::container::OpenedFile {
  public:
   explicit TilesFile(std::shared_ptr<plait::store::Store> store) : store_(std::move(store)) {}
   std::unique_ptr<plait::container::Dataset> dataset(const FileOptions& /*stated*/) override {
-    std::string head(to_size_t(kHead), ' ');
-    store_->read({{0, reinterpret_cast<std::byte*>(head.data()), kHead}});
+    std::string head(to_size_t(kHeaderBytes), ' ');
+    store_->read({{0, reinterpret_cast<std::byte*>(head.data()), kHeaderBytes}});
     std::istringstream in(head);
     std::size_t dimensions = 0;
     int order = 0;
     Content actual;
-    actual.data_offset = kHead;
+    actual.data_offset = kHeaderBytes;
     in >> dimensions >> actual.type.element_bytes >> order;
     actual.type.order = static_cast<Order>(order);
     actual.chunk.emplace();
@@ -71,7 +73,7 @@ class Tiles : public plait::container::Format {
                                                     const FileOptions& options) const override {
     plait::container::NewContent created;
     created.type = plait::container::make_array_type(options, name, true);
-    created.data_offset = kHead;
+    created.data_offset = kHeaderBytes;
     created.chunk.emplace(created.type.shape.size(), 3);
     std::ostringstream out;
     out << created.type.shape.size() << ' ' << created.type.element_bytes << ' '
@@ -79,7 +81,7 @@ class Tiles : public plait::container::Format {
     for (const Extents* extents : {&created.type.shape, &*created.chunk})
       for (const std::int64_t extent : *extents) out << ' ' << extent;
     std::string head = out.str();
-    head.resize(to_size_t(kHead), ' ');
+    head.resize(to_size_t(kHeaderBytes), ' ');
     std::ranges::transform(head, std::back_inserter(created.head), [](char c) { return static_cast<std::byte>(c); });
     return std::make_unique<plait::container::NewFile>(std::move(created));
   }
@@ -95,7 +97,7 @@ class ChunkedFiles : public plait_test::FolderTest {
     return result;
   }
   std::string path() const { return FolderTest::path("a.tiles"); }
-  static FileOptions describe(const Case& access) {
+  static FileOptions make_options(const Case& access) {
     FileOptions options;
     options.shape = access.file_shape;
     options.element_bytes = access.element_bytes;
@@ -108,31 +110,31 @@ class ChunkedFiles : public plait_test::FolderTest {
 };
 
 Case make_case(Order order, const Layout& layout, Region region = {}) {
-  return {{10, 7, 4}, order, std::move(region), layout, 8, kHead};
+  return {{10, 7, 4}, order, std::move(region), layout, 8, kHeaderBytes};
 }
 
 TEST_F(ChunkedFiles, SeveralRanksWriteAndReadThem) {
-  const Layout pencils({10, 7, 4}, {Distribution::cyclic(), Distribution::blocked(), Distribution::collapsed()},
+  const Layout columns({10, 7, 4}, {Distribution::cyclic(), Distribution::blocked(), Distribution::collapsed()},
                        {3, 2});
   const Layout rows({4, 7}, {Distribution::cyclic(), Distribution::collapsed()}, {6});
   for (const Order order : {Order::kC, Order::kFortran}) {
     for (const int ranks_per_node : {0, 1, 4}) {
-      const Case access = make_case(order, pencils);
+      const Case access = make_case(order, columns);
       const Bytes flat = access_case::pattern(access_case::store_bytes(access));
       const std::vector<Bytes> rank_arrays = access_case::make_locals(access, flat);
       const Case part = make_case(order, rows, {{1, 4, 2, false}, {0, 7, 1, false}, {2, 1, 1, true}});
       const std::vector<Bytes> parts = access_case::make_locals(part, flat);
       stream_case::on_ranks({6, ranks_per_node}, [&](const Comm& comm) {
         const Bytes& local = rank_arrays[to_size_t(comm.rank())];
-        File created = File::open(path(), Mode::kWrite, describe(access), comm);
+        File created = File::open(path(), Mode::kWrite, make_options(access), comm);
         const plait::ConstPart from{local.data(), {}};
-        created.write(pencils, {&from, 1});
+        created.write(columns, {&from, 1});
         created.close();
         File file = File::open(path(), Mode::kRead, {}, comm);
         EXPECT_EQ(file.type().shape, access.file_shape);
         Bytes actual(local.size());
         const plait::MutablePart to{actual.data(), {}};
-        file.read(pencils, {&to, 1});
+        file.read(columns, {&to, 1});
         EXPECT_TRUE(actual == local);
         actual.assign(parts[to_size_t(comm.rank())].size(), std::byte{0});
         const plait::MutablePart part_to{actual.data(), {}};
@@ -142,20 +144,21 @@ TEST_F(ChunkedFiles, SeveralRanksWriteAndReadThem) {
       const Extents chunk{3, 3, 3};
       Bytes expected = chunk_case::to_chunks(access, chunk, flat, std::byte{0});
       const Bytes file_bytes = content();
-      std::copy_n(file_bytes.begin(), kHead, expected.begin());
+      std::copy_n(file_bytes.begin(), kHeaderBytes, expected.begin());
       EXPECT_TRUE(file_bytes == expected);
-      EXPECT_EQ(file_bytes.size(), to_size_t(kHead + chunk_case::padded_elements(access.file_shape, chunk) * 8));
+      EXPECT_EQ(file_bytes.size(), to_size_t(kHeaderBytes + chunk_case::padded_elements(access.file_shape, chunk) * 8));
     }
   }
 }
 
 TEST_F(ChunkedFiles, OneProcessChangesAPartInPlace) {
-  const Layout pair({10, 7, 4}, {Distribution::blocked(), Distribution::collapsed(), Distribution::collapsed()}, {2});
-  const Case access = make_case(Order::kC, pair);
+  const Layout two_ranks({10, 7, 4}, {Distribution::blocked(), Distribution::collapsed(), Distribution::collapsed()},
+                         {2});
+  const Case access = make_case(Order::kC, two_ranks);
   const Bytes flat = access_case::pattern(access_case::store_bytes(access));
   const std::vector<Bytes> locals = access_case::make_locals(access, flat);
-  File created = File::open(path(), Mode::kWrite, describe(access));
-  created.write(pair, access_case::const_parts(locals));
+  File created = File::open(path(), Mode::kWrite, make_options(access));
+  created.write(two_ranks, access_case::const_parts(locals));
   created.close();
   const Layout piece({2, 2, 2}, std::vector<Distribution>(3, Distribution::collapsed()), {});
   const Bytes ones(to_size_t(8 * 8), std::byte{1});
@@ -165,10 +168,10 @@ TEST_F(ChunkedFiles, OneProcessChangesAPartInPlace) {
   file.close();
   Bytes after = flat;
   for (const std::int64_t element : {66, 67, 70, 71, 94, 95, 98, 99})
-    std::fill_n(after.begin() + kHead + 8 * element, 8, std::byte{1});
+    std::fill_n(after.begin() + kHeaderBytes + 8 * element, 8, std::byte{1});
   Bytes expected = chunk_case::to_chunks(access, {3, 3, 3}, after, std::byte{0});
   const Bytes file_bytes = content();
-  std::copy_n(file_bytes.begin(), kHead, expected.begin());
+  std::copy_n(file_bytes.begin(), kHeaderBytes, expected.begin());
   EXPECT_TRUE(file_bytes == expected);
 }
 
@@ -177,7 +180,7 @@ TEST_F(ChunkedFiles, StreamsDirectAccessAndTruncationAreErrors) {
   const Case access = make_case(Order::kC, whole);
   const Bytes zeros(to_size_t(10 * 7 * 4 * 8));
   const plait::ConstPart part{zeros.data(), {}};
-  File created = File::open(path(), Mode::kWrite, describe(access));
+  File created = File::open(path(), Mode::kWrite, make_options(access));
   created.write(whole, {&part, 1});
   created.close();
   File file = File::open(path(), Mode::kRead);
@@ -190,7 +193,7 @@ TEST_F(ChunkedFiles, StreamsDirectAccessAndTruncationAreErrors) {
   Bytes actual(zeros.size());
   const plait::MutablePart to{actual.data(), {}};
   expect_rejected([&] { other.read(whole, {&to, 1}); }, "the array lies in chunks");
-  std::filesystem::resize_file(path(), 24 * 216 + kHead - 1);
+  std::filesystem::resize_file(path(), 24 * 216 + kHeaderBytes - 1);
   EXPECT_THROW(File::open(path(), Mode::kRead), plait::Error);
 }
 

@@ -46,28 +46,29 @@ class ChunksInMemory : public WholeChunks {
   std::vector<std::vector<std::byte>> chunks_;
 };
 
-void write_part(OpenChunks& open, std::int64_t number, std::int64_t offset, std::int64_t bytes, int value) {
+/// Writes `bytes` bytes with one value into a chunk.
+void write_part(OpenChunks& open_chunks, std::int64_t number, std::int64_t offset, std::int64_t bytes, int value) {
   const std::vector<std::byte> part(static_cast<std::size_t>(bytes), static_cast<std::byte>(value));
   const std::vector<plait::store::WriteSegment> parts{{offset, part.data(), bytes}};
-  open.write(number, parts);
+  open_chunks.write(number, parts);
 }
 
-TEST(OpenChunks, CollectPartsOfSeveralThreads) {
+TEST(OpenChunks, CombinePartsOfSeveralThreads) {
   constexpr int kThreads = 6;
   constexpr int kParts = 8;
   ChunksInMemory chunks(3 * kThreads);
-  OpenChunks open(chunks);
+  OpenChunks open_chunks(chunks);
   std::vector<std::thread> threads;
   for (int thread = 0; thread < kThreads; ++thread)
-    threads.emplace_back([&open, thread] {
+    threads.emplace_back([&open_chunks, thread] {
       constexpr std::int64_t kPart = kChunkBytes / kParts;
       // The parts of three chunks in turn, without the last part of the third one.
       for (int part = 0; part < kParts; ++part)
         for (int i = 0; i < 3; ++i)
-          if (i < 2 || part + 1 < kParts) write_part(open, 3 * thread + i, part * kPart, kPart, 1 + thread);
+          if (i < 2 || part + 1 < kParts) write_part(open_chunks, 3 * thread + i, part * kPart, kPart, 1 + thread);
     });
-  for (std::thread& running : threads) running.join();
-  open.flush();
+  for (std::thread& thread : threads) thread.join();
+  open_chunks.flush();
   for (int number = 0; number < 3 * kThreads; ++number) {
     const std::vector<std::byte>& chunk = chunks.chunk(number);
     const std::ptrdiff_t written = number % 3 < 2 ? kChunkBytes : kChunkBytes / kParts * (kParts - 1);
@@ -75,25 +76,26 @@ TEST(OpenChunks, CollectPartsOfSeveralThreads) {
   }
 }
 
-TEST(OpenChunks, PutACompleteChunkOnce) {
+TEST(OpenChunks, AreStoredOnceWhenTheyAreComplete) {
   ChunksInMemory chunks(2);
-  OpenChunks open(chunks);
+  OpenChunks open_chunks(chunks);
   for (int part = 0; part < 4; ++part)
-    for (int number = 0; number < 2; ++number) write_part(open, number, part * kChunkBytes / 4, kChunkBytes / 4, 1);
+    for (int number = 0; number < 2; ++number)
+      write_part(open_chunks, number, part * kChunkBytes / 4, kChunkBytes / 4, 1);
   EXPECT_EQ(chunks.puts, 2);
-  open.flush();
+  open_chunks.flush();
   EXPECT_EQ(chunks.puts, 2);
 }
 
-TEST(OpenChunks, KeepChunksThatCannotBeWritten) {
+TEST(OpenChunks, AreNotLostIfTheyCannotBeStored) {
   ChunksInMemory chunks(1);
-  OpenChunks open(chunks);
-  write_part(open, 0, 0, kChunkBytes / 2, 1);
+  OpenChunks open_chunks(chunks);
+  write_part(open_chunks, 0, 0, kChunkBytes / 2, 1);
   chunks.fails = true;
-  EXPECT_THROW(write_part(open, 0, kChunkBytes / 2, kChunkBytes / 2, 1), std::runtime_error);
-  EXPECT_THROW(open.flush(), std::runtime_error);
+  EXPECT_THROW(write_part(open_chunks, 0, kChunkBytes / 2, kChunkBytes / 2, 1), std::runtime_error);
+  EXPECT_THROW(open_chunks.flush(), std::runtime_error);
   chunks.fails = false;
-  open.flush();
+  open_chunks.flush();
   EXPECT_EQ(std::ranges::count(chunks.chunk(0), std::byte{1}), kChunkBytes);
 }
 

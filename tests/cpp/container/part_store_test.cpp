@@ -21,12 +21,14 @@ using plait::container::PartStore;
 using plait::container::Rows;
 using plait::store::memory::MemoryStore;
 
-std::shared_ptr<MemoryStore> filled(std::int64_t bytes) {
+/// Returns a store of bytes that depend on their offsets.
+std::shared_ptr<MemoryStore> make_store(std::int64_t bytes) {
   auto store = std::make_shared<MemoryStore>(bytes);
   for (std::size_t i = 0; i < store->bytes().size(); ++i) store->bytes()[i] = static_cast<std::byte>(i * 7 % 251);
   return store;
 }
 
+/// Returns the bytes of all rows, one row after the other.
 std::vector<std::byte> read_rows(MemoryStore& store, const Rows& rows) {
   std::vector<std::byte> all;
   const std::vector<std::byte>& bytes = store.bytes();
@@ -43,7 +45,7 @@ const Rows kCases[] = {{5, 3, 7, 400},         {0, 1, 1, 50},       {9, 40, 40, 
 TEST(PartStore, ReadsAndWritesTheBytesOfItsRows) {
   std::mt19937_64 random(3);
   for (const Rows& rows : kCases) {
-    const auto whole = filled(rows.begin + rows.count * rows.stride + 100);
+    const auto whole = make_store(rows.begin + rows.count * rows.stride + 100);
     PartStore part(whole, plait::base::decode<Rows>(plait::base::encode(rows), plait::base::kAnotherRank), "part");
     std::vector<std::byte> expected = read_rows(*whole, rows);
     const auto size = static_cast<std::int64_t>(expected.size());
@@ -67,7 +69,7 @@ TEST(PartStore, ReadsAndWritesTheBytesOfItsRows) {
 }
 
 TEST(PartStore, ReadsShortRowsTogether) {
-  const auto whole = filled(2'000'000);
+  const auto whole = make_store(2'000'000);
   PartStore part(whole, {0, 4, 16, 100'000}, "part");
   std::vector<std::byte> actual(400'000);
   part.read({{0, actual.data(), 400'000}});
@@ -75,7 +77,7 @@ TEST(PartStore, ReadsShortRowsTogether) {
 }
 
 TEST(PartStore, RejectsRangesOutside) {
-  const auto whole = filled(100);
+  const auto whole = make_store(100);
   PartStore part(whole, {10, 5, 8, 4}, "part");
   std::byte single_byte{};
   for (const auto& [offset, bytes] :

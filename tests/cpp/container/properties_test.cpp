@@ -1,3 +1,4 @@
+// Properties of arrays: their text in the description of a collective call, their encoding, and defaults.
 #include "container/properties.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,8 @@
 namespace plait::container {
 namespace {
 
-ArrayDescription temperature() {
+/// Returns an array with every property.
+ArrayDescription make_temperature() {
   ArrayDescription array;
   array.name = "t";
   array.type = {{6, 8}, "<f4", 4, Order::kFortran};
@@ -25,7 +27,7 @@ ArrayDescription temperature() {
 }
 
 TEST(Properties, AreAllNamedInTheTextOfACall) {
-  EXPECT_EQ(properties_text(temperature()),
+  EXPECT_EQ(properties_text(make_temperature()),
             ", chunks 3x8, shards 6x8, codec zstd:3, fill_value NaN, dimension_names time lat, unlimited 0, "
             "attributes 1");
   EXPECT_EQ(properties_text(ArrayProperties()), "");
@@ -38,7 +40,7 @@ TEST(Properties, FillValuesThatAreAttributesAreInTheTextOfACall) {
 }
 
 TEST(Properties, TheFirstStatedPropertyIsNamed) {
-  ArrayProperties array = temperature();
+  ArrayProperties array = make_temperature();
   EXPECT_STREQ(find_stated_property(array), "a shape of chunks");
   array.chunk = array.shard = std::nullopt;
   EXPECT_STREQ(find_stated_property(array), "a codec");
@@ -47,7 +49,7 @@ TEST(Properties, TheFirstStatedPropertyIsNamed) {
 
 TEST(Properties, AttributesAloneNeedNoChunks) {
   ArrayProperties array;
-  array.attributes = temperature().attributes;
+  array.attributes = make_temperature().attributes;
   EXPECT_FALSE(describes_storage(array));
   array.unlimited = {0};
   EXPECT_TRUE(describes_storage(array));
@@ -59,14 +61,14 @@ TEST(Properties, AttributesAloneNeedNoChunks) {
 TEST(Properties, DefaultsDoNotReplaceStatedProperties) {
   ArrayProperties array;
   array.codec = "none";
-  apply_defaults(array, temperature());
+  apply_defaults(array, make_temperature());
   EXPECT_EQ(properties_text(array),
             ", chunks 3x8, shards 6x8, codec none, fill_value NaN, dimension_names time lat, unlimited 0, "
             "attributes 1");
 }
 
-TEST(Properties, AreEncodedAndInOptionsWithoutLoss) {
-  const ArrayDescription array = temperature();
+TEST(Properties, AreEncodedAndCopiedToOptionsWithoutLoss) {
+  const ArrayDescription array = make_temperature();
   const auto copy = base::decode<ArrayDescription>(base::encode(array), base::kAnotherRank);
   EXPECT_EQ(properties_text(copy), properties_text(array));
   EXPECT_EQ(copy.attributes, array.attributes);

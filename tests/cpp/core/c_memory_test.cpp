@@ -1,4 +1,4 @@
-// The C interface reports a lack of memory as such, wherever it occurs, and never as a mistake of the caller.
+// The C interface reports a failed allocation as PLAIT_ERROR_MEMORY, wherever it occurs, and never as a wrong argument.
 #include <gtest/gtest.h>
 #include <plait.h>
 
@@ -15,7 +15,7 @@ namespace {
 class CWithoutMemory : public plait_test::FolderTest {
  protected:
   /// Calls `body` once for each of its allocations, and makes this allocation fail.
-  static void try_each(const std::function<plait_status()>& body) {
+  static void fail_each_allocation(const std::function<plait_status()>& body) {
     bool reached = true;
     int n = 1;
     for (; reached && n < 2000; ++n) {
@@ -40,24 +40,24 @@ TEST_F(CWithoutMemory, FailedAllocationsAreNotArgumentErrors) {
   options.shape = shape.data();
   options.dtype = "<i8";
   std::array<std::int64_t, 40> numbers{};
-  std::array<std::int64_t, 40> others{};
+  std::array<std::int64_t, 40> target{};
   plait_layout* layout = nullptr;
   ASSERT_EQ(plait_layout_parse("40 (block) onto (1)", &layout), PLAIT_OK);
   plait_file* file = nullptr;
-  try_each([&] {
+  fail_each_allocation([&] {
     plait_file* opened = nullptr;
     const plait_status status = plait_open(name.c_str(), "w", plait_alone(), &options, &opened);
     if (opened != nullptr) plait_abandon(&opened);
     return status;
   });
   ASSERT_EQ(plait_open(name.c_str(), "w", plait_alone(), &options, &file), PLAIT_OK);
-  try_each([&] { return plait_write(file, layout, numbers.data(), sizeof numbers); });
-  try_each([&] { return plait_read(file, layout, numbers.data(), sizeof numbers); });
-  try_each([&] {
-    return plait_redistribute(plait_alone(), layout, numbers.data(), sizeof numbers, layout, others.data(),
-                              sizeof others, 8, nullptr);
+  fail_each_allocation([&] { return plait_write(file, layout, numbers.data(), sizeof numbers); });
+  fail_each_allocation([&] { return plait_read(file, layout, numbers.data(), sizeof numbers); });
+  fail_each_allocation([&] {
+    return plait_redistribute(plait_alone(), layout, numbers.data(), sizeof numbers, layout, target.data(),
+                              sizeof target, 8, nullptr);
   });
-  try_each([&] {
+  fail_each_allocation([&] {
     plait_stream* stream = nullptr;
     const plait_status status = plait_stream_open(file, PLAIT_STREAM_OWN, &stream);
     if (stream != nullptr) plait_stream_close(&stream);

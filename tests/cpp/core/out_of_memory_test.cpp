@@ -49,12 +49,13 @@ struct Call {
 };
 using Prepare = std::function<Call(const Comm&)>;
 
-/// The error of each rank, or its result; `reached` is false if the victim makes fewer than n allocations.
+/// The error of each rank, or its result; `was_reached` is false if the victim makes fewer than n allocations.
 struct Outcome {
   std::vector<std::string> results = std::vector<std::string>(kRanks);
-  bool reached = true;
+  bool was_reached = true;
 };
 
+/// Prepares a call on each rank and makes it, while the n-th allocation of rank `victim` fails.
 Outcome run_once(const Prepare& prepare, int ranks_per_node, int victim, std::int64_t n) {
   Outcome outcome;
   transport::thread::run_team(kRanks, [&](Transport& inner) {
@@ -68,26 +69,27 @@ Outcome run_once(const Prepare& prepare, int ranks_per_node, int victim, std::in
     const bool fails = inner.rank() == victim;
     result.reserve(4096);
     if (fails) allocations::fail_at(n);
-    bool done = false;
+    bool has_succeeded = false;
     try {
       call.make();
-      done = true;
+      has_succeeded = true;
     } catch (const Error& error) {
       if (!allocations::failed() && fails) ADD_FAILURE() << error.what();
       result = error.what();
     } catch (const std::exception& error) {
       result = std::string("not an Error: ") + error.what();
     }
-    if (fails) outcome.reached = allocations::failed();
-    if (done) result = call.describe_result();
-    // No rank frees memory that others still use, and all ranks continue together.
+    if (fails) outcome.was_reached = allocations::failed();
+    if (has_succeeded) result = call.describe_result();
+    // A barrier: no rank may free memory that other ranks still use.
     std::array<std::int64_t, 1> lowest{inner.rank()};
     inner.reduce_min(lowest);
   });
   return outcome;
 }
 
-/// Checks run_once() for different victims and allocations; `interval` is greater for calls that take long.
+/// Checks for different victims, and for one of every `interval` allocations, that all ranks get the same error or the
+/// same result.
 void try_all(const std::string& name, const Prepare& prepare, std::int64_t interval = kInterval) {
   for (const int ranks_per_node : {0, 1, 2}) {
     for (const int victim : {0, 1}) {
@@ -97,7 +99,7 @@ void try_all(const std::string& name, const Prepare& prepare, std::int64_t inter
                                  std::to_string(n) + " of rank " + std::to_string(victim);
         const Watchdog watchdog(what);
         const Outcome outcome = run_once(prepare, ranks_per_node, victim, n);
-        if (!outcome.reached) break;
+        if (!outcome.was_reached) break;
         for (const std::string& result : outcome.results) {
           ASSERT_EQ(result, outcome.results[0]) << what;
           ASSERT_EQ(result.find("not an Error"), std::string::npos) << what << ": " << result;
@@ -121,7 +123,8 @@ class OutOfMemory : public plait_test::FolderTest {
     result.strategy = strategy;
     return result;
   }
-  void make(const std::string& name) const {
+  /// Writes a file of 12 x 10 numbers: 0, 1, 2, ...
+  void make_file(const std::string& name) const {
     File file = File::open(path(name), Mode::kWrite, options());
     Numbers numbers(120);
     std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
@@ -134,7 +137,7 @@ class OutOfMemory : public plait_test::FolderTest {
 const char* const kLayout = "12x10 (cyclic, *) onto (3)";
 
 TEST_F(OutOfMemory, Opening) {
-  make("a.npy");
+  make_file("a.npy");
   for (const Mode mode : {Mode::kRead, Mode::kReadWrite, Mode::kWrite})
     try_all("open", [&](const Comm& comm) -> Call {
       const auto name = std::make_shared<const std::string>(path("a.npy"));
@@ -149,7 +152,8 @@ std::string describe_type(const ArrayType& type) {
   return text;
 }
 
-/// Reads the rows of a rank in kLayout, from the offset that it knows for the array, and states if they are right.
+/// Reads the rows of a rank in kLayout. The numbers are right only if the rank has the right offset of the array.
+/// Returns a text that says if they are right.
 std::string read_own_rows(File& file, int rank) {
   Numbers numbers(40, -1);
   const std::array<MutablePart, 1> part{MutablePart{reinterpret_cast<std::byte*>(numbers.data()), {80, 8}}};
@@ -160,9 +164,9 @@ std::string read_own_rows(File& file, int rank) {
   return "its numbers";
 }
 
-/// The properties of a file, which only rank 0 has read, reach the other ranks completely or not at all.
+/// Only rank 0 reads the properties of a file. The other ranks receive all of them or none.
 TEST_F(OutOfMemory, FilesHaveTheSameTypeOnAllRanks) {
-  make("a.npy");
+  make_file("a.npy");
   for (const Mode mode : {Mode::kRead, Mode::kReadWrite, Mode::kWrite})
     try_all("open and compare", [&](const Comm& comm) -> Call {
       const auto name = std::make_shared<const std::string>(path("a.npy"));
@@ -177,7 +181,7 @@ TEST_F(OutOfMemory, FilesHaveTheSameTypeOnAllRanks) {
 }
 
 TEST_F(OutOfMemory, ReadingAndWriting) {
-  make("a.npy");
+  make_file("a.npy");
   for (const char* const strategy : {"direct", "two-phase"})
     for (const bool write : {false, true})
       try_all(std::string(write ? "write " : "read ") + strategy, [&](const Comm& comm) -> Call {
@@ -208,7 +212,7 @@ TEST_F(OutOfMemory, Closing) {
 }
 
 TEST_F(OutOfMemory, Streams) {
-  make("a.npy");
+  make_file("a.npy");
   for (const StreamMode mode : {StreamMode::kOrdered, StreamMode::kEqual, StreamMode::kSame})
     for (const bool write : {false, true})
       try_all("stream", [&](const Comm& comm) -> Call {
@@ -227,7 +231,7 @@ TEST_F(OutOfMemory, Streams) {
 }
 
 TEST_F(OutOfMemory, OpeningStreams) {
-  make("a.npy");
+  make_file("a.npy");
   for (const StreamMode mode : {StreamMode::kOwn, StreamMode::kShared, StreamMode::kSame})
     try_all("stream", [&](const Comm& comm) -> Call {
       auto file = std::make_shared<File>(File::open(path("a.npy"), Mode::kReadWrite, {}, comm));
@@ -235,6 +239,7 @@ TEST_F(OutOfMemory, OpeningStreams) {
     });
 }
 
+/// The arrays of a rank for a redistribution.
 struct Arrays {
   explicit Arrays(int rank) : columns(target.local_shape(rank)[1]) {}
   Layout source = Layout::parse("12x10 (block, *) onto (3)");

@@ -15,7 +15,8 @@ namespace {
 using plait::container::gzip::Framing;
 using plait::container::gzip::Index;
 
-Index index_with(std::size_t points) {
+/// Returns an index with `points` points at which decompression can begin.
+Index make_index(std::size_t points) {
   Index index;
   index.compressed_bytes = 1 << 20;
   index.content_bytes = 5LL << 32;
@@ -26,8 +27,8 @@ Index index_with(std::size_t points) {
   return index;
 }
 
-TEST(GzipIndex, IsReadBackUnchanged) {
-  const Index index = index_with(20);
+TEST(GzipIndex, ParsesToTheSameIndex) {
+  const Index index = make_index(20);
   const Index actual = Index::parse(index.to_text());
   EXPECT_EQ(plait::base::encode(actual), plait::base::encode(index));
   ASSERT_EQ(actual.points.size(), 20U);
@@ -37,15 +38,15 @@ TEST(GzipIndex, IsReadBackUnchanged) {
 }
 
 TEST(GzipIndex, DamagedTextIsAnError) {
-  const std::string whole = index_with(3).to_text();
+  const std::string whole = make_index(3).to_text();
   for (std::size_t length = 0; length < whole.size(); ++length)
     EXPECT_THROW(Index::parse(whole.substr(0, length)), plait::Error) << length;
-  for (std::size_t at = 0; at < whole.size(); ++at) {
+  for (std::size_t offset = 0; offset < whole.size(); ++offset) {
     std::string changed = whole;
-    changed[at] = static_cast<char>(~changed[at]);
-    EXPECT_THROW(Index::parse(changed), plait::Error) << at;
+    changed[offset] = static_cast<char>(~changed[offset]);
+    EXPECT_THROW(Index::parse(changed), plait::Error) << offset;
   }
-  EXPECT_THROW(Index::parse(index_with(0).to_text()), plait::Error);
+  EXPECT_THROW(Index::parse(make_index(0).to_text()), plait::Error);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The description of a dataset, which one rank sends to the others.
+// The description of an HDF5 dataset, which one rank encodes and sends to the others.
 #include "container/hdf5/dataset.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,8 @@ namespace {
 
 using namespace plait::container::hdf5;
 
-/// Makes a dataset with a grid of `chunks` chunks, some of which are missing, or out of order in the file.
+/// Returns a dataset with a grid of `chunks` chunks. Some are missing, and some are stored in another order than
+/// that of their numbers.
 HdfDataset make_dataset(std::int64_t chunks) {
   HdfDataset dataset;
   dataset.type = {{chunks * 8, 30}, ">f8", 8, plait::Order::kC};
@@ -35,7 +36,7 @@ HdfDataset make_dataset(std::int64_t chunks) {
   return dataset;
 }
 
-TEST(HdfDataset, IsDecodedUnchanged) {
+TEST(HdfDataset, DecodesToTheEncodedDescription) {
   for (const std::int64_t chunks : {0, 1, 2, 1000}) {
     const HdfDataset original = make_dataset(chunks);
     const HdfDataset actual = decode_dataset(encode_dataset(original));
@@ -58,7 +59,7 @@ TEST(HdfDataset, IsDecodedUnchanged) {
 
 TEST(HdfDataset, NeedsFewBytesForAChunk) { EXPECT_LT(encode_dataset(make_dataset(100'000)).size(), 450'000U); }
 
-TEST(HdfDataset, TruncatedIsAnError) {
+TEST(HdfDataset, ATruncatedDescriptionIsAnError) {
   const std::string whole = encode_dataset(make_dataset(40));
   for (std::size_t length = 0; length < whole.size(); ++length)
     EXPECT_THROW(decode_dataset(std::string_view(whole).substr(0, length)), plait::Error) << length;

@@ -1,4 +1,4 @@
-// Headers of .npy files: the bytes that NumPy writes, and every way in which they can be damaged.
+// Headers of .npy files: the bytes that NumPy writes, headers of other writers, and damaged headers.
 #include "container/npy/npy_header.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ Bytes to_bytes(const std::string& text) {
 std::string to_text(const Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 /// Returns a header of format version 1 to 3 with this dictionary, without padding.
-Bytes header_with(const std::string& dictionary, int version = 1) {
+Bytes make_raw_header(const std::string& dictionary, int version = 1) {
   std::string text("\x93NUMPY", 6);
   text += static_cast<char>(version);
   text += '\0';
@@ -48,9 +48,10 @@ Bytes header_with(const std::string& dictionary, int version = 1) {
 }
 
 Header parse(const std::string& dictionary, int version = 1) {
-  return parse_header(header_with(dictionary, version), "field.npy");
+  return parse_header(make_raw_header(dictionary, version), "field.npy");
 }
 
+/// Returns the error of parsing a header with this dictionary; "" without an error.
 std::string header_error(const std::string& dictionary) {
   try {
     parse(dictionary);
@@ -75,16 +76,16 @@ TEST(NpyHeader, HasTheBytesThatNumpyWrites) {
             "{'descr': [('a', '<f8'), ('b', '|i1', (2,))], 'fortran_order': False, 'shape': (0, 7), }");
 }
 
-TEST(NpyHeader, FieldNamesAreReadBackInEachVersion) {
+TEST(NpyHeader, FieldNamesAreParsedInEachVersion) {
   const auto descr = [](const std::string& name) { return "[(" + name + ", '<f8')]"; };
   const auto header_version = [](const Bytes& header) { return std::to_integer<int>(header[6]); };
-  const std::string many(70000, 'x');
+  const std::string long_suffix(70000, 'x');  // too long for version 1
   for (const auto& [name, version] :
        std::vector<std::pair<std::string, int>>{{"'gr\u00fc\u00df'", 1},
-                                                {"'\u00ff" + many + "'", 2},
+                                                {"'\u00ff" + long_suffix + "'", 2},
                                                 {"'\u0100'", 3},
                                                 {"'\u6e29\u5ea6'", 3},
-                                                {"'\U0001f321" + many + "'", 3},
+                                                {"'\U0001f321" + long_suffix + "'", 3},
                                                 {R"('a\'b"c\\d\n\x85\u200b\U0001f321')", 1}}) {
     const Bytes header = make_header(descr(name), Order::kC, {3});
     EXPECT_EQ(header_version(header), version);
@@ -117,7 +118,7 @@ TEST(NpyHeader, DifferentSpellingsOfOneTypeAreEqual) {
   EXPECT_FALSE(same_descr("[('a', '<f8')]", "[('a', '<f8'), ('b', '<f8')]"));
 }
 
-TEST(NpyHeader, IsReadBackUnchanged) {
+TEST(NpyHeader, ParsesToTheSameType) {
   for (const std::string descr :
        {"<f8", ">i2", "|b1", "<c16", "|S7", "<U3", "|V5", "<M8[ns]", "<m8[25s]", "[('a', '<f8'), ('b', '|i1', (2,))]"})
     for (const Order order : {Order::kC, Order::kFortran})
@@ -149,18 +150,18 @@ TEST(NpyHeader, LongHeadersAreOfVersion2) {
   EXPECT_EQ(header.descr, descr);
   for (std::size_t names = 2715; names < 2735; ++names) {  // around the length at which the version changes
     const std::string text = "[('" + std::string(names * 24, 'n') + "', '<f8')]";
-    const Bytes around = make_header(text, Order::kC, {2});
-    ASSERT_EQ(parse_header(around, "x").descr, text);
-    ASSERT_EQ(around.size() % 64, 0U);
+    const Bytes edge_header = make_header(text, Order::kC, {2});
+    ASSERT_EQ(parse_header(edge_header, "x").descr, text);
+    ASSERT_EQ(edge_header.size() % 64, 0U);
   }
 }
 
 TEST(NpyHeader, ReadsHeadersOfOtherWriters) {
-  const Header odd = parse("{\"shape\":[3,4L,],\"fortran_order\":True,'more':{'a':(1,)},\"descr\":\"<f4\"}\n");
-  EXPECT_EQ(odd.shape, (Extents{3, 4}));
-  EXPECT_EQ(odd.order, Order::kFortran);
-  EXPECT_EQ(odd.element_bytes, 4);
-  EXPECT_EQ(odd.data_offset, 10 + 71);
+  const Header unusual = parse("{\"shape\":[3,4L,],\"fortran_order\":True,'more':{'a':(1,)},\"descr\":\"<f4\"}\n");
+  EXPECT_EQ(unusual.shape, (Extents{3, 4}));
+  EXPECT_EQ(unusual.order, Order::kFortran);
+  EXPECT_EQ(unusual.element_bytes, 4);
+  EXPECT_EQ(unusual.data_offset, 10 + 71);
   const std::string plain = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}";
   EXPECT_EQ(parse(plain, 2).data_offset, 12 + static_cast<std::int64_t>(plain.size()));
   EXPECT_EQ(parse(plain, 3).shape, Extents{1});
@@ -168,7 +169,7 @@ TEST(NpyHeader, ReadsHeadersOfOtherWriters) {
 }
 
 TEST(NpyHeader, ErrorsStateWhatIsWrong) {
-  const std::string rest = ", 'fortran_order': False, 'shape': (2,)}";
+  const std::string other_items = ", 'fortran_order': False, 'shape': (2,)}";
   EXPECT_NE(header_error("{'fortran_order': False, 'shape': (2,)}").find("lacks descr"), std::string::npos);
   EXPECT_NE(header_error("{'descr': '<f8', 'shape': (2,)}").find("lacks"), std::string::npos);
   EXPECT_NE(header_error("{'descr': '<f8', 'fortran_order': False}").find("lacks"), std::string::npos);
@@ -178,23 +179,23 @@ TEST(NpyHeader, ErrorsStateWhatIsWrong) {
     EXPECT_NE(header_error("{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + "}").find("the shape"),
               std::string::npos)
         << shape;
-  EXPECT_NE(header_error("{'descr': '|O'" + rest).find("Python objects"), std::string::npos);
-  EXPECT_NE(header_error("{'descr': [('a', '|O')]" + rest).find("Python objects"), std::string::npos);
+  EXPECT_NE(header_error("{'descr': '|O'" + other_items).find("Python objects"), std::string::npos);
+  EXPECT_NE(header_error("{'descr': [('a', '|O')]" + other_items).find("Python objects"), std::string::npos);
   for (const std::string descr :
        {"'f'", "'<x8'", "''", "'<'", "'<f8x'", "'<f8[ns]'", "7", "[('a',)]", "['a']", "[('a', '<f8', -2)]",
         "[('a', '<f8', (3, -2)), ('b', '<f8', 9)]", "[('a', '<f8', 'x')]", "[('a', '<f8', ('x',))]",
         "'<f99999999999999999999'", "[('a', '<f8', (4294967296, 4294967296))]", "'<f0'", "[]"})
-    EXPECT_NE(header_error("{'descr': " + descr + rest), "") << descr;
+    EXPECT_NE(header_error("{'descr': " + descr + other_items), "") << descr;
   for (const std::string& text :
-       std::vector<std::string>{"", "{", "}", "{'descr'", "{'descr':", "{'descr': '<f8'" + rest + "x", "(1, 2)",
-                                "{'descr': '<f8\\n'" + rest, "{1: 2}", "{'a' 'b'}", "{'a': 1 'b': 2}"})
+       std::vector<std::string>{"", "{", "}", "{'descr'", "{'descr':", "{'descr': '<f8'" + other_items + "x", "(1, 2)",
+                                "{'descr': '<f8\\n'" + other_items, "{1: 2}", "{'a' 'b'}", "{'a': 1 'b': 2}"})
     EXPECT_NE(header_error(text), "") << text;
   EXPECT_NE(header_error("{'descr': " + std::string(1000, '(')), "");
   EXPECT_NE(header_error("").find("field.npy"), std::string::npos);
 }
 
 TEST(NpyHeader, FilesOfOtherFormatsAreErrors) {
-  const auto problem = [](const std::string& bytes) -> std::string {
+  const auto signature_error = [](const std::string& bytes) -> std::string {
     try {
       header_bytes(to_bytes(bytes), "x.npy");
     } catch (const Error& error) {
@@ -203,11 +204,11 @@ TEST(NpyHeader, FilesOfOtherFormatsAreErrors) {
     }
     return "";
   };
-  EXPECT_NE(problem("").find("signature"), std::string::npos);
-  EXPECT_NE(problem("PK\x03\x04 a zip archive").find("signature"), std::string::npos);
-  EXPECT_NE(problem(std::string("\x93NUMPY\x01", 7)).find("signature"), std::string::npos);
-  EXPECT_NE(problem(std::string("\x93NUMPY\x04\x00\x76\x00\x00\x00", 12)).find("version 4"), std::string::npos);
-  EXPECT_EQ(problem(std::string("\x93NUMPY\x02\x00\x76\x00\x00\x01", 12)), "");
+  EXPECT_NE(signature_error("").find("signature"), std::string::npos);
+  EXPECT_NE(signature_error("PK\x03\x04 a zip archive").find("signature"), std::string::npos);
+  EXPECT_NE(signature_error(std::string("\x93NUMPY\x01", 7)).find("signature"), std::string::npos);
+  EXPECT_NE(signature_error(std::string("\x93NUMPY\x04\x00\x76\x00\x00\x00", 12)).find("version 4"), std::string::npos);
+  EXPECT_EQ(signature_error(std::string("\x93NUMPY\x02\x00\x76\x00\x00\x01", 12)), "");
 }
 
 /// Parses damaged bytes as open() does: the result is an Error or a valid header.
@@ -239,9 +240,9 @@ TEST(NpyHeader, SurvivesTruncationAndEveryChangedByte) {
     }
     for (std::size_t position = 0; position < whole.size(); ++position)
       for (int value = 0; value < 256; ++value) {
-        Bytes flipped = whole;
-        flipped[position] = static_cast<std::byte>(value);
-        ASSERT_NO_FATAL_FAILURE(parse_damaged(flipped)) << position << " = " << value;
+        Bytes changed = whole;
+        changed[position] = static_cast<std::byte>(value);
+        ASSERT_NO_FATAL_FAILURE(parse_damaged(changed)) << position << " = " << value;
       }
   }
 }
@@ -250,16 +251,16 @@ TEST(NpyHeader, SurvivesManyChanges) {
   std::mt19937 random(3);
   const auto below = [&](std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random); };
   const Bytes whole = make_header("[('a', '<f8'), ('b', '|i1', (2,))]", Order::kFortran, {3, 4});
-  const std::string marks = "()[]{}',:0123456789TrueFals<f |";
+  const std::string characters = "()[]{}',:0123456789TrueFals<f |";
   for (int i = 0; i < 20000; ++i) {
     Bytes changed = whole;
     for (std::size_t n = below(6) + 1; n > 0; --n)
-      changed[below(changed.size() - 10) + 10] = static_cast<std::byte>(marks[below(marks.size())]);
+      changed[below(changed.size() - 10) + 10] = static_cast<std::byte>(characters[below(characters.size())]);
     ASSERT_NO_FATAL_FAILURE(parse_damaged(changed)) << to_text(changed);
   }
 }
 
-TEST(NpyHeader, ElementSizes) {
+TEST(NpyHeader, DtypesHaveElementSizes) {
   const std::vector<std::pair<std::string, std::int64_t>> sizes{{"<f8", 8},
                                                                 {">f2", 2},
                                                                 {"|b1", 1},

@@ -29,7 +29,7 @@ TEST(RecordType, GapsAreFieldsWithoutNames) {
   EXPECT_EQ(actual[1].offset, 8);
 }
 
-TEST(RecordType, FieldsAreArraysAndRecords) {
+TEST(RecordType, FieldsMayBeArraysAndRecords) {
   const std::string inner = "[('x', '<f4'), ('y', '<f4', (2,))]";
   const std::vector<RecordField> fields{{"at", inner, {}, 0, 12}, {"grid", inner, {2, 3}, 12, 72}};
   const std::vector<RecordField> actual = parse_record(print_record(fields, 84));

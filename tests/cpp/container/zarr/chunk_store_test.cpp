@@ -1,4 +1,4 @@
-// Chunks and shards in every kind of object store: new arrays, changes in place, several programs, damage.
+// Chunks and shards in every kind of object store: new arrays, changes of existing ones, several programs, and damage.
 #include "container/zarr/chunk_store.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 using namespace object_case;
 using store::Sharing;
 
-enum class StorageMode : std::uint8_t { kPlain, kPacked, kPlainShards, kPackedShards };
+enum class StorageMode : std::uint8_t { kPlain, kCompressed, kPlainShards, kCompressedShards };
 
 using Parameter = std::tuple<Kind, StorageMode>;
 using Bytes = std::vector<std::byte>;
@@ -39,12 +39,15 @@ class ChunksInObjects : public ObjectStoreTest, public testing::WithParamInterfa
     options.chunk = Extents{2, 4};
     options.fill_value = "7";
     if (has_shards()) options.shard = Extents{6, 4};
-    if (stored() == StorageMode::kPacked || stored() == StorageMode::kPackedShards) options.codec = "zstd:1";
+    if (storage_mode() == StorageMode::kCompressed || storage_mode() == StorageMode::kCompressedShards)
+      options.codec = "zstd:1";
     const NewContent created = new_array("a.zarr", options);
     text_.assign(reinterpret_cast<const char*>(created.head.data()), created.head.size());
   }
-  static StorageMode stored() { return std::get<StorageMode>(GetParam()); }
-  static bool has_shards() { return stored() == StorageMode::kPlainShards || stored() == StorageMode::kPackedShards; }
+  static StorageMode storage_mode() { return std::get<StorageMode>(GetParam()); }
+  static bool has_shards() {
+    return storage_mode() == StorageMode::kPlainShards || storage_mode() == StorageMode::kCompressedShards;
+  }
 
   /// Opens the array as a program that makes it (`is_new`), or as one that opens an existing array.
   std::unique_ptr<ChunkStore> open_array(bool is_new, Sharing sharing = Sharing::kShared) const {
@@ -53,7 +56,7 @@ class ChunksInObjects : public ObjectStoreTest, public testing::WithParamInterfa
   }
   /// Makes an array whose elements are 1 in chunk 0 and elsewhere not written, so that they have the fill value 7.
   void make(Sharing sharing = Sharing::kPrivate) const {
-    const auto store = open_array(true, sharing);
+    const auto store = open_array(/*is_new=*/true, sharing);
     write(*store, 0, 1);
     store->flush();
     store->sync();
@@ -69,9 +72,9 @@ class ChunksInObjects : public ObjectStoreTest, public testing::WithParamInterfa
     store.read({{offset, reinterpret_cast<std::byte*>(values.data()), static_cast<std::int64_t>(4 * count)}});
     return values;
   }
-  /// The first element of each chunk.
+  /// Returns the first element of each chunk, as a program that opens the array now reads it.
   std::vector<int> first_elements() const {
-    const auto store = open_array(false);
+    const auto store = open_array(/*is_new=*/false);
     std::vector<int> values;
     for (std::int64_t chunk = 0; chunk < kChunks; ++chunk) values.push_back(read(*store, chunk * kChunkBytes, 1)[0]);
     return values;
@@ -85,33 +88,33 @@ class ChunksInObjects : public ObjectStoreTest, public testing::WithParamInterfa
     return "no error";
   }
 
-  std::string text_;
+  std::string text_;  // the metadata of the array
 };
 
 std::string case_name(const testing::TestParamInfo<Parameter>& info) {
   constexpr std::array<const char*, 4> kKinds{"Folder", "Memory", "MemoryInPlace", "Concurrent"};
-  constexpr std::array<const char*, 4> kStored{"Plain", "Packed", "PlainShards", "PackedShards"};
+  constexpr std::array<const char*, 4> kModes{"Plain", "Compressed", "PlainShards", "CompressedShards"};
   return std::string(kKinds[static_cast<std::size_t>(std::get<Kind>(info.param))]) +
-         kStored[static_cast<std::size_t>(std::get<StorageMode>(info.param))];
+         kModes[static_cast<std::size_t>(std::get<StorageMode>(info.param))];
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ChunksInObjects,
                          testing::Combine(testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace,
                                                           Kind::kConcurrent),
-                                          testing::Values(StorageMode::kPlain, StorageMode::kPacked,
-                                                          StorageMode::kPlainShards, StorageMode::kPackedShards)),
+                                          testing::Values(StorageMode::kPlain, StorageMode::kCompressed,
+                                                          StorageMode::kPlainShards, StorageMode::kCompressedShards)),
                          case_name);
 
-TEST_P(ChunksInObjects, NewArraysAreReadBack) {
+TEST_P(ChunksInObjects, NewArraysAreReadAsTheyWereWritten) {
   for (const Sharing sharing : {Sharing::kPrivate, Sharing::kResumable}) {
-    const auto store = open_array(true, sharing);
+    const auto store = open_array(/*is_new=*/true, sharing);
     std::vector<int> values(kChunks * kChunkBytes / 4);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
     write_part(*store, 0, values);
     store->flush();
     EXPECT_EQ(read(*store, 0, values.size()), values);
     store->sync();
-    const auto actual = open_array(false);
+    const auto actual = open_array(/*is_new=*/false);
     EXPECT_EQ(read(*actual, 0, values.size()), values);
     EXPECT_EQ(read(*actual, 4 * 13, 3), (std::vector<int>{13, 14, 15}));
     EXPECT_EQ(actual->size(), kChunks * kChunkBytes);
@@ -119,7 +122,7 @@ TEST_P(ChunksInObjects, NewArraysAreReadBack) {
 }
 
 TEST_P(ChunksInObjects, NewArraysAreWrittenInPartsAndRewritten) {
-  const auto store = open_array(true, Sharing::kPrivate);
+  const auto store = open_array(/*is_new=*/true, Sharing::kPrivate);
   write_part(*store, 4, {1, 2});
   write_part(*store, kChunkBytes - 4, {3, 4, 5});
   EXPECT_EQ(read(*store, 0, 4), (std::vector<int>{7, 1, 2, 7}));
@@ -128,7 +131,7 @@ TEST_P(ChunksInObjects, NewArraysAreWrittenInPartsAndRewritten) {
   write(*store, 4, 9);
   store->flush();
   store->sync();
-  const auto actual = open_array(false);
+  const auto actual = open_array(/*is_new=*/false);
   EXPECT_EQ(read(*actual, 0, 11), (std::vector<int>{7, 1, 6, 7, 7, 7, 7, 3, 4, 5, 7}));
   EXPECT_EQ(first_elements(), (std::vector<int>{7, 4, 7, 7, 9, 7}));
 }
@@ -140,8 +143,8 @@ TEST_P(ChunksInObjects, MissingChunksHaveTheFillValue) {
 
 TEST_P(ChunksInObjects, ChangesTakeEffectWhenAnAccessEnds) {
   make();
-  const auto store = open_array(false);
-  const auto second = open_array(false);
+  const auto store = open_array(/*is_new=*/false);
+  const auto second = open_array(/*is_new=*/false);
   EXPECT_EQ(read(*second, 0, 1)[0], 1);
   write(*store, 0, 2);
   write(*store, 5, 3);
@@ -160,7 +163,7 @@ TEST_P(ChunksInObjects, ChangesTakeEffectWhenAnAccessEnds) {
 
 TEST_P(ChunksInObjects, FailedAccessesChangeNothing) {
   make();
-  const auto store = open_array(false);
+  const auto store = open_array(/*is_new=*/false);
   write(*store, 0, 2);
   write(*store, 3, 2);
   store->discard_buffered();
@@ -171,7 +174,7 @@ TEST_P(ChunksInObjects, FailedAccessesChangeNothing) {
 
 TEST_P(ChunksInObjects, PartsOfChunksChange) {
   make();
-  const auto store = open_array(false);
+  const auto store = open_array(/*is_new=*/false);
   write_part(*store, 8, {2, 3});
   write_part(*store, 16, {4});
   write_part(*store, 2 * kChunkBytes + 4, {5});
@@ -184,29 +187,29 @@ TEST_P(ChunksInObjects, PartsOfChunksChange) {
 
 TEST_P(ChunksInObjects, TheSecondOfTwoProgramsCannotOverwriteParts) {
   make();
-  const auto first = open_array(false);
-  const auto second = open_array(false);
+  const auto first = open_array(/*is_new=*/false);
+  const auto second = open_array(/*is_new=*/false);
   write_part(*first, 0, {2});
   write_part(*second, 4, {3});
   first->flush();
-  const bool in_place = stored() == StorageMode::kPlain && first->objects().writes_in_place();
+  const bool writes_in_place = storage_mode() == StorageMode::kPlain && first->objects().writes_in_place();
   const std::string error = catch_error([&] { second->flush(); });
-  if (in_place) {
+  if (writes_in_place) {
     EXPECT_EQ(error, "no error");
   } else {
     EXPECT_NE(error.find("c/0/0: another program has changed it while a part"), std::string::npos) << error;
     second->discard_buffered();
   }
-  EXPECT_EQ(read(*open_array(false), 0, 3), (std::vector<int>{2, in_place ? 3 : 1, 1}));
+  EXPECT_EQ(read(*open_array(/*is_new=*/false), 0, 3), (std::vector<int>{2, writes_in_place ? 3 : 1, 1}));
   write_part(*second, 4, {4});
   second->flush();
-  EXPECT_EQ(read(*open_array(false), 0, 3), (std::vector<int>{2, 4, 1}));
+  EXPECT_EQ(read(*open_array(/*is_new=*/false), 0, 3), (std::vector<int>{2, 4, 1}));
 }
 
 TEST_P(ChunksInObjects, ProgramsThatWriteWholeChunksOfOneShardLoseNothing) {
   make();
-  const auto first = open_array(false);
-  const auto second = open_array(false);
+  const auto first = open_array(/*is_new=*/false);
+  const auto second = open_array(/*is_new=*/false);
   write(*first, 1, 2);
   write(*second, 2, 3);
   first->flush();
@@ -223,23 +226,23 @@ TEST_P(ChunksInObjects, ProgramsThatWriteWholeChunksOfOneShardLoseNothing) {
 
 TEST_P(ChunksInObjects, DamagedObjectsAreErrorsThatNameThem) {
   make();
-  const auto store = open_array(false);
+  const auto store = open_array(/*is_new=*/false);
   store->objects().put("c/0/0", text_bytes("short"));
   const std::string error = catch_error([&] { (void)read(*store, 0, 2); });
   EXPECT_NE(error.find(root() + "/a.zarr/c/0/0"), std::string::npos) << error;
   if (has_shards()) {
     EXPECT_NE(error.find("it has 5 bytes, less than its index, which has 52"), std::string::npos) << error;
   }
-  if (stored() == StorageMode::kPlain) {
+  if (storage_mode() == StorageMode::kPlain) {
     EXPECT_NE(error.find("it has 5 bytes, but a chunk has 32"), std::string::npos) << error;
   }
 }
 
 TEST_P(ChunksInObjects, ReadersGetTheCurrentContent) {
   make();
-  const auto reader = open_array(false);
+  const auto reader = open_array(/*is_new=*/false);
   for (int value = 2; value < 6; ++value) {
-    const auto writer = open_array(false);
+    const auto writer = open_array(/*is_new=*/false);
     write(*writer, 0, value);
     if (value % 2 == 0) write_part(*writer, kChunkBytes + 4, {value});
     writer->flush();
@@ -253,36 +256,36 @@ class ChunksInMemory : public ChunksInObjects {};
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ChunksInMemory,
                          testing::Combine(testing::Values(Kind::kMemory, Kind::kMemoryInPlace),
-                                          testing::Values(StorageMode::kPlain, StorageMode::kPacked,
-                                                          StorageMode::kPlainShards, StorageMode::kPackedShards)),
+                                          testing::Values(StorageMode::kPlain, StorageMode::kCompressed,
+                                                          StorageMode::kPlainShards, StorageMode::kCompressedShards)),
                          case_name);
 
 TEST_P(ChunksInMemory, ChunksAreReadByOneRequestEach) {
   make();
-  const auto store = open_array(false);
-  const auto requests = [&](std::int64_t offset, std::size_t count) {
+  const auto store = open_array(/*is_new=*/false);
+  const auto count_requests = [&](std::int64_t offset, std::size_t count) {
     const std::int64_t before = bucket_->gets;
     (void)read(*store, offset, count);
     return bucket_->gets - before;
   };
-  const std::int64_t index = has_shards() ? 1 : 0;
-  EXPECT_EQ(requests(0, kChunkBytes / 4), 1 + index);
-  EXPECT_EQ(requests(0, kChunkBytes / 4), 1);
-  EXPECT_EQ(requests(4, 2), 1);
-  EXPECT_EQ(requests(kChunkBytes / 2, 3), 1);
+  const std::int64_t index_requests = has_shards() ? 1 : 0;  // the first access to a shard reads its index
+  EXPECT_EQ(count_requests(0, kChunkBytes / 4), 1 + index_requests);
+  EXPECT_EQ(count_requests(0, kChunkBytes / 4), 1);
+  EXPECT_EQ(count_requests(4, 2), 1);
+  EXPECT_EQ(count_requests(kChunkBytes / 2, 3), 1);
 }
 
-TEST_P(ChunksInObjects, ABatchReadsEachChunkOnceAndAllTogether) {
+TEST_P(ChunksInObjects, ABatchReadsEachChunkOnceAndAllAtTheSameTime) {
   make();
   {
-    const auto changed = open_array(false);
+    const auto changed = open_array(/*is_new=*/false);
     for (const std::int64_t chunk : {1, 4}) write(*changed, chunk, static_cast<int>(chunk) + 1);
     changed->flush();
   }
-  const auto store = open_array(false);
+  const auto store = open_array(/*is_new=*/false);
   std::vector<int> values(18, -1);
-  const auto segment = [&](std::int64_t offset, std::size_t at, std::size_t count) {
-    return store::ReadSegment{offset, reinterpret_cast<std::byte*>(values.data() + at),
+  const auto segment = [&](std::int64_t offset, std::size_t first, std::size_t count) {
+    return store::ReadSegment{offset, reinterpret_cast<std::byte*>(values.data() + first),
                               static_cast<std::int64_t>(4 * count)};
   };
   const std::int64_t before = bucket_->gets;
@@ -303,12 +306,12 @@ TEST_P(ChunksInObjects, ABatchReadsEachChunkOnceAndAllTogether) {
   EXPECT_EQ(values[0] + values[1] + values[2], 4);
 }
 
-TEST_P(ChunksInObjects, NewArraysThatGrowContainNothingTemporary) {
+TEST_P(ChunksInObjects, NewArraysThatGrowLeaveNoTemporaryFiles) {
   for (const Sharing sharing : {Sharing::kPrivate, Sharing::kResumable}) {
     const std::shared_ptr<store::ObjectStore> created =
         objects(sharing == Sharing::kPrivate ? "a.zarr" : "b.zarr", sharing);
     created->put("zarr.json", text_bytes(text_));
-    ChunkStore chunks(created, parse_metadata(text_, "a.zarr"), text_, true);
+    ChunkStore chunks(created, parse_metadata(text_, "a.zarr"), text_, /*is_new=*/true);
     write(chunks, 0, 1);
     chunks.flush();
     const std::shared_ptr<ChunkStore> grown = chunks.with_shape({8, 8});
@@ -341,7 +344,7 @@ class MatchingObjects : public store::memory::MemoryObjects {
 TEST_P(ChunksInMemory, AnotherShapeHasACacheOfTheSameSize) {
   make();
   const auto actual = std::make_shared<MatchingObjects>(bucket_, root() + "/a.zarr", false);
-  ChunkStore store(actual, parse_metadata(text_, "a.zarr"), text_, false);
+  ChunkStore store(actual, parse_metadata(text_, "a.zarr"), text_, /*is_new=*/false);
   write(store, 1, 2);
   store.flush();
   store.resize_cache(4 * kChunkBytes);
@@ -350,7 +353,7 @@ TEST_P(ChunksInMemory, AnotherShapeHasACacheOfTheSameSize) {
     EXPECT_EQ(read(*longer, 4, 1), std::vector<int>{1});
     EXPECT_EQ(read(*longer, kChunkBytes + 4, 1), std::vector<int>{2});
     // Shards are read by ranges, and parts of chunks without codecs are not cached.
-    EXPECT_EQ(actual->matches(), stored() == StorageMode::kPacked ? 2 * round : 0);
+    EXPECT_EQ(actual->matches(), storage_mode() == StorageMode::kCompressed ? 2 * round : 0);
   }
 }
 

@@ -1,3 +1,4 @@
+// Changes of one member of a JSON text that leave all other bytes unchanged.
 #include "container/zarr/json_member.hpp"
 
 #include <gtest/gtest.h>
@@ -29,9 +30,9 @@ TEST(JsonMember, ComparesNamesAfterDecodingEscapes) {
 }
 
 TEST(JsonMember, UsesTheLastOfDuplicateMembers) {
-  const std::string twice = R"({"k": 1, "a": 0, "k": 2})";
-  EXPECT_EQ(find_member_text(twice, "k"), "2");
-  const auto created = set_member(twice, "k", "3");
+  const std::string duplicate = R"({"k": 1, "a": 0, "k": 2})";
+  EXPECT_EQ(find_member_text(duplicate, "k"), "2");
+  const auto created = set_member(duplicate, "k", "3");
   ASSERT_TRUE(created);
   EXPECT_EQ(nlohmann::json::parse(*created)["k"], 3);
 }

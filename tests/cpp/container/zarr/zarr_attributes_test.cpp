@@ -27,7 +27,7 @@ using store::Sharing;
 class AttributesInObjects : public ObjectStoreTest, public testing::WithParamInterface<Kind> {
  protected:
   AttributesInObjects() : ObjectStoreTest(GetParam()) {}
-  static AttributeChanges change(const std::string& name, const std::string& value) {
+  static AttributeChanges set_attribute(const std::string& name, const std::string& value) {
     ArrayAttribute attribute;
     attribute.name = name;
     attribute.dtype = ArrayAttribute::kTexts;
@@ -52,7 +52,7 @@ TEST_P(AttributesInObjects, ChangeInTheMetadataOfVersion3) {
   group->put("zarr.json", text_bytes(R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {"x": 1}})"));
   const auto array = objects("a");
   array->put("zarr.json", text_bytes(array_text()));
-  change_attributes(*array, change("units", "K"));
+  change_attributes(*array, set_attribute("units", "K"));
   EXPECT_EQ(json::parse(read_object(*array, "zarr.json"))["attributes"], json::parse(R"({"units": "K"})"));
   EXPECT_EQ(read_attributes(read_object(*array, "zarr.json"), *array, "zarr.json").front().texts.front(), "K");
   remove_parent_copies(array->name());
@@ -65,8 +65,8 @@ TEST_P(AttributesInObjects, ChangeInSeparateObjectsOfVersion2AndInConsolidatedMe
   group->put(".zmetadata", text_bytes(R"({"metadata": {"a/.zattrs": {"old": 1}}})"));
   const auto array = objects("a");
   array->put(".zarray", text_bytes("{}"));
-  change_attributes(*array, change("units", "K"));
-  change_attributes(*array, change("name", "t"));
+  change_attributes(*array, set_attribute("units", "K"));
+  change_attributes(*array, set_attribute("name", "t"));
   const json expected = json::parse(R"({"units": "K", "name": "t"})");
   EXPECT_EQ(json::parse(read_object(*array, ".zattrs")), expected);
   EXPECT_EQ(json::parse(read_object(*group, ".zmetadata"))["metadata"]["a/.zattrs"], expected);
@@ -74,7 +74,7 @@ TEST_P(AttributesInObjects, ChangeInSeparateObjectsOfVersion2AndInConsolidatedMe
   EXPECT_EQ(metadata_object(*group, "a/"), "a/.zarray");
 }
 
-TEST_P(AttributesInObjects, ConcurrentChangesOfSeveralProgramsAreAllKept) {
+TEST_P(AttributesInObjects, NoConcurrentChangeOfSeveralProgramsIsLost) {
   objects("a")->put("zarr.json", text_bytes(array_text()));
   constexpr int kChanges = 10;
   std::vector<std::jthread> programs;
@@ -82,7 +82,7 @@ TEST_P(AttributesInObjects, ConcurrentChangesOfSeveralProgramsAreAllKept) {
     programs.emplace_back([&, program] {
       for (int i = 0; i < kChanges; ++i)
         change_attributes(*store::open_objects(root() + "/a", Sharing::kShared),
-                          change(base::text("name-", program, '-', i), "value"));
+                          set_attribute(base::text("name-", program, '-', i), "value"));
     });
   }
   programs.clear();

@@ -1,4 +1,5 @@
-// Calls that wait for earlier nonblocking calls have the same outcome as without waiting.
+// The worker thread of a communicator, which runs nonblocking calls: a call that waits for an earlier one has the same
+// outcome as without waiting.
 
 #include "core/comm/worker.hpp"
 
@@ -55,7 +56,7 @@ TEST(Worker, RethrowsExceptionsOfAnyType) {
   EXPECT_EQ(done, 1);
 }
 
-/// The text of an error needs memory; without memory it is replaced.
+/// The text of an error needs memory. Without memory, another text replaces it.
 TEST(Worker, ReportsErrorsWithoutMemory) {
   core::Worker worker;
   const std::exception_ptr error = std::make_exception_ptr(
@@ -109,7 +110,7 @@ TEST(Worker, FinishDoesNotWaitForTheTaskThatCallsIt) {
   }
 }
 
-TEST(Worker, FinishWaitsForATaskOfAnotherThread) {
+TEST(Worker, FinishWaitsForTasksOfOtherThreads) {
   core::Worker worker(true, true);
   std::promise<void> started;
   std::atomic<int> done = 0;

@@ -37,11 +37,11 @@ using plait::plan::CostModel;
 
 const Machine kMachine{"node7", "A Processor", 4};
 
-/// Returns a file with 1.5 times the default constants; `line` replaces the line of `instead_of`.
-std::string make_file(const std::string& instead_of = "", const std::string& line = "") {
+/// Returns a file with 1.5 times the default constants; `line` replaces the line of the constant `replaced_name`.
+std::string make_file(const std::string& replaced_name = "", const std::string& line = "") {
   std::string out = "# words\n\n";
   const auto add = [&](const std::string& name, const std::string& value) {
-    out += (name == instead_of ? line : name + " = " + value) + "\n";
+    out += (name == replaced_name ? line : name + " = " + value) + "\n";
   };
   add("version", "2");
   add("host", "\"node7\"");
@@ -53,7 +53,8 @@ std::string make_file(const std::string& instead_of = "", const std::string& lin
 
 TEST(Costs, AreReadFromTheFile) {
   const CostModel costs =
-      parse_costs(make_file("request_seconds", "  request_seconds=3.25e-06 # measured"), "f.toml", kMachine, true);
+      parse_costs(make_file("request_seconds", "  request_seconds=3.25e-06 # measured"), "f.toml", kMachine,
+                  /*check_machine=*/true);
   EXPECT_EQ(costs.request_seconds, 3.25e-6);
   EXPECT_EQ(costs.source, "f.toml");
   for (const auto& term : plait::plan::kCostTerms) {
@@ -93,68 +94,70 @@ TEST(Costs, FilesOfAnotherMachineAreErrorsUnlessTheyAreNamed) {
 }
 
 /// Sets an environment variable during the lifetime of this object.
-class Setting {
+class EnvironmentVariable {
  public:
-  Setting(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
+  EnvironmentVariable(const char* name, const std::string& value) : name_(name) {
+    if (const char* previous = std::getenv(name)) previous_ = previous;
     ::setenv(name, value.c_str(), 1);
   }
-  ~Setting() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
+  ~EnvironmentVariable() { previous_ ? ::setenv(name_, previous_->c_str(), 1) : ::unsetenv(name_); }
+  EnvironmentVariable(const EnvironmentVariable&) = delete;
+  EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
 
  private:
   const char* name_;
-  std::optional<std::string> before_;
+  std::optional<std::string> previous_;
 };
 
 class CostFiles : public plait_test::FolderTest {
  protected:
+  /// Writes a file, and returns its path.
   std::string put(const std::string& name, const std::string& content) {
-    const std::string at = path(name);
-    std::filesystem::create_directories(std::filesystem::path(at).parent_path());
-    std::ofstream(at) << content;
-    return at;
+    const std::string file_path = path(name);
+    std::filesystem::create_directories(std::filesystem::path(file_path).parent_path());
+    std::ofstream(file_path) << content;
+    return file_path;
   }
 };
 
-/// Returns a file for this machine; `line` replaces the line of `instead_of`.
-std::string make_file_here(const std::string& instead_of = "", const std::string& line = "") {
-  const Machine here = plait::core::this_machine();
-  std::string out = make_file(instead_of, line);
-  const auto replace = [&](const std::string& old, const std::string& now) {
-    if (const std::size_t at = out.find(old); at != std::string::npos) out.replace(at, old.size(), now);
+/// Returns a file for this machine; `line` replaces the line of the constant `replaced_name`.
+std::string make_file_here(const std::string& replaced_name = "", const std::string& line = "") {
+  const Machine machine = plait::core::this_machine();
+  std::string out = make_file(replaced_name, line);
+  const auto replace = [&](const std::string& old_text, const std::string& new_text) {
+    if (const std::size_t offset = out.find(old_text); offset != std::string::npos)
+      out.replace(offset, old_text.size(), new_text);
   };
-  replace("processor = \"A Processor\"", "processor = \"" + here.processor + '"');
-  replace("cores = 4", "cores = " + std::to_string(here.cores));
+  replace("processor = \"A Processor\"", "processor = \"" + machine.processor + '"');
+  replace("cores = 4", "cores = " + std::to_string(machine.cores));
   return out;
 }
 
 TEST_F(CostFiles, OfThisHostAreReadOnce) {
-  const Setting unnamed("PLAIT_MODEL", "");
-  const Setting cache("XDG_CACHE_HOME", path("a"));
+  const EnvironmentVariable no_model("PLAIT_MODEL", "");
+  const EnvironmentVariable cache("XDG_CACHE_HOME", path("a"));
   const std::string suffix = "/plait/model/" + plait::core::this_machine().host + ".toml";
   EXPECT_EQ(plait::core::costs_path(), path("a") + suffix);
-  const std::string at = put("a" + suffix, make_file_here("wait_seconds", "wait_seconds = 0.125"));
+  const std::string file_path = put("a" + suffix, make_file_here("wait_seconds", "wait_seconds = 0.125"));
   const auto costs = costs_here();
   ASSERT_NE(costs, nullptr);
   EXPECT_EQ(costs->wait_seconds, 0.125);
-  EXPECT_EQ(costs->source, at);
-  std::filesystem::remove(at);
+  EXPECT_EQ(costs->source, file_path);
+  std::filesystem::remove(file_path);
   EXPECT_EQ(costs_here(), costs);
-  const Setting none("PLAIT_MODEL", "builtin");
+  const EnvironmentVariable none("PLAIT_MODEL", "builtin");
   EXPECT_EQ(costs_here(), nullptr);
 }
 
 TEST_F(CostFiles, OfThisHostThatAreDamagedAreReportedOnce) {
-  const Setting unnamed("PLAIT_MODEL", "");
+  const EnvironmentVariable no_model("PLAIT_MODEL", "");
   const std::string suffix = "/plait/model/" + plait::core::this_machine().host + ".toml";
   for (const auto& [content, text] : {std::pair<std::string, std::string>{"what?", "is not of the form"},
                                       {make_file_here("version", "version = 7"), "is of version 7"},
                                       {make_file_here("cores", "cores = 100000"), "measured with 100000 cores"},
                                       {make_file_here("processor", "processor = \"Z80\""), "another processor (Z80"}}) {
     const std::string folder = text.substr(0, 5);
-    const Setting cache("XDG_CACHE_HOME", path(folder));
+    const EnvironmentVariable cache("XDG_CACHE_HOME", path(folder));
     put(folder + suffix, content);
     testing::internal::CaptureStderr();
     EXPECT_EQ(costs_here(), nullptr);
@@ -168,23 +171,23 @@ TEST_F(CostFiles, OfThisHostThatAreDamagedAreReportedOnce) {
 
 TEST_F(CostFiles, ThatAreNamedMustExist) {
   const auto expect_error = [](const std::string& name, const std::string& text) {
-    const Setting named("PLAIT_MODEL", name);
+    const EnvironmentVariable named("PLAIT_MODEL", name);
     expect_rejected([] { costs_here(); }, text);
     expect_rejected([&] { costs_here(); }, "PLAIT_MODEL=" + name);
   };
   expect_error(path("none.toml"), "cannot be read");
   expect_error(put("bad.toml", make_file("version", "")), "has no version");
-  const Setting named("PLAIT_MODEL", put("other.toml", make_file("cores", "cores = 1000")));
+  const EnvironmentVariable named("PLAIT_MODEL", put("other.toml", make_file("cores", "cores = 1000")));
   EXPECT_NE(costs_here(), nullptr);
 }
 
 TEST_F(CostFiles, AreNotReadWithoutACacheFolder) {
-  const Setting unnamed("PLAIT_MODEL", "");
-  const Setting relative("HOME", "somewhere");
-  const Setting cache("XDG_CACHE_HOME", "else");
+  const EnvironmentVariable no_model("PLAIT_MODEL", "");
+  const EnvironmentVariable relative("HOME", "somewhere");
+  const EnvironmentVariable cache("XDG_CACHE_HOME", "else");
   EXPECT_EQ(plait::core::costs_path(), "");
   EXPECT_EQ(costs_here(), nullptr);
-  const Setting absolute("HOME", path("me"));
+  const EnvironmentVariable absolute("HOME", path("me"));
   EXPECT_TRUE(plait::core::costs_path().starts_with(path("me/.cache/plait/model/")));
 }
 
@@ -194,8 +197,9 @@ TEST_F(CostFiles, DetermineThePlanOnAllRanks) {
   FileOptions options;
   options.shape = plait::Extents{600, 500};
   options.element_bytes = 8;
-  const auto explained = [&](const std::string& model) {
-    const Setting setting("PLAIT_MODEL", model);
+  // Returns the plan of a read, which must be the same on all ranks.
+  const auto explain_with = [&](const std::string& model) {
+    const EnvironmentVariable setting("PLAIT_MODEL", model);
     std::mutex mutex;
     std::set<std::string> plans;
     plait::transport::thread::run_team(3, [&](plait::transport::Transport& inner) {
@@ -211,16 +215,16 @@ TEST_F(CostFiles, DetermineThePlanOnAllRanks) {
     EXPECT_EQ(plans.size(), 1U);
     return *plans.begin();
   };
-  const auto has = [](const std::string& plan, const std::string& text) {
+  const auto expect_part = [](const std::string& plan, const std::string& text) {
     EXPECT_NE(plan.find(text), std::string::npos) << plan;
   };
-  const std::string slow = put("slow.toml", make_file("request_seconds", "request_seconds = 1e-3"));
-  const std::string fast = put("fast.toml", make_file("wait_seconds", "wait_seconds = 0.5"));
-  has(explained(slow), "strategy   two-phase, ");
-  has(explained(slow), "constants  of " + slow + '\n');
-  has(explained(fast), "strategy   direct, ");
-  has(explained(fast), "constants  of " + fast + '\n');
-  has(explained("builtin"), "constants  built in\n");
+  const std::string slow_requests = put("slow.toml", make_file("request_seconds", "request_seconds = 1e-3"));
+  const std::string slow_waits = put("fast.toml", make_file("wait_seconds", "wait_seconds = 0.5"));
+  expect_part(explain_with(slow_requests), "strategy   two-phase, ");
+  expect_part(explain_with(slow_requests), "constants  of " + slow_requests + '\n');
+  expect_part(explain_with(slow_waits), "strategy   direct, ");
+  expect_part(explain_with(slow_waits), "constants  of " + slow_waits + '\n');
+  expect_part(explain_with("builtin"), "constants  built in\n");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Files in one process, through the public header: threads, requests, errors.
+// Files in one process, through the public header: accesses by several threads, requests and errors.
 #include "plait/file.hpp"
 
 #include <gtest/gtest.h>
@@ -46,13 +46,15 @@ class FileInFolder : public plait_test::FolderTest {
     std::ofstream(path(name), std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
-  std::size_t files() const {
+  /// Returns the number of files in the folder.
+  std::size_t count_files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator{}));
   }
 };
 using Files = FileInFolder;
 
-FileOptions raw(const Extents& shape, std::int64_t element_bytes) {
+/// Returns the options of a file without a header.
+FileOptions raw_options(const Extents& shape, std::int64_t element_bytes) {
   FileOptions options;
   options.shape = shape;
   options.element_bytes = element_bytes;
@@ -73,7 +75,7 @@ TEST_F(Files, LargeArraysAreAccessedBySeveralThreads) {
       const Case access{shape, order, {}, layout, 8, 0};
       const Bytes whole = access_case::pattern(access_case::store_bytes(access));
       const std::vector<Bytes> locals = access_case::make_locals(access, whole);
-      FileOptions options = raw(shape, 8);
+      FileOptions options = raw_options(shape, 8);
       options.strategy = strategy;
       options.order = order;
       options.memory = 1 << 20;  // shared by the threads
@@ -100,7 +102,7 @@ TEST_F(Files, StartedAccessesRunInOrder) {
   const Bytes whole = access_case::pattern(access_case::store_bytes(access));
   const std::vector<Bytes> locals = access_case::make_locals(access, whole);
   put("a", Bytes(whole.size()));
-  File file = File::open(path("a"), Mode::kReadWrite, raw(shape, 8));
+  File file = File::open(path("a"), Mode::kReadWrite, raw_options(shape, 8));
   std::vector<Bytes> before = locals;
   std::vector<Bytes> after = zeros_like(locals);
   Request first = file.start_read(layout, mutable_parts(before));
@@ -116,19 +118,19 @@ TEST_F(Files, StartedAccessesRunInOrder) {
   EXPECT_TRUE(before == zeros_like(locals));
   EXPECT_TRUE(after == locals);
   // A blocking call waits for the accesses that were started before.
-  const std::vector<Bytes> blank = zeros_like(locals);
+  const std::vector<Bytes> zeros = zeros_like(locals);
   std::vector<Bytes> read = locals;
-  Request last = moved.start_write(layout, const_parts(blank));
+  Request last = moved.start_write(layout, const_parts(zeros));
   moved.read(layout, mutable_parts(read));
   EXPECT_TRUE(last.test());
-  EXPECT_TRUE(read == blank);
+  EXPECT_TRUE(read == zeros);
   moved.close();
 }
 
 TEST_F(Files, AFailedRequestThrowsAtEachWait) {
   const Layout layout({8}, {Distribution::blocked()}, {2});
   put("a", Bytes(64));
-  File file = File::open(path("a"), Mode::kRead, raw({8}, 8));
+  File file = File::open(path("a"), Mode::kRead, raw_options({8}, 8));
   const std::vector<Bytes> locals(2, Bytes(32));
   Request request = file.start_write(layout, const_parts(locals));
   for (int i = 0; i < 2; ++i) expect_rejected([&] { request.wait(); }, "open for reading");
@@ -144,7 +146,7 @@ TEST_F(Files, ADestroyedFileFinishesStartedAccesses) {
   put("a", Bytes(512 * 512 * 8));
   std::optional<Request> request;
   {
-    File file = File::open(path("a"), Mode::kReadWrite, raw(shape, 8));
+    File file = File::open(path("a"), Mode::kReadWrite, raw_options(shape, 8));
     for (int i = 0; i < 3; ++i) request = file.start_write(layout, const_parts(locals));
   }
   EXPECT_TRUE(request->test());
@@ -155,14 +157,14 @@ TEST_F(Files, ANewFileThatIsNotClosedDoesNotAppear) {
   const Layout layout({8}, {{}}, {});
   const std::vector<Bytes> locals(1, Bytes(64));
   {
-    File file = File::open(path("a"), Mode::kWrite, raw({8}, 8));
+    File file = File::open(path("a"), Mode::kWrite, raw_options({8}, 8));
     file.write(layout, const_parts(locals));
-    EXPECT_EQ(files(), 1U);
+    EXPECT_EQ(count_files(), 1U);
   }
-  EXPECT_EQ(files(), 0U);
-  File file = File::open(path("a"), Mode::kWrite, raw({8}, 8));
+  EXPECT_EQ(count_files(), 0U);
+  File file = File::open(path("a"), Mode::kWrite, raw_options({8}, 8));
   file.abandon();
-  EXPECT_EQ(files(), 0U);
+  EXPECT_EQ(count_files(), 0U);
   EXPECT_FALSE(file.is_open());
 }
 
@@ -170,7 +172,7 @@ TEST_F(Files, ACallOnAClosedFileIsAnError) {
   put("a", Bytes(64));
   const Layout layout({8}, {{}}, {});
   std::vector<Bytes> locals(1, Bytes(64));
-  File file = File::open(path("a"), Mode::kRead, raw({8}, 8));
+  File file = File::open(path("a"), Mode::kRead, raw_options({8}, 8));
   EXPECT_TRUE(file.is_open());
   file.close();
   file.close();
@@ -186,7 +188,7 @@ TEST_F(Files, MismatchedPartsAreErrors) {
   put("a", Bytes(8 * 6 * 4));
   const Layout layout({8, 6}, {Distribution::blocked(), {}}, {2});
   std::vector<Bytes> locals(2, Bytes(4 * 6 * 4));
-  File file = File::open(path("a"), Mode::kReadWrite, raw({8, 6}, 4));
+  File file = File::open(path("a"), Mode::kReadWrite, raw_options({8, 6}, 4));
   auto parts = mutable_parts(locals);
   parts.pop_back();
   expect_rejected([&] { file.read(layout, parts); }, "1 local arrays were given for 2 ranks");
@@ -206,39 +208,39 @@ TEST_F(Files, InvalidOptionsAreErrors) {
   const auto expect_error = [&](FileOptions options, const std::string& part, Mode mode = Mode::kRead) {
     expect_rejected([&] { File::open(path("a"), mode, options); }, part);
   };
-  const auto with = [](auto change) {
-    FileOptions options = raw({8}, 8);
+  const auto options_with = [](auto change) {
+    FileOptions options = raw_options({8}, 8);
     change(options);
     return options;
   };
   for (const Mode mode : {Mode::kRead, Mode::kWrite, Mode::kReadWrite}) {
     expect_error({}, "shape and dtype must be given", mode);
-    expect_error(with([](auto& o) { o.strategy = "fast"; }), "\"fast\" is not known", mode);
-    expect_error(with([](auto& o) { o.memory = -1; }), "memory=-1", mode);
-    expect_error(with([](auto& o) { o.shape = Extents{-1}; }), "negative", mode);
-    expect_error(with([](auto& o) { o.shape = Extents(33, 1); }), "33 dimensions", mode);
-    expect_error(with([](auto& o) { o.element_bytes = -8; }), "-8 bytes", mode);
-    expect_error(with([](auto& o) { o.shape = Extents{std::int64_t{1} << 61}; }), "bytes of the array", mode);
-    expect_error(with([](auto& o) {
+    expect_error(options_with([](auto& o) { o.strategy = "fast"; }), "\"fast\" is not known", mode);
+    expect_error(options_with([](auto& o) { o.memory = -1; }), "memory=-1", mode);
+    expect_error(options_with([](auto& o) { o.shape = Extents{-1}; }), "negative", mode);
+    expect_error(options_with([](auto& o) { o.shape = Extents(33, 1); }), "33 dimensions", mode);
+    expect_error(options_with([](auto& o) { o.element_bytes = -8; }), "-8 bytes", mode);
+    expect_error(options_with([](auto& o) { o.shape = Extents{std::int64_t{1} << 61}; }), "bytes of the array", mode);
+    expect_error(options_with([](auto& o) {
                    o.element_bytes = 0;
                    o.dtype = "|O";
                  }),
                  "Python objects", mode);
   }
-  expect_error(with([](auto& o) { o.offset = -1; }), "offset=-1 is negative");
-  expect_error(with([](auto& o) { o.offset = 1; }), "offset=1 in mode w", Mode::kWrite);
-  expect_error(with([](auto& o) { o.shape = Extents{7}; }), "has 64 bytes");
-  EXPECT_EQ(files(), 1U);
+  expect_error(options_with([](auto& o) { o.offset = -1; }), "offset=-1 is negative");
+  expect_error(options_with([](auto& o) { o.offset = 1; }), "offset=1 in mode w", Mode::kWrite);
+  expect_error(options_with([](auto& o) { o.shape = Extents{7}; }), "has 64 bytes");
+  EXPECT_EQ(count_files(), 1U);
   EXPECT_TRUE(content("a") == Bytes(64));
 }
 
 /// Sets an environment variable during the lifetime of this object.
-class Setting {
+class EnvironmentVariable {
  public:
-  Setting(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
-  ~Setting() { ::unsetenv(name_); }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
+  EnvironmentVariable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~EnvironmentVariable() { ::unsetenv(name_); }
+  EnvironmentVariable(const EnvironmentVariable&) = delete;
+  EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
 
  private:
   const char* name_;
@@ -247,33 +249,33 @@ class Setting {
 TEST_F(Files, TheEnvironmentSetsOmittedOptions) {
   put("a", Bytes(1 << 16));
   const Layout layout({64, 128}, {{}, Distribution::cyclic()}, {2});
-  const auto explained = [&](const FileOptions& options) {
+  const auto explain_with = [&](const FileOptions& options) {
     return File::open(path("a"), Mode::kRead, options).explain(layout);
   };
-  const FileOptions options = raw({64, 128}, 8);
+  const FileOptions options = raw_options({64, 128}, 8);
   FileOptions direct = options;
   direct.strategy = "direct";
   {
-    const Setting strategy("PLAIT_STRATEGY", "two-phase");
-    const Setting memory("PLAIT_MEMORY", "16384");
-    const std::string text = explained(options);
+    const EnvironmentVariable strategy("PLAIT_STRATEGY", "two-phase");
+    const EnvironmentVariable memory("PLAIT_MEMORY", "16384");
+    const std::string text = explain_with(options);
     EXPECT_NE(text.find("two-phase"), std::string::npos) << text;
     EXPECT_NE(text.find("8 windows"), std::string::npos) << text;
-    EXPECT_NE(explained(direct).find("direct"), std::string::npos);
+    EXPECT_NE(explain_with(direct).find("direct"), std::string::npos);
   }
   {
-    const Setting memory("PLAIT_MEMORY", "");
-    EXPECT_NO_THROW(explained(options));
+    const EnvironmentVariable memory("PLAIT_MEMORY", "");
+    EXPECT_NO_THROW(explain_with(options));
   }
   for (const char* bad : {"much", "12k", "0", "-5", " "}) {
-    const Setting memory("PLAIT_MEMORY", bad);
-    expect_rejected([&] { explained(options); }, "PLAIT_MEMORY");
+    const EnvironmentVariable memory("PLAIT_MEMORY", bad);
+    expect_rejected([&] { explain_with(options); }, "PLAIT_MEMORY");
   }
-  const Setting strategy("PLAIT_STRATEGY", "fast");
-  expect_rejected([&] { explained(options); }, "\"fast\" is not known");
+  const EnvironmentVariable strategy("PLAIT_STRATEGY", "fast");
+  expect_rejected([&] { explain_with(options); }, "\"fast\" is not known");
 }
 
-TEST_F(Files, TypesAreReadFromTheFile) {
+TEST_F(Files, TheTypeIsReadFromTheFile) {
   FileOptions options;
   options.shape = Extents{3, 4};
   options.dtype = "<f4";
@@ -290,7 +292,8 @@ TEST_F(Files, TypesAreReadFromTheFile) {
   expect_rejected([&] { File::open(path("a.npy"), Mode::kRead, options); }, "dtype <f4");
 }
 
-/// A program without a name for a type states the size of its elements. Its arrays must not be treated as larger ones.
+/// A program that has no dtype for its elements states their size. If the size were not checked, the library could
+/// access more memory than the program's arrays have.
 TEST_F(Files, TheSizeOfElementsMustMatchTheDtype) {
   FileOptions options;
   options.shape = Extents{3, 4};
@@ -298,7 +301,7 @@ TEST_F(Files, TheSizeOfElementsMustMatchTheDtype) {
   options.element_bytes = 4;
   expect_rejected([&] { File::open(path("a.npy"), Mode::kWrite, options); },
                   "dtype <f8 have 8 bytes, but 4 were given");
-  EXPECT_EQ(files(), 0U);
+  EXPECT_EQ(count_files(), 0U);
   options.element_bytes = 8;
   File::open(path("a.npy"), Mode::kWrite, options).close();
   options.dtype.reset();
@@ -311,9 +314,9 @@ TEST_F(Files, TheSizeOfElementsMustMatchTheDtype) {
 TEST_F(Files, NamesWithNullCharactersAreErrors) {
   for (const char* scheme : {"", "distant:"})
     for (const Mode mode : {Mode::kWrite, Mode::kRead})
-      expect_rejected([&] { File::open(scheme + path("a") + std::string("\0b", 2), mode, raw({8}, 8)); },
+      expect_rejected([&] { File::open(scheme + path("a") + std::string("\0b", 2), mode, raw_options({8}, 8)); },
                       "contains a null character");
-  EXPECT_EQ(files(), 0U);
+  EXPECT_EQ(count_files(), 0U);
 }
 
 }  // namespace

@@ -33,11 +33,12 @@ class SeveralArrays : public plait_test::FolderTest {
   SeveralArrays() {
     for (const char* disk : {"d1", "d2"}) fs::create_directory(folder_ / disk);
   }
-  std::string striped(const std::string& name) const {
+  /// Returns the URL of a new striped file on two disks.
+  std::string striped_url(const std::string& name) const {
     return "stripe:" + path(name) + "?disks=" + path("d1") + "," + path("d2") + "&unit=100";
   }
 
-  static FileOptions several() {
+  static FileOptions several_options() {
     FileOptions options;
     options.several = true;
     options.shape = Extents{0};
@@ -46,9 +47,10 @@ class SeveralArrays : public plait_test::FolderTest {
   }
 };
 
-std::vector<int> make_numbers(std::size_t count, int from) {
+/// Returns `count` numbers from `first` on.
+std::vector<int> make_numbers(std::size_t count, int first) {
   std::vector<int> result(count);
-  std::iota(result.begin(), result.end(), from);
+  std::iota(result.begin(), result.end(), first);
   return result;
 }
 
@@ -71,14 +73,14 @@ TEST_F(SeveralArrays, AreStoredOneAfterTheOther) {
   const Layout vector = Layout::parse("77 (*)");
   const std::vector<int> first = make_numbers(600, 0);
   const std::vector<double> second(77, 2.5);
-  for (const std::string& name : {path("plain"), striped("stripes")}) {
-    File file = File::open(name, Mode::kWrite, several());
+  for (const std::string& name : {path("plain"), striped_url("stripes")}) {
+    File file = File::open(name, Mode::kWrite, several_options());
     file.select({{30, 20}, {}, 4, Order::kC}, 0);
     write(file, matrix, first);
     file.select({{77}, {}, 8, Order::kC}, 2400, 64);
     write(file, vector, second);
     EXPECT_EQ(file.type().shape, (Extents{77}));
-    // A new file is read as it grows.
+    // The array that was written first can be read before the file is closed.
     file.select({{30, 20}, {}, 4, Order::kFortran}, 0);
     const std::vector<int> transposed = read<int>(file, matrix);
     for (std::size_t i = 0; i < 30; ++i)
@@ -86,8 +88,8 @@ TEST_F(SeveralArrays, AreStoredOneAfterTheOther) {
     file.close();
   }
   for (const std::string& name : {path("plain"), "stripe:" + path("stripes")}) {
-    File file = File::open(name, Mode::kReadWrite, several());
-    for (int turn = 0; turn < 2; ++turn) {
+    File file = File::open(name, Mode::kReadWrite, several_options());
+    for (int round = 0; round < 2; ++round) {
       file.select({{77}, {}, 8, Order::kC}, 2400);
       EXPECT_EQ(read<double>(file, vector), second);
       file.select({{30, 20}, {}, 4, Order::kC}, 0);
@@ -103,25 +105,25 @@ TEST_F(SeveralArrays, AreStoredOneAfterTheOther) {
 
 TEST_F(SeveralArrays, PlainFilesGrowInPlaceAndStripedFilesDoNot) {
   const Layout vector = Layout::parse("50 (*)");
-  for (const std::string& name : {path("plain"), striped("stripes")}) {
-    File file = File::open(name, Mode::kWrite, several());
+  for (const std::string& name : {path("plain"), striped_url("stripes")}) {
+    File file = File::open(name, Mode::kWrite, several_options());
     file.select({{50}, {}, 4, Order::kC}, 0);
     write(file, vector, make_numbers(50, 1));
     file.close();
   }
-  File plain = File::open(path("plain"), Mode::kReadWrite, several());
+  File plain = File::open(path("plain"), Mode::kReadWrite, several_options());
   plain.select({{50}, {}, 4, Order::kC}, 200);
   write(plain, vector, make_numbers(50, 51));
   plain.close();
   EXPECT_EQ(fs::file_size(path("plain")), 400U);
-  File stripes = File::open("stripe:" + path("stripes"), Mode::kReadWrite, several());
+  File stripes = File::open("stripe:" + path("stripes"), Mode::kReadWrite, several_options());
   stripes.select({{50}, {}, 4, Order::kC}, 200);
   EXPECT_THROW(write(stripes, vector, make_numbers(50, 51)), plait::Error);
 }
 
 TEST_F(SeveralArrays, InvalidSelectionsAreErrors) {
-  expect_rejected([&] { File::open(path("a.npy"), Mode::kWrite, several()); }, "holds one array");
-  File file = File::open(path("a"), Mode::kWrite, several());
+  expect_rejected([&] { File::open(path("a.npy"), Mode::kWrite, several_options()); }, "holds one array");
+  File file = File::open(path("a"), Mode::kWrite, several_options());
   expect_rejected([&] { file.select({{4}, {}, 0, Order::kC}, 0); }, "elements of 0 bytes");
   expect_rejected([&] { file.select({{4}, {}, 4, Order::kC}, -1); }, "offset -1");
   expect_rejected([&] { file.select({{4}, {}, 4, Order::kC}, 0, -5); }, "memory=-5");

@@ -21,7 +21,8 @@ using plait::Mode;
 
 class UnclosedFileTest : public plait_test::FolderTest {
  protected:
-  File make() const {
+  /// Opens a new file.
+  File make_file() const {
     plait::FileOptions options;
     options.shape = plait::Extents{4};
     options.dtype = "|u1";
@@ -37,14 +38,14 @@ class UnclosedFileTest : public plait_test::FolderTest {
 };
 
 TEST_F(UnclosedFileTest, IsReported) {
-  const std::string text = capture_stderr([&] { const File file = make(); });
+  const std::string text = capture_stderr([&] { const File file = make_file(); });
   EXPECT_TRUE(text.starts_with("plait: " + path("a.npy") + " was opened in mode w and never closed: ")) << text;
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
 TEST_F(UnclosedFileTest, IsReportedOnceIfTheObjectMoves) {
   const std::string text = capture_stderr([&] {
-    File file = make();
+    File file = make_file();
     File other = std::move(file);
     file = std::move(other);
   });
@@ -53,17 +54,17 @@ TEST_F(UnclosedFileTest, IsReportedOnceIfTheObjectMoves) {
 }
 
 TEST_F(UnclosedFileTest, AbandonedAndClosedFilesAreNotReported) {
-  EXPECT_EQ(capture_stderr([&] { make().abandon(); }), "");
+  EXPECT_EQ(capture_stderr([&] { make_file().abandon(); }), "");
   EXPECT_EQ(capture_stderr([&] {
               try {
-                const File file = make();
-                throw std::runtime_error("that says enough");
+                const File file = make_file();
+                throw std::runtime_error("reported instead");
               } catch (const std::runtime_error&) {
               }
             }),
             "");
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
-  EXPECT_EQ(capture_stderr([&] { make().close(); }), "");
+  EXPECT_EQ(capture_stderr([&] { make_file().close(); }), "");
   EXPECT_EQ(capture_stderr([&] { const File file = File::open(path("a.npy"), Mode::kReadWrite); }), "");
 }
 

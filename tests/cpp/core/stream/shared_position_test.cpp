@@ -1,4 +1,4 @@
-// The position that the ranks of a stream share.
+// The position of a stream in mode 1, which its ranks share: the elements of the array are distributed, each once.
 #include "core/stream/shared_position.hpp"
 
 #include <gtest/gtest.h>

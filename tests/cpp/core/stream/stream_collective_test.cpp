@@ -22,10 +22,10 @@ using plait::StreamRequest;
 class CollectiveStreams : public StreamFolder {};
 
 /// Checks that no rank returns from a collective request before all ranks have made it.
-class Meeting {
+class ArrivalCounter {
  public:
-  void arrive(std::size_t turn) { ++arrived_[turn]; }
-  void expect_all(std::size_t turn, int ranks) { EXPECT_EQ(arrived_[turn], ranks); }
+  void arrive(std::size_t round) { ++arrived_[round]; }
+  void expect_all(std::size_t round, int ranks) { EXPECT_EQ(arrived_[round], ranks); }
 
  private:
   std::array<std::atomic<int>, 64> arrived_{};
@@ -35,16 +35,16 @@ TEST_F(CollectiveStreams, OrderedReadsFollowEachOtherByRank) {
   constexpr std::int64_t kCount = 700;
   const std::string name = make_numbers_file(kCount);
   for (const Ranks& ranks : all_ranks())
-    for (const bool started : {false, true}) {
+    for (const bool nonblocking : {false, true}) {
       SCOPED_TRACE(describe(ranks));
-      Meeting meeting;
+      ArrivalCounter arrivals;
       on_ranks(ranks, [&](const Comm& comm) {
-        RandomDelay common(4, 99);  // the same on all ranks
+        RandomDelay common(4, 99);  // gives the same numbers on all ranks
         RandomDelay delay(4, comm.rank());
         File file = File::open(name, Mode::kRead, int64_options(kCount, kHeaderBytes), comm);
         Stream stream(file, StreamMode::kOrdered);
         std::int64_t position = 0;
-        for (std::size_t turn = 0; turn < 12; ++turn) {
+        for (std::size_t round = 0; round < 12; ++round) {
           std::int64_t before = 0;
           std::int64_t all = 0;
           std::int64_t local = 0;
@@ -55,10 +55,10 @@ TEST_F(CollectiveStreams, OrderedReadsFollowEachOtherByRank) {
             all += read_length;
           }
           delay.sleep_randomly();
-          meeting.arrive(turn);
+          arrivals.arrive(round);
           const std::int64_t first = std::min(position + before, kCount);
           const Numbers expected = range(first, std::min(local, kCount - first));
-          if (started) {
+          if (nonblocking) {
             Numbers actual(static_cast<std::size_t>(local));
             StreamRequest request = stream.start_read(bytes(actual), local);
             actual.resize(static_cast<std::size_t>(request.wait()));
@@ -66,15 +66,15 @@ TEST_F(CollectiveStreams, OrderedReadsFollowEachOtherByRank) {
           } else {
             ASSERT_EQ(read(stream, local), expected);
           }
-          meeting.expect_all(turn, comm.size());
+          arrivals.expect_all(round, comm.size());
           position = std::min(position + all, kCount);
           ASSERT_EQ(stream.tell(), position);
-          if (turn == 8) stream.seek(position = 100);
+          if (round == 8) stream.seek(position = 100);
         }
         // The ranks together read more elements than the array has.
         (void)read(stream, comm.rank() == 0 ? kCount : 0);
-        Numbers nothing(1);
-        EXPECT_EQ(stream.read(bytes(nothing), std::int64_t{1} << 62), 0);
+        Numbers unused(1);
+        EXPECT_EQ(stream.read(bytes(unused), std::int64_t{1} << 62), 0);
         file.close();
       });
     }
@@ -83,18 +83,18 @@ TEST_F(CollectiveStreams, OrderedReadsFollowEachOtherByRank) {
 TEST_F(CollectiveStreams, OrderedWritesFollowEachOtherByRank) {
   for (const Ranks& ranks : all_ranks()) {
     SCOPED_TRACE(describe(ranks));
-    // In each turn, rank r writes r + turn elements.
-    constexpr std::int64_t kTurns = 5;
+    // In each round, rank r writes r + round elements.
+    constexpr std::int64_t kRounds = 5;
     const std::int64_t each = static_cast<std::int64_t>(ranks.count) * (ranks.count - 1) / 2;
-    const std::int64_t count = kTurns * each + ranks.count * kTurns * (kTurns - 1) / 2;
+    const std::int64_t count = kRounds * each + ranks.count * kRounds * (kRounds - 1) / 2;
     on_ranks(ranks, [&](const Comm& comm) {
       RandomDelay delay(5, comm.rank());
       File file = File::open(path("new"), Mode::kWrite, int64_options(count, 0), comm);
       Stream stream(file, StreamMode::kOrdered);
-      for (std::int64_t turn = 0; turn < kTurns; ++turn) {
+      for (std::int64_t round = 0; round < kRounds; ++round) {
         delay.sleep_randomly();
-        Numbers local = range(1000 * turn + 100 * comm.rank(), comm.rank() + turn);
-        EXPECT_EQ(stream.write(bytes(local), comm.rank() + turn), comm.rank() + turn);
+        Numbers local = range(1000 * round + 100 * comm.rank(), comm.rank() + round);
+        EXPECT_EQ(stream.write(bytes(local), comm.rank() + round), comm.rank() + round);
       }
       EXPECT_EQ(stream.tell(), count);
       Numbers more(1);
@@ -105,9 +105,9 @@ TEST_F(CollectiveStreams, OrderedWritesFollowEachOtherByRank) {
       file.close();
     });
     Numbers expected;
-    for (std::int64_t turn = 0; turn < kTurns; ++turn)
+    for (std::int64_t round = 0; round < kRounds; ++round)
       for (int rank = 0; rank < ranks.count; ++rank)
-        for (const std::int64_t number : range(1000 * turn + 100 * rank, rank + turn)) expected.push_back(number);
+        for (const std::int64_t number : range(1000 * round + 100 * rank, rank + round)) expected.push_back(number);
     EXPECT_EQ(content("new", 0), expected);
   }
 }
@@ -117,20 +117,20 @@ TEST_F(CollectiveStreams, EqualReadsFollowEachOtherByRank) {
   make_numbers_file(kCount);
   for (const Ranks& ranks : all_ranks()) {
     SCOPED_TRACE(describe(ranks));
-    Meeting meeting;
+    ArrivalCounter arrivals;
     on_ranks(ranks, [&](const Comm& comm) {
       RandomDelay common(6, 99);
       RandomDelay delay(6, comm.rank());
       File file = File::open(path(), Mode::kReadWrite, int64_options(kCount, kHeaderBytes), comm);
       Stream stream(file, StreamMode::kEqual);
       std::int64_t position = 0;
-      for (std::size_t turn = 0; turn < 10; ++turn) {
+      for (std::size_t round = 0; round < 10; ++round) {
         const std::int64_t each = common.random_up_to(60);
         delay.sleep_randomly();
-        meeting.arrive(turn);
+        arrivals.arrive(round);
         const std::int64_t first = std::min(position + each * comm.rank(), kCount);
         ASSERT_EQ(read(stream, each), range(first, std::min(each, kCount - first)));
-        meeting.expect_all(turn, comm.size());
+        arrivals.expect_all(round, comm.size());
         position = std::min(position + each * comm.size(), kCount);
         ASSERT_EQ(stream.tell(), position);
       }
@@ -168,20 +168,20 @@ TEST_F(CollectiveStreams, AllRanksReadTheSameElements) {
   for (const Ranks& ranks : all_ranks())
     for (const std::int64_t memory : {0, 1, 96, 4096}) {
       SCOPED_TRACE(describe(ranks) + ", memory " + std::to_string(memory));
-      Meeting meeting;
+      ArrivalCounter arrivals;
       on_ranks(ranks, [&](const Comm& comm) {
         RandomDelay common(7, static_cast<int>(memory));
         RandomDelay delay(7, comm.rank());
         File file = File::open(path(), Mode::kReadWrite, int64_options(kCount, kHeaderBytes, memory), comm);
         Stream stream(file, StreamMode::kSame);
         std::int64_t position = 0;
-        for (std::size_t turn = 0; turn < 6; ++turn) {
+        for (std::size_t round = 0; round < 6; ++round) {
           const std::int64_t read_length = common.random_up_to(250);
           delay.sleep_randomly();
-          meeting.arrive(turn);
+          arrivals.arrive(round);
           const Numbers expected = range(position, std::min(read_length, kCount - position));
           ASSERT_EQ(read(stream, read_length), expected);
-          meeting.expect_all(turn, comm.size());
+          arrivals.expect_all(round, comm.size());
           position += static_cast<std::int64_t>(expected.size());
           ASSERT_EQ(stream.tell(), position);
         }

@@ -1,4 +1,4 @@
-// Streams: errors of arguments, failures on all ranks, and streams of files that are closed or abandoned.
+// Errors of streams: wrong arguments, failures on all ranks, and streams of files that are closed or abandoned.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -71,19 +71,19 @@ TEST_F(StreamErrors, AMistakeOfOneRankIsAnErrorOnAll) {
         File file = File::open(path(), Mode::kReadWrite, int64_options(20, kHeaderBytes), comm);
         Stream stream(file, mode);
         Numbers numbers(4);
-        const bool wrong = comm.rank() == 1;
-        expect_rejected([&] { stream.read(bytes(numbers), wrong ? -1 : 2); }, "-1 elements cannot be read");
-        expect_rejected([&] { wrong ? stream.seek(30) : stream.seek(3); }, "element 30 is not in the array");
-        expect_rejected([&] { stream.seek(wrong ? 2 : 3); }, "the ranks of a collective call differ");
-        expect_rejected([&] { wrong ? stream.fail("a bad array") : (void)stream.read(bytes(numbers), 2); },
+        const bool is_wrong = comm.rank() == 1;
+        expect_rejected([&] { stream.read(bytes(numbers), is_wrong ? -1 : 2); }, "-1 elements cannot be read");
+        expect_rejected([&] { is_wrong ? stream.seek(30) : stream.seek(3); }, "element 30 is not in the array");
+        expect_rejected([&] { stream.seek(is_wrong ? 2 : 3); }, "the ranks of a collective call differ");
+        expect_rejected([&] { is_wrong ? stream.fail("a bad array") : (void)stream.read(bytes(numbers), 2); },
                         "a bad array (on rank 1)");
-        if (wrong) stream.close();
+        if (is_wrong) stream.close();
         expect_rejected([&] { stream.read(bytes(numbers), 2); }, "is closed; open another one (on rank 1)");
         file.close();
       });
 }
 
-TEST_F(StreamErrors, AFileThatIsCutFailsOnAllRanks) {
+TEST_F(StreamErrors, AReadOfATruncatedFileFailsOnAllRanks) {
   for (const StreamMode mode : {StreamMode::kOrdered, StreamMode::kEqual, StreamMode::kSame})
     for (const Ranks& ranks : {Ranks{3, 0}, Ranks{4, 2}, Ranks{3, 1}}) {
       make_numbers_file(100'000);
@@ -92,12 +92,12 @@ TEST_F(StreamErrors, AFileThatIsCutFailsOnAllRanks) {
         Stream stream(file, mode);
         std::filesystem::resize_file(path(), 8000);
         Numbers numbers(5000);
-        // In mode 2 only the last rank reads elements that were cut off.
+        // In mode 2 (kOrdered) only the last rank reads elements beyond the end of the truncated file.
         const std::int64_t count =
             mode == StreamMode::kSame || mode == StreamMode::kEqual || comm.rank() == comm.size() - 1 ? 5000 : 10;
         try {
           stream.read(bytes(numbers), count);
-          ADD_FAILURE() << "the file was cut, but the read went well";
+          ADD_FAILURE() << "the file was truncated, but the read succeeded";
         } catch (const Error& error) {
           EXPECT_EQ(error.kind(), ErrorKind::kSystem);
           EXPECT_NE(std::string(error.what()).find("it has been truncated"), std::string::npos) << error.what();
@@ -109,7 +109,7 @@ TEST_F(StreamErrors, AFileThatIsCutFailsOnAllRanks) {
     }
 }
 
-TEST_F(StreamErrors, ClosedStreamsAndFiles) {
+TEST_F(StreamErrors, CallsOnClosedStreamsAndFilesFail) {
   make_numbers_file(20);
   for (const StreamMode mode : kModes)
     on_ranks({2, 0}, [&](const Comm& comm) {
@@ -148,7 +148,7 @@ TEST_F(StreamErrors, ClosedStreamsAndFiles) {
     });
 }
 
-TEST_F(StreamErrors, AbandonedFiles) {
+TEST_F(StreamErrors, CallsOnStreamsOfAbandonedFilesFail) {
   for (const StreamMode mode : kModes) {
     on_ranks({2, 0}, [&](const Comm& comm) {
       File file = File::open(path("new"), Mode::kWrite, int64_options(20, 0), comm);
@@ -164,7 +164,7 @@ TEST_F(StreamErrors, AbandonedFiles) {
   }
 }
 
-TEST_F(StreamErrors, AStreamIsDestroyedWhileARequestIsPending) {
+TEST_F(StreamErrors, TheDestructorWaitsForPendingRequests) {
   make_numbers_file(200'000);
   for (const StreamMode mode : kModes)
     on_ranks({2, 0}, [&](const Comm& comm) {
@@ -175,8 +175,8 @@ TEST_F(StreamErrors, AStreamIsDestroyedWhileARequestIsPending) {
       }
       // The destructor has waited for the request, so the memory is filled.
       if (mode != StreamMode::kShared) {
-        const bool separate = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
-        EXPECT_EQ(actual, range(separate ? comm.rank() * 50'000 : 0, 50'000));
+        const bool has_parts_by_rank = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
+        EXPECT_EQ(actual, range(has_parts_by_rank ? comm.rank() * 50'000 : 0, 50'000));
       }
       file.close();
     });

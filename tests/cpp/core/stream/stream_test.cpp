@@ -34,8 +34,8 @@ TEST_F(Streams, OwnPositionsAreIndependent) {
       Stream stream(file, StreamMode::kOwn);
       EXPECT_EQ(stream.tell(), 0);
       std::int64_t position = 0;
-      const std::int64_t steps = random.random_up_to(30);  // the ranks make different numbers of requests
-      for (int step = 0; step < steps; ++step) {
+      const std::int64_t reads = random.random_up_to(30);  // the ranks make different numbers of reads
+      for (int i = 0; i < reads; ++i) {
         random.sleep_randomly();
         if (random.random_up_to(2) == 0) stream.seek(position = random.random_up_to(kCount));
         const std::int64_t read_length = random.random_up_to(100);
@@ -50,33 +50,33 @@ TEST_F(Streams, OwnPositionsAreIndependent) {
 }
 
 TEST_F(Streams, OwnWritesAreStoredAtTheirPositions) {
-  constexpr std::int64_t kEach = 40;
+  constexpr std::int64_t kPerRank = 40;
   for (const Ranks& ranks : all_ranks()) {
     SCOPED_TRACE(describe(ranks));
-    const std::int64_t count = kEach * ranks.count;
+    const std::int64_t count = kPerRank * ranks.count;
     make_numbers_file(count);
     on_ranks(ranks, [&](const Comm& comm) {
       File file = File::open(path(), Mode::kReadWrite, int64_options(count, kHeaderBytes), comm);
       Stream stream(file, StreamMode::kOwn);
-      stream.seek(comm.rank() * kEach);
-      Numbers local = range(1000 * (comm.rank() + 1), kEach);
-      EXPECT_EQ(stream.write(bytes(local), kEach), kEach);
+      stream.seek(comm.rank() * kPerRank);
+      Numbers local = range(1000 * (comm.rank() + 1), kPerRank);
+      EXPECT_EQ(stream.write(bytes(local), kPerRank), kPerRank);
       // The same rank reads its own write at once.
-      stream.seek(comm.rank() * kEach);
-      EXPECT_EQ(read(stream, kEach), local);
+      stream.seek(comm.rank() * kPerRank);
+      EXPECT_EQ(read(stream, kPerRank), local);
       file.close();
     });
     const Numbers actual = content("a", kHeaderBytes);
     for (std::int64_t i = 0; i < count; ++i)
-      ASSERT_EQ(actual[static_cast<std::size_t>(i)], 1000 * (i / kEach + 1) + i % kEach);
+      ASSERT_EQ(actual[static_cast<std::size_t>(i)], 1000 * (i / kPerRank + 1) + i % kPerRank);
   }
 }
 
-TEST_F(Streams, ASharedPositionHandsOutEachElementOnce) {
+TEST_F(Streams, ReadsWithASharedPositionGetEachElementOnce) {
   constexpr std::int64_t kCount = 3000;
   const std::string name = make_numbers_file(kCount);
   for (const Ranks& ranks : all_ranks())
-    for (const bool started : {false, true}) {
+    for (const bool nonblocking : {false, true}) {
       SCOPED_TRACE(describe(ranks));
       std::mutex mutex;
       std::vector<Numbers> pieces;
@@ -88,7 +88,7 @@ TEST_F(Streams, ASharedPositionHandsOutEachElementOnce) {
           random.sleep_randomly();
           Numbers actual;
           const std::int64_t read_length = 1 + random.random_up_to(30);
-          if (started) {
+          if (nonblocking) {
             actual.resize(static_cast<std::size_t>(read_length));
             StreamRequest request = stream.start_read(bytes(actual), read_length);
             random.sleep_randomly();
@@ -114,7 +114,7 @@ TEST_F(Streams, ASharedPositionHandsOutEachElementOnce) {
     }
 }
 
-TEST_F(Streams, ASharedPositionTakesEachWriteOnce) {
+TEST_F(Streams, WritesWithASharedPositionAreStoredOnceEach) {
   constexpr std::int64_t kCount = 2000;
   for (const Ranks& ranks : all_ranks()) {
     SCOPED_TRACE(describe(ranks));
@@ -153,7 +153,7 @@ TEST_F(Streams, ASharedPositionTakesEachWriteOnce) {
   }
 }
 
-TEST_F(Streams, ASharedSeekTakesEffectForAll) {
+TEST_F(Streams, ASeekOfASharedPositionTakesEffectOnAllRanks) {
   const std::string name = make_numbers_file(100);
   on_ranks({3, 0}, [&](const Comm& comm) {
     File file = File::open(name, Mode::kRead, int64_options(100, kHeaderBytes), comm);
@@ -167,8 +167,8 @@ TEST_F(Streams, ASharedSeekTakesEffectForAll) {
     if (comm.rank() == 2) {
       EXPECT_EQ(read(shared, 1000), range(40, 60));
       EXPECT_EQ(shared.tell(), 100);
-      Numbers nothing(1);
-      EXPECT_EQ(shared.read(bytes(nothing), std::int64_t{1} << 60), 0);
+      Numbers unused(1);
+      EXPECT_EQ(shared.read(bytes(unused), std::int64_t{1} << 60), 0);
       shared.seek(99);
     }
     (void)read(barrier, 0);
@@ -188,11 +188,11 @@ TEST_F(Streams, IndependentRequestsDoNotWaitForOtherRanks) {
     on_ranks({2, 0}, [&](const Comm& comm) {
       File file = File::open(name, Mode::kReadWrite, int64_options(100, kHeaderBytes), comm);
       Stream stream(file, mode);
-      Stream together(file, StreamMode::kOrdered);
+      Stream collective_stream(file, StreamMode::kOrdered);
       if (comm.rank() == 1) {
         // A collective call that the other rank makes only later.
         Numbers later(10);
-        StreamRequest pending = together.start_read(bytes(later), 10);
+        StreamRequest pending = collective_stream.start_read(bytes(later), 10);
         EXPECT_EQ(read(stream, 10), range(0, 10));
         stream.seek(50);
         EXPECT_EQ(stream.tell(), 50);
@@ -204,14 +204,14 @@ TEST_F(Streams, IndependentRequestsDoNotWaitForOtherRanks) {
         EXPECT_EQ(later, range(5, 10));
       } else {
         while (!is_done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        EXPECT_EQ(read(together, 5), range(0, 5));
+        EXPECT_EQ(read(collective_stream, 5), range(0, 5));
       }
       file.close();
     });
   }
 }
 
-TEST_F(Streams, StartedRequestsKeepTheirOrder) {
+TEST_F(Streams, NonblockingRequestsRunInOrder) {
   constexpr std::int64_t kCount = 400;
   make_numbers_file(kCount);
   for (const Ranks& ranks : {Ranks{1, 0}, Ranks{3, 0}, Ranks{4, 2}})
@@ -220,16 +220,16 @@ TEST_F(Streams, StartedRequestsKeepTheirOrder) {
       on_ranks(ranks, [&](const Comm& comm) {
         File file = File::open(path(), Mode::kReadWrite, int64_options(kCount, kHeaderBytes), comm);
         Stream stream(file, mode);
-        const bool separate = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
-        const std::int64_t rank_offset = separate ? 7 * comm.rank() : 0;
-        const std::int64_t step = separate ? 7 * comm.size() : 7;
+        const bool has_parts_by_rank = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
+        const std::int64_t rank_offset = has_parts_by_rank ? 7 * comm.rank() : 0;
+        const std::int64_t advance = has_parts_by_rank ? 7 * comm.size() : 7;  // of the position by one request
         std::vector<Numbers> actual(8, Numbers(7));
         std::vector<StreamRequest> requests;
         for (Numbers& part : actual) requests.push_back(stream.start_read(bytes(part), 7));
-        EXPECT_EQ(stream.tell(), 8 * step);
+        EXPECT_EQ(stream.tell(), 8 * advance);
         for (std::size_t i = requests.size(); i-- > 0;) {
           EXPECT_EQ(requests[i].wait(), 7);
-          EXPECT_EQ(actual[i], range(static_cast<std::int64_t>(i) * step + rank_offset, 7));
+          EXPECT_EQ(actual[i], range(static_cast<std::int64_t>(i) * advance + rank_offset, 7));
         }
         // A read after a pending write gets the written elements.
         stream.seek(0);

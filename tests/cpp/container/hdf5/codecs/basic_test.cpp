@@ -1,4 +1,4 @@
-// The codecs of HDF5 itself, compared with their definitions, and with damaged bytes.
+// The codecs shuffle, fletcher32 and LZF, compared with their definitions, and errors for damaged bytes.
 #include "container/hdf5/codecs/basic.hpp"
 
 #include <gtest/gtest.h>
@@ -44,9 +44,9 @@ TEST(Hdf5Codecs, ShuffleGroupsBytesByTheirPositionInElements) {
   const Bytes plain = to_bytes("abcABC123xy");
   const auto chunk = chain.encode(plain);
   EXPECT_EQ(Bytes(chunk.begin(), chunk.end()), to_bytes("aA1bB2cC3xy"));
-  for (const std::size_t element : {1, 2, 3, 4, 5, 8, 16})
+  for (const std::size_t element_bytes : {1, 2, 3, 4, 5, 8, 16})
     for (const std::size_t count : {0, 1, 7, 64, 1001}) {
-      const Chain shuffled({hdf5::shuffle(element)});
+      const Chain shuffled({hdf5::shuffle(element_bytes)});
       const Bytes elements = random_bytes(count, 1);
       const auto encoded = shuffled.encode(elements);
       EXPECT_EQ(decode(shuffled, Bytes(encoded.begin(), encoded.end()), count), elements);
@@ -80,10 +80,10 @@ TEST(Hdf5Codecs, AWrongChecksumIsAnError) {
   Bytes chunk(encoded.begin(), encoded.end());
   ASSERT_EQ(chunk.size(), 104U);
   EXPECT_EQ(decode(chain, chunk, 100), plain);
-  for (std::size_t at = 0; at < chunk.size(); ++at) {
+  for (std::size_t offset = 0; offset < chunk.size(); ++offset) {
     Bytes changed = chunk;
-    changed[at] ^= std::byte{4};
-    EXPECT_THROW(decode(chain, changed, 100), Error) << at;
+    changed[offset] ^= std::byte{4};
+    EXPECT_THROW(decode(chain, changed, 100), Error) << offset;
   }
   chunk.resize(3);
   EXPECT_THROW(decode(chain, chunk, 100), Error);

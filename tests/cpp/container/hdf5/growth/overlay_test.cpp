@@ -41,10 +41,10 @@ TEST_F(OverlayCase, ReadsWrittenBytesWithoutChangingTheFile) {
   Overlay overlay(descriptor(), 10'000);
   std::vector<std::byte> expected = content();
   expected.resize(12'000);
-  for (const std::size_t at : {4090U, 0U, 8191U, 9995U, 11'000U}) {
+  for (const std::size_t offset : {4090U, 0U, 8191U, 9995U, 11'000U}) {
     const std::vector<std::byte> bytes(10, std::byte{0xee});
-    overlay.write(static_cast<std::int64_t>(at), bytes);
-    std::ranges::copy(bytes, expected.begin() + static_cast<std::ptrdiff_t>(at));
+    overlay.write(static_cast<std::int64_t>(offset), bytes);
+    std::ranges::copy(bytes, expected.begin() + static_cast<std::ptrdiff_t>(offset));
   }
   std::vector<std::byte> actual(12'000);
   overlay.read(0, actual);
@@ -57,9 +57,9 @@ TEST_F(OverlayCase, ReadsWrittenBytesWithoutChangingTheFile) {
 TEST_F(OverlayCase, ListsTheBytesThatDiffer) {
   Overlay overlay(descriptor(), 10'000);
   overlay.set_end(10'002);
-  std::vector<std::byte> same(content().begin() + 100, content().begin() + 110);
-  same[4] = std::byte{0xee};
-  overlay.write(100, same);
+  std::vector<std::byte> mostly_equal(content().begin() + 100, content().begin() + 110);
+  mostly_equal[4] = std::byte{0xee};
+  overlay.write(100, mostly_equal);
   overlay.write(9'999, std::vector<std::byte>(3, std::byte{7}));
   const FilePatch changes = overlay.changes();
   EXPECT_EQ(changes.old_size, 10'000);
@@ -72,6 +72,7 @@ TEST_F(OverlayCase, ListsTheBytesThatDiffer) {
   EXPECT_EQ(changes.bytes[1].after, std::vector<std::byte>(3, std::byte{7}));
 }
 
+/// direct_next_allocation() gives the offset of the next allocation of elements with this size.
 TEST_F(OverlayCase, DirectsOneAllocationOfElements) {
   Overlay overlay(descriptor(), 10'400);
   overlay.set_end(9'000);
@@ -83,7 +84,7 @@ TEST_F(OverlayCase, DirectsOneAllocationOfElements) {
   EXPECT_TRUE(overlay.is_in_directed_space(10'032));
   EXPECT_EQ(overlay.allocate(300, /*is_elements=*/true), 10'904);
   EXPECT_EQ(overlay.end(), 11'204);
-  overlay.set_end(8);  // as the library does when it opens the file again
+  overlay.set_end(8);  // as the HDF5 library does when it opens the file again
   EXPECT_EQ(overlay.changed_size(), 11'204);
 }
 

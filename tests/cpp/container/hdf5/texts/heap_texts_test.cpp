@@ -23,9 +23,9 @@ constexpr auto kElementBytes = static_cast<std::size_t>(ArrayType::kTextBytes);
 struct HeapFile {
   store::memory::MemoryStore store{64};
   HeapTexts texts{store, "a.h5::t", 0, "none", [this](std::span<const std::byte> collection) {
-                    const auto at = static_cast<std::int64_t>(store.bytes().size());
+                    const auto offset = static_cast<std::int64_t>(store.bytes().size());
                     store.bytes().insert(store.bytes().end(), collection.begin(), collection.end());
-                    return at;
+                    return offset;
                   }};
 };
 
@@ -37,7 +37,7 @@ std::vector<std::string> make_texts(std::size_t count) {
   return texts;
 }
 
-TEST(HeapTexts, ReadsWhatItHasAdded) {
+TEST(HeapTexts, ReadsTheTextsThatItHasAdded) {
   for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{150'000}}) {
     HeapFile file;
     const std::vector<std::string> texts = make_texts(count);
@@ -59,7 +59,7 @@ TEST(HeapTexts, ReadsElementsInAnyOrder) {
   EXPECT_EQ(file.texts.read_texts(reversed).to_strings(), texts);
 }
 
-TEST(HeapTexts, HasAFillValueAndEmptyTexts) {
+TEST(HeapTexts, MissingElementsHaveTheFillValueAndZerosAreEmptyTexts) {
   HeapFile file;
   std::vector<std::byte> elements = container::hdf5::missing_text_element();
   elements.resize(2 * kElementBytes);
@@ -82,7 +82,7 @@ TEST(HeapTexts, RejectsDamagedFiles) {
   EXPECT_THROW(file.texts.read_texts(elements), Error);
 }
 
-TEST(HeapTexts, RejectsNulAndFilesThatDoNotChange) {
+TEST(HeapTexts, RejectsTextsWithNulAndReadOnlyFiles) {
   HeapFile file;
   EXPECT_THROW(file.texts.add_texts(TextBlock(std::vector<std::string>{std::string("a\0b", 3)})), Error);
   HeapTexts existing(file.store, "a.h5::t", 0, "");

@@ -10,6 +10,7 @@
 namespace plait::container::zarr {
 namespace {
 
+/// Returns the bytes of the fill value that a JSON text states; empty if it is invalid for the dtype.
 std::vector<int> fill_bytes(const char* value, const char* dtype) {
   std::vector<int> numbers;
   for (const std::byte byte : read_fill(nlohmann::json::parse(value), dtype)) numbers.push_back(static_cast<int>(byte));

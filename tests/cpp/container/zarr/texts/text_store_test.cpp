@@ -17,7 +17,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// Counts the reads of chunks, and those that found that the chunk has not changed.
+/// Counts the reads of chunks that got their bytes, and those that found that the chunk has not changed since.
 class ObservedObjects : public store::memory::MemoryObjects {
  public:
   using MemoryObjects::MemoryObjects;
@@ -39,7 +39,7 @@ class ObservedObjects : public store::memory::MemoryObjects {
 /// An array of 4 texts in chunks of 2.
 class TextChunks : public testing::Test {
  protected:
-  static constexpr std::int64_t kAll = 4 * ArrayType::kTextBytes;
+  static constexpr std::int64_t kArrayBytes = 4 * ArrayType::kTextBytes;
 
   TextChunks() {
     FileOptions options;
@@ -62,8 +62,8 @@ class TextChunks : public testing::Test {
     store.flush();
   }
   static Texts read(TextStore& store) {
-    std::vector<std::byte> elements(kAll);
-    store.read({{0, elements.data(), kAll}});
+    std::vector<std::byte> elements(kArrayBytes);
+    store.read({{0, elements.data(), kArrayBytes}});
     return store.read_texts(elements).to_strings();
   }
 
@@ -72,7 +72,7 @@ class TextChunks : public testing::Test {
 };
 
 TEST_F(TextChunks, AreDecodedOnceForSeveralReads) {
-  write_texts(*open_array(objects(), true), {"a", "bb", "ccc", ""});
+  write_texts(*open_array(objects(), /*is_new=*/true), {"a", "bb", "ccc", ""});
   const auto observed = objects();
   const auto store = open_array(observed);
   store->resize_cache(1000);
@@ -84,7 +84,7 @@ TEST_F(TextChunks, AreDecodedOnceForSeveralReads) {
 }
 
 TEST_F(TextChunks, AreReadAgainAfterAnotherProgramHasChangedThem) {
-  write_texts(*open_array(objects(), true), {"a", "bb", "ccc", ""});
+  write_texts(*open_array(objects(), /*is_new=*/true), {"a", "bb", "ccc", ""});
   const auto observed = objects();
   const auto store = open_array(observed);
   store->resize_cache(1000);
@@ -95,8 +95,8 @@ TEST_F(TextChunks, AreReadAgainAfterAnotherProgramHasChangedThem) {
   EXPECT_EQ(observed->matches(), 1);
 }
 
-TEST_F(TextChunks, AreReadBackAfterWritesToCachedChunks) {
-  write_texts(*open_array(objects(), true), {"a", "bb"});
+TEST_F(TextChunks, HaveNewTextsAfterWritesToCachedChunks) {
+  write_texts(*open_array(objects(), /*is_new=*/true), {"a", "bb"});
   const auto store = open_array(objects());
   store->resize_cache(1000);
   EXPECT_EQ(read(*store), (Texts{"a", "bb", "none", "none"}));
@@ -107,7 +107,7 @@ TEST_F(TextChunks, AreReadBackAfterWritesToCachedChunks) {
 }
 
 TEST_F(TextChunks, LongTextsDoNotExceedTheCache) {
-  write_texts(*open_array(objects(), true), {std::string(1000, 'a'), "", std::string(1000, 'c'), ""});
+  write_texts(*open_array(objects(), /*is_new=*/true), {std::string(1000, 'a'), "", std::string(1000, 'c'), ""});
   const auto observed = objects();
   const auto store = open_array(observed);
   store->resize_cache(1000);  // less than two chunks with such texts
