@@ -7,10 +7,9 @@ KNOWN_LINES = {
     "bindings/python/core_layout.cpp:plait::python::bind_layout": 202,
     "trace/bindings/python/trace/traces.cpp:plait::python::bind_traces": 80,
     "trace/src/trace/formats/binary/stream.cpp:plait::trace::binary::Stream::decode_fields": 74,
-    "trace/src/trace/formats/import/strace/act.cpp:plait::trace::strace::EventConverter::call": 112,
+    "trace/src/trace/formats/import/strace/act.cpp:plait::trace::strace::EventConverter::call": 102,
     "trace/src/trace/formats/import/strace/calls.cpp:plait::trace::strace::find_effect": 122,
     "trace/src/trace/formats/text1992/reader.cpp:plait::trace::text1992::Reader1992::take_record": 77,
-    "trace/src/trace/formats/text1992/writer.cpp:plait::trace::text1992::Writer1992::write_record": 72,
 }
 
 # Numbers of parameters.  The parameters come from another language or library, or from a public function.

@@ -182,6 +182,17 @@ class Writer1992 : public Writer {
     write_comment(event_text(copy));
   }
 
+  static RecordDefaults make_defaults(const Event& event, const Times& times) {
+    RecordDefaults defaults;
+    defaults.thread = event.thread;
+    defaults.flags = static_cast<std::uint16_t>(event.flags & ~record_type::kFlags);
+    defaults.interface = event.interface;
+    defaults.cpu = times.cpu != kUnknown;
+    defaults.offset = event.offset != kUnknown;
+    defaults.duration = times.duration != kUnknown;
+    return defaults;
+  }
+
   void write_record(const Event& event, const Times& times) {
     ProcessState& process = state_.process(event.process);
     const bool same_file = process.has_record && process.file == event.file;
@@ -213,14 +224,7 @@ class Writer1992 : public Writer {
       overrides.cpu = cpu;
       cpu = process.cpu;
     }
-    RecordDefaults defaults;
-    defaults.thread = event.thread;
-    defaults.flags = static_cast<std::uint16_t>(event.flags & ~record_type::kFlags);
-    defaults.interface = event.interface;
-    defaults.cpu = times.cpu != kUnknown;
-    defaults.offset = event.offset != kUnknown;
-    defaults.duration = times.duration != kUnknown;
-    write_extensions(file.defaults, defaults, overrides);
+    write_extensions(file.defaults, make_defaults(event, times), overrides);
 
     unsigned flags = 0;
     line_.clear();
