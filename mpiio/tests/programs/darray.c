@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Ends the program unless a condition holds. */
 static void check(int holds, const char* what) {
   if (holds) return;
   fprintf(stderr, "wrong: %s\n", what);

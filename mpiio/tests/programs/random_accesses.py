@@ -78,6 +78,7 @@ class Memory:
 
     @property
     def spec(self) -> list[object]:
+        """The argument of a read or write."""
         return [self.buffer, self.count, self.datatype]
 
     def free(self) -> None:
@@ -189,7 +190,7 @@ class Program:
             self.log.append(("end", error.Get_error_class()))
 
     def amounts(self) -> list[int]:
-        """The number of etypes of each rank: mostly whole filetypes."""
+        """Return the number of etypes that each rank accesses: mostly whole filetypes."""
         choice = self.rng.random()
         tiles = 1 if choice < 0.6 else int(self.rng.integers(1, 4))
         amounts = []

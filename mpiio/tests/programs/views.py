@@ -22,7 +22,7 @@ class View:
     made: list[MPI.Datatype] = field(default_factory=list)  # to be freed
 
     def bytes_at(self, position: int, number: int) -> np.ndarray:
-        """The offsets in the file of bytes that lie one after another in the view."""
+        """Return the offsets in the file of bytes that are consecutive in the view."""
         if not number:
             return np.empty(0, np.int64)
         at = position + np.arange(number)
@@ -35,7 +35,7 @@ class View:
 
 
 def elements(rng: np.random.Generator) -> tuple[MPI.Datatype, list[MPI.Datatype]]:
-    """An element type, and what was made for it."""
+    """Return an element type, and the types that were made for it."""
     named = [MPI.BYTE, MPI.SHORT, MPI.INT, MPI.DOUBLE, MPI.C_DOUBLE_COMPLEX][rng.integers(5)]
     if rng.random() < 0.7:
         return named, []
@@ -44,7 +44,7 @@ def elements(rng: np.random.Generator) -> tuple[MPI.Datatype, list[MPI.Datatype]
 
 
 def of_indices(shape: tuple[int, ...], order: str, indices: list[np.ndarray], bytes_: int) -> np.ndarray:
-    """The offsets of the bytes of a product of indices in an array."""
+    """Return the offsets of the bytes of array elements, given the indices of each dimension."""
     if not all(map(len, indices)):
         return np.empty(0, np.int64)
     strides = np.ones(len(shape), np.int64)
@@ -61,7 +61,7 @@ def of_indices(shape: tuple[int, ...], order: str, indices: list[np.ndarray], by
 
 
 def grids(ranks: int, dimensions: int) -> list[tuple[int, ...]]:
-    """All grids of so many ranks."""
+    """Return all grids of so many ranks."""
     return [grid for grid in itertools.product(range(1, ranks + 1), repeat=dimensions) if np.prod(grid) == ranks]
 
 
@@ -71,7 +71,7 @@ DEFAULT = MPI.DISTRIBUTE_DFLT_DARG
 
 
 def owned_indices(size: int, parts: int, coordinate: int, kind: int, argument: int) -> np.ndarray:
-    """The indices of a dimension that a coordinate owns."""
+    """Return the indices of a dimension that a coordinate owns."""
     if kind == NONE:
         return np.arange(size)
     block = argument if argument != DEFAULT else (-(-size // parts) if kind == BLOCK else 1)
@@ -80,7 +80,7 @@ def owned_indices(size: int, parts: int, coordinate: int, kind: int, argument: i
 
 
 def darray(rng: np.random.Generator, ranks: int) -> list[View]:
-    """Views of an array that is distributed over all ranks."""
+    """Return views of an array that is distributed over all ranks."""
     n = int(rng.integers(1, 4))
     grid = grids(ranks, n)[rng.integers(len(grids(ranks, n)))]
     shape = tuple(int(rng.integers(1, p + 9)) for p in grid)
@@ -118,7 +118,7 @@ def cuts(rng: np.random.Generator, size: int, parts: int) -> list[tuple[int, int
 
 
 def subarrays(rng: np.random.Generator, ranks: int, kind: str) -> list[View]:
-    """Views of boxes: a tiling of an array or of a region of it, the same box on all ranks, or boxes that form none."""
+    """Return views of boxes: a tiling of an array or of a region, the same box on all ranks, or boxes with gaps."""
     n = int(rng.integers(1, 4))
     grid = grids(ranks, n)[rng.integers(len(grids(ranks, n)))]
     inner = tuple(int(rng.integers(p, p + 6)) for p in grid)
@@ -159,7 +159,7 @@ def subarrays(rng: np.random.Generator, ranks: int, kind: str) -> list[View]:
 
 
 def blocks(rng: np.random.Generator, ranks: int) -> list[View]:
-    """Views of bytes: those of each rank begin at a displacement of its own and do not end."""
+    """Return contiguous views, each from a displacement of its own on."""
     element, made = elements(rng)
     length = element.size * 64
     views = [View(rank * length, element, element, np.arange(element.size), element.size) for rank in range(ranks)]
@@ -168,7 +168,7 @@ def blocks(rng: np.random.Generator, ranks: int) -> list[View]:
 
 
 def vectors(rng: np.random.Generator, ranks: int) -> list[View]:
-    """Views of elements that ranks have in turns."""
+    """Return views in which ranks have blocks of elements in turn."""
     element, made = elements(rng)
     block = int(rng.integers(1, 4))
     size = block * element.size
@@ -183,7 +183,7 @@ def vectors(rng: np.random.Generator, ranks: int) -> list[View]:
 
 
 def regular(rng: np.random.Generator, element: MPI.Datatype, rows: int, width: int, row: int) -> MPI.Datatype:
-    """Blocks of elements at a distance of a row, by one of the functions that make such a type."""
+    """Return a type of blocks at a distance of a row, made by one of the functions that can."""
     if rng.random() < 0.3:
         return element.Create_vector(rows, width, row)
     offsets = [row * row_number for row_number in range(rows)]
@@ -198,7 +198,7 @@ def regular(rng: np.random.Generator, element: MPI.Datatype, rows: int, width: i
 
 
 def strided(rng: np.random.Generator, ranks: int) -> list[View]:
-    """Views of boxes of rows and columns, in one or several planes, by blocks at regular distances."""
+    """Return views of boxes of rows and columns, in one or several planes, by blocks at regular distances."""
     grid = grids(ranks, 2)[rng.integers(len(grids(ranks, 2)))]
     shape = [int(rng.integers(2 * p, 2 * p + 7)) for p in grid]
     divided = [cuts(rng, size, parts) for size, parts in zip(shape, grid, strict=True)]
@@ -246,7 +246,7 @@ def make_list(rng: np.random.Generator, element: MPI.Datatype, lengths: list[int
 
 
 def lists(rng: np.random.Generator, ranks: int) -> list[View]:
-    """Views of elements that ranks have at random, and some no rank; all have the same extent, or all another one."""
+    """Return views of random elements, of which some belong to no rank. Extents are equal or random."""
     element, made = elements(rng)
     size = element.size
     number = int(rng.integers(1, [12, 60, 400][rng.integers(3)]))
@@ -273,7 +273,7 @@ def lists(rng: np.random.Generator, ranks: int) -> list[View]:
 
 
 def mixed(rng: np.random.Generator, ranks: int) -> list[View]:
-    """Views of boxes on some ranks; another rank has bytes after them."""
+    """Return views of boxes, except that one rank has bytes after them."""
     views = subarrays(rng, ranks, "tiling")
     rank = int(rng.integers(ranks))
     end = views[0].displacement + views[0].extent * 8
@@ -297,6 +297,6 @@ SHARES = np.array([0.21, 0.13, 0.08, 0.05, 0.05, 0.05, 0.08, 0.07, 0.11, 0.17])
 
 
 def random_views(rng: np.random.Generator, ranks: int) -> tuple[str, list[View]]:
-    """The views of all ranks, of which this process makes its own datatype."""
+    """Return a kind and the views of all ranks; only the view of this process has a datatype."""
     kind = list(KINDS)[rng.choice(len(KINDS), p=SHARES)]
     return kind, KINDS[kind](rng, ranks)

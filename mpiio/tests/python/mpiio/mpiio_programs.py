@@ -42,7 +42,7 @@ def run_python(ranks, name, *arguments, plait, timeout=600, **environment):
 
 
 def accesses(explained):
-    """The numbers of writes and reads that Plait has carried out, by the lines of the mode explain."""
+    """Return the numbers of writes and reads that Plait has carried out, as the mode explain prints them."""
     writes = sum(map(int, re.findall(r"Plait has carried out (\d+) write", explained)))
     reads = sum(map(int, re.findall(r"and (\d+) reads? of", explained)))
     return writes, reads

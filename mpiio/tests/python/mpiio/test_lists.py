@@ -16,6 +16,7 @@ def test_lists_of_runs(ranks, case, tmp_path):
     assert "the last one of irregular lists" in done.stderr
 
 
+# Memory types in blocks and in records, of 48 integers each, as many as the part of a rank in the file.
 MEMORY = """
 import numpy as np
 from mpi4py import MPI
@@ -48,6 +49,7 @@ def test_memory_types_may_be_lists_and_structures(ranks, tmp_path):
     assert accesses(done.stderr) == (2, 4), done.stderr
 
 
+# Local arrays of 72 MB with holes, above the 64 MiB that Plait copies at most.
 LARGE = """
 import numpy as np
 from mpi4py import MPI
@@ -71,6 +73,7 @@ def test_local_arrays_with_holes_that_are_too_large_to_copy_are_lists(tmp_path):
     assert accesses(done.stderr) == (1, 1), done.stderr
 
 
+# Writes of one or several filetypes, each with so many pieces of so many bytes.
 PIECES = """
 import sys
 import numpy as np
@@ -149,6 +152,7 @@ def test_writes_leave_bytes_between_pieces_to_other_handles(ranks, tmp_path):
     assert done.stderr.count("the last one of irregular lists") == 2, done.stderr
 
 
+# Each `period`-th access has 20,000 filetypes, the others have one.
 PAUSES = """
 import sys
 import numpy as np
@@ -181,10 +185,13 @@ def test_large_accesses_among_small_ones_are_attempted(ranks, period, rows, tmp_
     command = ["env", "-C", tmp_path, sys.executable, "-c", PAUSES, period, number, rows]
     done = run(ranks, *command, plait="explain")
     writes, reads = accesses(done.stderr)
+    # At least a third of the large accesses.
     assert writes >= number / period / 3, done.stderr
     assert reads >= number / period / 3, done.stderr
 
 
+# Views of four kinds follow each other, each for five accesses: contiguous bytes, one block, a list, and a vector. Some
+# ranks access nothing.
 CHANGING = """
 import numpy as np
 from mpi4py import MPI

@@ -47,6 +47,7 @@ def test_an_unknown_mode_counts_as_on(darray_program, tmp_path):
 def test_errors_reach_the_handler_of_the_file(mode, ranks, tmp_path):
     done = run_python(ranks, "errors.py", tmp_path, plait=mode)
     lines = re.findall(r"(full|space|full-lists|space-lists|read-only|replaced) (True|False)", done.stdout)
+    # Without Plait, an MPI may report a full disk on some ranks only.
     expected = {("read-only", "True"), ("replaced", "True")} | ({("full", "True")} if mode else set())
     if mode == "always":
         expected |= {("space", "True"), ("full-lists", "True"), ("space-lists", "True")}
@@ -63,6 +64,7 @@ def test_local_arrays_with_ghost_cells(order, dtype, tmp_path):
         assert accesses(done.stderr) == (1, 1), done.stderr
 
 
+# A write of an array, and a read past the end of the file, which Plait leaves to the MPI.
 PAST_THE_END = """
 import numpy as np
 from mpi4py import MPI
@@ -146,6 +148,7 @@ def test_calls_that_depend_on_views_have_the_same_results(ranks, tmp_path):
     assert accesses(done.stderr)[0] >= 5
 
 
+# The writes of the cases freed() and, with several threads, threads() of communicators.py.
 @pytest.mark.parametrize(("threads", "writes"), [("multiple", 2 + 2 + 5 + 5), ("serialized", 2 + 2)])
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_files_outlive_their_communicators(ranks, threads, writes, tmp_path):
@@ -173,6 +176,7 @@ def test_more_files_may_be_opened_than_there_are_tags(threads, tmp_path):
     assert accesses(done.stderr) == (2, 2)
 
 
+# A write by the shared file pointer, which MPI allows only if all ranks have the same view.
 SHARED = """
 import numpy as np
 from mpi4py import MPI
@@ -196,6 +200,8 @@ def test_a_shared_pointer_of_different_views_is_an_error(tmp_path):
     assert (np.fromfile(tmp_path / "file", "i4") == 1).all()
 
 
+# Each rank has some columns of a matrix, by one of the types that blocks at regular distances can have. In the case
+# "cyclic" the ranks have different numbers of rows.
 STRIDED = """
 import sys
 import numpy as np
@@ -239,6 +245,7 @@ def test_blocks_that_form_no_grid_are_lists(tmp_path):
     assert "the last one of irregular lists" in done.stderr
 
 
+# A write from memory without access rights.
 UNREADABLE = """
 import ctypes
 import mmap
