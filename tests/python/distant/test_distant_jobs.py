@@ -14,14 +14,15 @@ pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
 MPIEXEC = shutil.which("mpiexec")
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
 
-# A rank that has got its error waits for the other rank, which may still be in its request.
+# A rank that has got its error creates a file in the folder `reported`, and waits
+# for the other rank, which may still be in its request.
 HEAD = """
 import os, time
 
 def wait_for_the_other():
-    open(f"{heard}/{comm.rank}", "w").close()
-    limit = time.monotonic() + 20
-    while len(os.listdir(heard)) < 2 and time.monotonic() < limit:
+    open(f"{reported}/{comm.rank}", "w").close()
+    deadline = time.monotonic() + 20
+    while len(os.listdir(reported)) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
 """
 
@@ -33,7 +34,7 @@ from mpi4py import MPI
 import plait
 from plait import distant
 
-folder, how, heard = sys.argv[1:]
+folder, ending, reported = sys.argv[1:]
 comm = MPI.COMM_WORLD
 last = comm.size - 1
 file = distant.open(f"{folder}/disk-{comm.rank}", "w", comm=comm)
@@ -42,12 +43,12 @@ comm.Barrier()
 begin = time.monotonic()
 if comm.rank == last:
     time.sleep(0.5)
-    if how == "killed beside a child" and os.fork() == 0:
+    if ending == "killed beside a child" and os.fork() == 0:
         os.closerange(0, 3)
-        while len(os.listdir(heard)) < 2 and time.monotonic() < begin + 20:
+        while len(os.listdir(reported)) < 2 and time.monotonic() < begin + 20:
             time.sleep(0.1)
         os._exit(0)
-    if how != "left":
+    if ending != "left":
         os.kill(os.getpid(), signal.SIGKILL)
     os._exit(0)
 try:
@@ -74,7 +75,7 @@ from mpi4py import MPI
 import plait
 from plait import shared
 
-folder, how, heard = sys.argv[1:]
+folder, ending, reported = sys.argv[1:]
 comm = MPI.COMM_WORLD
 last = comm.size - 1
 file = shared.open(f"{folder}/data", "w", comm=comm, striped=True, unit=1000)
@@ -84,7 +85,7 @@ comm.Barrier()
 begin = time.monotonic()
 if comm.rank == last:
     time.sleep(0.5)
-    if how == "killed":
+    if ending == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
     os._exit(0)
 try:
@@ -109,7 +110,7 @@ from mpi4py import MPI
 import plait
 from plait import distant
 
-folder, heard = sys.argv[1:]
+folder, reported = sys.argv[1:]
 comm = MPI.COMM_WORLD
 none = distant.open(None, comm=comm)
 if comm.rank == 1:
@@ -127,7 +128,7 @@ try:
 except plait.StoreError as error:
     print("failed:", error, flush=True)
 for rank in (0, 1):
-    open(f"{heard}/{rank}", "w").close()
+    open(f"{reported}/{rank}", "w").close()
 os._exit(0)
 """
 
@@ -144,51 +145,56 @@ from plait import distant
 comm = MPI.COMM_WORLD
 assert MPI.Query_thread() < MPI.THREAD_MULTIPLE
 layout = plait.Layout((6, 4), "(cyclic, *)", grid=(comm.size,))
-mine = np.full(layout.local_shape(comm.rank), comm.rank, "f8")
+local = np.full(layout.local_shape(comm.rank), comm.rank, "f8")
 for url in (f"distant:a?folder={sys.argv[1]}&striped=true", f"distant:b?folder={sys.argv[1]}"):
     with plait.open(url, "w", comm=comm, shape=(6, 4), dtype="f8") as file:
-        file.write(mine, layout)
+        file.write(local, layout)
     with plait.open(url, comm=comm) as file:
         assert (file.read(layout) == comm.rank).all()
 with distant.open(f"{sys.argv[1]}/disk-{comm.rank}", "w", comm=comm, temporary=True) as file:
-    file.write(0, mine, 1 - comm.rank)
+    file.write(0, local, 1 - comm.rank)
     comm.Barrier()
     assert (file.read(0, np.empty(12), comm.rank) == 1 - comm.rank).all()
 print(f"done {comm.rank}", flush=True)
 """
 
 # The shell outlives its program, so that the launcher does not kill the other ranks before they detect the loss.
-OUTLIVE = ["sh", "-c", 'heard=$1; shift; "$@"; n=0; until [ -e "$heard/0" ] && [ -e "$heard/1" ] || [ $n -gt 200 ]; '
-           'do sleep 0.1; n=$((n + 1)); done', "sh"]  # fmt: skip
+OUTLIVE = [
+    "sh",
+    "-c",
+    'reported=$1; shift; "$@"; n=0; until [ -e "$reported/0" ] && [ -e "$reported/1" ] || [ $n -gt 200 ]; '
+    "do sleep 0.1; n=$((n + 1)); done",
+    "sh",
+]
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("how", ["killed", "killed beside a child", "left"])
-def test_a_lost_rank_is_an_error_on_the_others(tmp_path, how):
-    output = run(JOB, tmp_path, how)
+@pytest.mark.parametrize("ending", ["killed", "killed beside a child", "left"])
+def test_a_lost_rank_is_an_error_on_the_others(tmp_path, ending):
+    output = run(JOB, tmp_path, ending)
     for rank in (0, 1):
         assert f"again {rank}: rank 2 has ended or left" in output
         assert "rank 2 has ended or left" in find_error(rank, output)
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("how", ["killed", "left"])
-def test_a_lost_part_of_a_shared_file_is_an_error(tmp_path, how):
-    output = run(SHARED_JOB, tmp_path, how)
+@pytest.mark.parametrize("ending", ["killed", "left"])
+def test_a_lost_part_of_a_shared_file_is_an_error(tmp_path, ending):
+    output = run(SHARED_JOB, tmp_path, ending)
     for rank in (0, 1):
         assert f"again {rank}: rank 2 has ended or left" in output
         assert "rank 2 has ended or left" in find_error(rank, output)
         assert f"of the shared file {tmp_path}/data)" in find_error(rank, output)
-    assert not any(tmp_path.iterdir())  # no rank closed it
+    assert not any(tmp_path.iterdir())  # no rank closed the file, so that it got no name
 
 
-def run(job, folder, how):
-    """Return the output of three ranks, each on a separate node, of which the last rank ends."""
+def run(job, folder, ending):
+    """Return the output of three ranks, each on a separate node, the last of which ends."""
     environment = {**os.environ, **WELCOME}
-    heard = folder.with_name(f"{folder.name}-heard")
-    heard.mkdir()
-    command = [MPIEXEC, "-n", "3", *OUTLIVE, heard, sys.executable, "-c", HEAD + job, folder, how, heard]
-    done = subprocess.run(
+    reported = folder.with_name(f"{folder.name}-reported")
+    reported.mkdir()
+    command = [MPIEXEC, "-n", "3", *OUTLIVE, reported, sys.executable, "-c", HEAD + job, folder, ending, reported]
+    result = subprocess.run(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -197,11 +203,11 @@ def run(job, folder, how):
         check=False,
         env={**environment, "PLAIT_NODE_SIZE": "1"},
     )
-    return done.stdout
+    return result.stdout
 
 
 def find_error(rank, output):
-    """Return the only error line of a rank, and check that the error came in time."""
+    """Return the only error line of a rank, and check that the error came within 15 s."""
     lines = [line for line in output.splitlines() if line.startswith(f"reported {rank} after ")]
     assert len(lines) == 1, output
     assert float(lines[0].split()[3]) < 15
@@ -211,10 +217,10 @@ def find_error(rank, output):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
 def test_only_ranks_of_its_node_reach_the_found_file_of_a_killed_rank(tmp_path, node):
-    heard = tmp_path / "heard"
-    heard.mkdir()
-    done = subprocess.run(
-        [MPIEXEC, "-n", "2", *OUTLIVE, heard, sys.executable, "-c", FOUND_JOB, tmp_path, heard],
+    reported = tmp_path / "reported"
+    reported.mkdir()
+    result = subprocess.run(
+        [MPIEXEC, "-n", "2", *OUTLIVE, reported, sys.executable, "-c", FOUND_JOB, tmp_path, reported],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -223,14 +229,14 @@ def test_only_ranks_of_its_node_reach_the_found_file_of_a_killed_rank(tmp_path, 
         env={**os.environ, **WELCOME, "PLAIT_NODE_SIZE": node},
     )
     expected = "failed: rank 1 has ended or left" if node else "read 12345"
-    assert expected in done.stdout
+    assert expected in result.stdout
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("level", ["single", "funneled", "serialized"])
 @pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
 def test_every_thread_level_of_mpi_suffices(tmp_path, level, node):
-    done = subprocess.run(
+    result = subprocess.run(
         [MPIEXEC, "-n", "2", sys.executable, "-c", FEW_THREADS, str(tmp_path), level],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -239,5 +245,5 @@ def test_every_thread_level_of_mpi_suffices(tmp_path, level, node):
         check=False,
         env={**os.environ, **WELCOME, "PLAIT_NODE_SIZE": node},
     )
-    assert done.returncode == 0, done.stdout
-    assert sorted(done.stdout.split("\n")) == ["", "done 0", "done 1"]
+    assert result.returncode == 0, result.stdout
+    assert sorted(result.stdout.split("\n")) == ["", "done 0", "done 1"]

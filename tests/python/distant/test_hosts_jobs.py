@@ -16,10 +16,10 @@ import plait
 path, victim = sys.argv[1], int(sys.argv[2])
 comm = MPI.COMM_WORLD
 layout = plait.Layout((64, 48), "(*, cyclic)", grid=(comm.size,))
-mine = np.ones(layout.local_shape(comm.rank))
+local = np.ones(layout.local_shape(comm.rank))
 with plait.open(path, "w", comm=comm, shape=(64, 48), dtype="f8", strategy="two-phase", memory=4096) as file:
     for step in range(3):
-        file.write(mine, layout)
+        file.write(local, layout)
         if comm.rank == victim and step == 1:
             os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -34,12 +34,13 @@ def test_a_killed_rank_leaves_the_old_file(tmp_path, victim, place):
     np.save(path, np.array([1, 2, 3]))
     begin = time.monotonic()
     job = ["--", sys.executable, "-c", JOB, path, victim]
-    done = run_hosts_script("run", "--hosts", 2, "--ranks", 4, "--place", place, *job, seconds=300)
-    assert done.returncode != 0, done.stdout + done.stderr
+    result = run_hosts_script("run", "--hosts", 2, "--ranks", 4, "--place", place, *job, seconds=300)
+    assert result.returncode != 0, result.stdout + result.stderr
     assert time.monotonic() - begin < 250
     np.testing.assert_array_equal(np.load(path), [1, 2, 3])
 
 
+# Replaces a file 40 times by arrays of value, value + 1, ..., value + 39.
 WRITER = """
 import os, sys
 import numpy as np
@@ -61,11 +62,11 @@ def test_processes_with_equal_ids_replace_one_file(tmp_path):
     folder.mkdir()
     np.save(folder / "a.npy", np.zeros(1))  # a file that appears under a free name is not replaced
     job = f"{sys.executable} {tmp_path}/writer.py {folder}/a.npy"
-    done = run_hosts_script("exec", "--", "sh", "-euc", f"on-host host0 {job} 100 & on-host host1 {job} 200; wait $!")
-    assert done.returncode == 0, done.stdout + done.stderr
-    numbers = done.stdout.split()
-    assert len(numbers) == 2
-    assert numbers[0] == numbers[1]
+    result = run_hosts_script("exec", "--", "sh", "-euc", f"on-host host0 {job} 100 & on-host host1 {job} 200; wait $!")
+    assert result.returncode == 0, result.stdout + result.stderr
+    process_ids = result.stdout.split()
+    assert len(process_ids) == 2
+    assert process_ids[0] == process_ids[1]  # each host has its own process namespace
     actual = np.load(folder / "a.npy")
     assert actual.shape == (5000,)
     assert set(actual) <= {139.0} or set(actual) <= {239.0}

@@ -20,7 +20,7 @@ from mpi4py import MPI
 import plait
 from plait import distant, shared
 
-folder, kind, what = sys.argv[1:]
+folder, kind, call = sys.argv[1:]
 comm = MPI.COMM_WORLD
 pids = comm.allgather(os.getpid())
 bytes_ = 24 << 20
@@ -28,12 +28,12 @@ old = np.full(bytes_, 1, np.uint8)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if kind == "distant":
     file = distant.open(f"{folder}/disk-{comm.rank}", "w", comm=comm)
-    where = (1,)
+    rank_argument = (1,)
     if comm.rank == 1:
         file.write(0, old, 1)
 else:
     file = shared.open(f"{folder}/shared", "w", comm=comm, striped=True)
-    where = ()
+    rank_argument = ()
     if comm.rank == 1:
         file.write(0, old)
 comm.Barrier()
@@ -44,20 +44,20 @@ def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 
 def access(data):
-    if what == "read":
-        file.read(0, data, *where)
-    elif what == "write":
-        file.write(0, data, *where)
-    elif what == "size":
-        file.size(*where)
-    elif what == "request":
-        requests.append(file.iread(0, data, *where))
+    if call == "read":
+        file.read(0, data, *rank_argument)
+    elif call == "write":
+        file.write(0, data, *rank_argument)
+    elif call == "size":
+        file.size(*rank_argument)
+    elif call == "request":
+        requests.append(file.iread(0, data, *rank_argument))
         requests[-1].wait()
     else:
-        requests.append(file.iwrite(0, data, *where))
+        requests.append(file.iwrite(0, data, *rank_argument))
         file.close()
 
-def interrupted(data):
+def interrupt_access(data):
     threading.Timer(0.6, interrupt).start()
     try:
         access(data)
@@ -69,30 +69,30 @@ if comm.rank == 0:
     os.kill(pids[1], signal.SIGSTOP)
     data = np.full(bytes_, 2, np.uint8)
     for _ in range(2):
-        interrupted(data)
+        interrupt_access(data)
     assert all(request.test() for request in requests)
-    # Nothing of this reaches the file, and nothing of the file is put here any more.
+    # An interrupted access does not use `data` afterwards: it neither writes these bytes to the file, nor changes them.
     data[:] = 3
     os.kill(pids[1], signal.SIGCONT)
-    found = file.read(0, bytes_, *where)
-    assert set(np.unique(found)) <= {1, 2}, np.unique(found)
+    content = file.read(0, bytes_, *rank_argument)
+    assert set(np.unique(content)) <= {1, 2}, np.unique(content)
     assert (data == 3).all()
-    if what != "write" and what != "close":
-        assert (found == 1).all()
-    file.write(5, b"again", *where)
-    assert bytes(file.read(5, 5, *where)) == b"again"
-    print("went on", flush=True)
+    if call != "write" and call != "close":
+        assert (content == 1).all()
+    file.write(5, b"again", *rank_argument)
+    assert bytes(file.read(5, 5, *rank_argument)) == b"again"
+    print("continued", flush=True)
 comm.Barrier()
 file.close()
 """
 
 
-@pytest.mark.parametrize("what", ["read", "write", "size", "request", "close"])
+@pytest.mark.parametrize("call", ["read", "write", "size", "request", "close"])
 @pytest.mark.parametrize("kind", ["distant", "shared"])
-def test_an_interrupted_access_ends_and_stops_using_memory(tmp_path, kind, what):
-    job = launch(2, sys.executable, "-c", JOB, tmp_path, kind, what, PLAIT_NODE_SIZE="1")
-    after = [float(seconds) for seconds in re.findall(r"interrupted after ([\d.]+) s", job.stdout)]
-    assert len(after) == 2, job.stdout
-    assert max(after) < 5  # 0.1 s on an idle machine
-    assert "went on" in job.stdout, job.stdout
+def test_an_interrupted_access_ends_and_stops_using_memory(tmp_path, kind, call):
+    job = launch(2, sys.executable, "-c", JOB, tmp_path, kind, call, PLAIT_NODE_SIZE="1")
+    delays = [float(seconds) for seconds in re.findall(r"interrupted after ([\d.]+) s", job.stdout)]
+    assert len(delays) == 2, job.stdout
+    assert max(delays) < 5  # 0.1 s on an idle machine
+    assert "continued" in job.stdout, job.stdout
     assert job.returncode == 0, job.stdout

@@ -12,7 +12,7 @@ import plait
 from plait import shared
 
 
-def test_one_process_has_an_ordinary_file(tmp_path: Path) -> None:
+def test_the_file_of_one_process_is_an_ordinary_file(tmp_path: Path) -> None:
     with shared.open(tmp_path / "data", "w", persistent=True) as file:
         assert (file.striped, file.components, file.unit, file.closed) == (False, 1, 0, False)
         assert "one file" in repr(file)
@@ -45,9 +45,9 @@ def test_a_limit_stays_with_a_striped_file(tmp_path: Path) -> None:
             file.write(30, b"x")
 
 
-def test_one_process_has_stripes_on_request(tmp_path: Path) -> None:
+def test_the_file_of_one_process_has_stripes_on_request(tmp_path: Path) -> None:
     with shared.open(tmp_path / "data", "w", striped=True, unit=10, persistent=True) as file:
-        assert (file.striped, file.components, file.unit) == (True, 1, 10)
+        assert (file.one, file.components, file.unit) == (False, 1, 10)
         assert "stripes of 10 bytes" in repr(file)
         file.write(0, b"0123456789ab")
     (component,) = (path for path in tmp_path.iterdir() if path.suffix != ".meta")
@@ -92,66 +92,66 @@ def test_a_failing_block_leaves_the_old_file(tmp_path: Path, striped: bool) -> N
 def test_threads_use_one_file(tmp_path: Path) -> None:
     with shared.open(tmp_path / "data", "w", striped=True, unit=64) as file:
 
-        def use(number: int) -> None:
+        def access(number: int) -> None:
             local = np.full(1000, number, "u1")
             for i in range(50):
                 offset = (i * 8 + number) * 1000
                 file.iwrite(offset, local).wait()
                 np.testing.assert_array_equal(file.read(offset, 1000), local)
 
-        threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
+        threads = [threading.Thread(target=access, args=(number,)) for number in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        whole = file.read(0, 400_000).reshape(50, 8, 1000)
-        assert (whole == np.arange(8)[None, :, None]).all()
+        content = file.read(0, 400_000).reshape(50, 8, 1000)
+        assert (content == np.arange(8)[None, :, None]).all()
 
 
 def test_threads_open_separate_files(tmp_path: Path) -> None:
     """Files of a single process share the object that executes their calls."""
-    failed: list[Exception] = []
+    errors: list[Exception] = []
 
-    def use(number: int) -> None:
+    def access(number: int) -> None:
         try:
-            for turn in range(30):
-                path = tmp_path / f"{number}-{turn}"
+            for step in range(30):
+                path = tmp_path / f"{number}-{step}"
                 with shared.open(path, "w", striped=True) as file:
-                    file.write(turn, bytes([number]))
-                    file.resize(turn + 2)
-                    assert file.read(turn, 2).tolist() == [number, 0]
+                    file.write(step, bytes([number]))
+                    file.resize(step + 2)
+                    assert file.read(step, 2).tolist() == [number, 0]
                 with pytest.raises(plait.ArgumentError, match="not known"):
                     shared.open(path, "x")
         except Exception as error:
-            failed.append(error)
+            errors.append(error)
 
-    threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
+    threads = [threading.Thread(target=access, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert not failed
+    assert not errors
     assert not any(tmp_path.iterdir())
 
 
 def test_descriptions_that_contradict_each_other_are_not_mixed(tmp_path: Path) -> None:
     with shared.open(tmp_path / "data", "w", striped=True, persistent=True) as file:
         file.write(0, b"bytes")
-    (text,) = tmp_path.glob("*.meta")
-    words = text.read_text().replace("components 1", "components 70000").replace("host 0 0", "host 0 69999")
+    (description,) = tmp_path.glob("*.meta")
+    changed = description.read_text().replace("components 1", "components 70000").replace("host 0 0", "host 0 69999")
     for component in (1, 69999):
-        other = tmp_path / text.name.replace("c0of1", f"c{component}of70000")
-        other.write_text(words.replace("component 0", f"component {component}"))
+        other = tmp_path / description.name.replace("c0of1", f"c{component}of70000")
+        other.write_text(changed.replace("component 0", f"component {component}"))
         other.with_suffix("").write_bytes(b"other")
     # The file has the name of another description.
-    (tmp_path / text.name.replace("c0of1", "c0of2")).write_text(text.read_text())
-    (tmp_path / text.name.replace("c0of1", "c0of2")).with_suffix("").write_bytes(b"other")
+    (tmp_path / description.name.replace("c0of1", "c0of2")).write_text(description.read_text())
+    (tmp_path / description.name.replace("c0of1", "c0of2")).with_suffix("").write_bytes(b"other")
     with shared.open(tmp_path / "data") as file:
         assert file.components == 1
         assert file.read(0, file.size()).tobytes() == b"bytes"
-    text.write_text(text.read_text().replace("components 1", "components 2000000000"))
-    text.rename(tmp_path / text.name.replace("of1", "of2000000000"))
-    text.with_suffix("").rename(tmp_path / text.with_suffix("").name.replace("of1", "of2000000000"))
+    description.write_text(description.read_text().replace("components 1", "components 2000000000"))
+    description.rename(tmp_path / description.name.replace("of1", "of2000000000"))
+    description.with_suffix("").rename(tmp_path / description.with_suffix("").name.replace("of1", "of2000000000"))
     with pytest.raises(plait.StoreError, match="2000000000 components, but 16777216"):
         shared.open(tmp_path / "data")
 
@@ -169,7 +169,7 @@ def test_the_next_file_removes_leftovers_of_a_killed_process(tmp_path: Path) -> 
 
 
 def test_wrong_arguments_are_reported(tmp_path: Path) -> None:
-    for call, says in (
+    for call, message in (
         (lambda: shared.open(tmp_path / "data"), "there is no such file"),
         (lambda: shared.open(tmp_path / "none" / "data"), "none"),
         (lambda: shared.open(tmp_path / "none" / "data", "w"), "none"),
@@ -182,6 +182,6 @@ def test_wrong_arguments_are_reported(tmp_path: Path) -> None:
         (lambda: shared.open(tmp_path / "data", "w", striped="two"), "striped='two' is not a truth value"),  # type: ignore[arg-type]
         (lambda: shared.open(tmp_path / "data", "w", limit=2**63), "limit=9223372036854775808 is out of range"),
     ):
-        with pytest.raises(plait.Error, match=says):
+        with pytest.raises(plait.Error, match=message):
             call()
     assert not any(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""Files that are abandoned for an exception, while the next one is opened."""
+"""A file is abandoned because of an exception, while the program opens the next one."""
 
 import subprocess
 import sys
@@ -15,13 +15,13 @@ import plait
 failing, path = sys.argv[1:]
 comm = plait.world()
 
-def fails():
+def read_without_layout():
     with plait.open(failing, comm=comm) as file:
         return file.read()
 
 for _ in range(30):
     try:
-        fails()
+        read_without_layout()
     except plait.ArgumentError:
         pass
     plait.open(path, comm=comm).close()

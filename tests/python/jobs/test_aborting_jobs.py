@@ -24,15 +24,15 @@ import plait
 
 comm = MPI.COMM_WORLD
 layout = plait.Layout((6, 4), "(*, cyclic)", grid=(comm.size,))
-mine = np.ones(layout.local_shape(comm.rank))
+local = np.ones(layout.local_shape(comm.rank))
 with plait.open(sys.argv[1], "w", comm=comm, shape=(6, 4), dtype="f8") as file:
-    file.write(mine, layout)
-    with open(sys.argv[2] + str(comm.rank), "w") as written:  # what is printed may be lost with the job
+    file.write(local, layout)
+    with open(sys.argv[2] + str(comm.rank), "w") as written:  # printed text may be lost when the job is aborted
         written.write("all")
     if comm.rank == 1:
         comm.Abort(3)
     while True:
-        file.write(mine, layout)
+        file.write(local, layout)
 """
 
 
@@ -67,7 +67,7 @@ def fail(*ignored, **also):
 class FailingArray:
     __array__ = fail
 
-class RaisingArray(np.ndarray):  # what is read is put into arrays only
+class RaisingArray(np.ndarray):  # reads accept only arrays
     shape = property(fail)
 
 with plait.open(path, "r+", comm=comm) as file:
@@ -87,14 +87,15 @@ with plait.open(path, "r+", comm=comm) as file:
         print(f"reported after {time.monotonic() - begin:.2f} s, {kinds}: {error}", flush=True)
         if kind != "interrupt":
             assert (file.read(layout) == np.arange(6.0)[2 * comm.rank : 2 * comm.rank + 2]).all()
-            print("goes on", flush=True)
+            print("continues", flush=True)
 """
 
 
 def find_errors(job):
+    """Return the kinds and the message of each error that a rank printed, and check that it came within 10 s."""
     errors = re.findall(r"reported after ([\d.]+) s, (\(\w+, \w+\)): (.*)", job.stdout)
     assert all(float(seconds) < 10 for seconds, _, _ in errors), job.stdout  # much less on an idle machine
-    return [(kinds, words) for _, kinds, words in errors]
+    return [(kinds, message) for _, kinds, message in errors]
 
 
 @NODES
@@ -109,10 +110,10 @@ def test_an_error_of_a_rank_within_a_call_reaches_the_others(tmp_path, call, kin
     errors = find_errors(job)
     assert len(errors) == 3, job.stdout
     assert len(set(errors)) == 1, job.stdout
-    kinds, words = errors[0]
+    kinds, message = errors[0]
     assert kinds == ("(True, False)" if kind == "memory" else "(False, True)")
-    assert ("there is not enough memory" if kind == "memory" else "the reason") in words
-    assert job.stdout.count("goes on") == 3, job.stdout
+    assert ("there is not enough memory" if kind == "memory" else "the reason") in message
+    assert job.stdout.count("continues") == 3, job.stdout
 
 
 @NODES

@@ -11,40 +11,40 @@ from plait import ArgumentError
 from plait._base.libraries import families
 
 
-def library(version, **functions):
+def make_library(version, **functions):
     """Return an object like an MPI library with this version text."""
 
-    def tell(text, _length):
+    def write_result(text, _length):
         text.value = version.encode()
         return 0
 
-    return SimpleNamespace(MPI_Get_library_version=tell, **functions)
+    return SimpleNamespace(MPI_Get_library_version=write_result, **functions)
 
 
-def tell_abi(major):
+def make_abi_version_function(major):
     """Return a function MPI_Abi_get_version that reports this major version of the standard interface."""
 
-    def tell(number, _minor):
+    def write_result(number, _minor):
         number._obj.value = major
         return 0
 
-    return tell
+    return write_result
 
 
 @pytest.mark.parametrize(
-    ("found", "family"),
+    ("library", "family"),
     [
-        (library("MPICH Version:      4.0.2\nMPICH Release date: ..."), "mpich"),
-        (library("Intel(R) MPI Library 2021.13 for Linux* OS\n"), "mpich"),
-        (library("MVAPICH2 Version: 2.3.7"), "mpich"),
-        (library("MPICH Version: 5.0.2", MPI_Abi_get_version=tell_abi(-1)), "mpich"),
-        (library("MPICH Version: 5.0.2", MPI_Abi_get_version=tell_abi(1)), "abi"),
-        (library("Open MPI v5.0.11", ompi_mpi_comm_self=None), "openmpi"),
-        (library("HPE MPT 2.30"), None),
+        (make_library("MPICH Version:      4.0.2\nMPICH Release date: ..."), "mpich"),
+        (make_library("Intel(R) MPI Library 2021.13 for Linux* OS\n"), "mpich"),
+        (make_library("MVAPICH2 Version: 2.3.7"), "mpich"),
+        (make_library("MPICH Version: 5.0.2", MPI_Abi_get_version=make_abi_version_function(-1)), "mpich"),
+        (make_library("MPICH Version: 5.0.2", MPI_Abi_get_version=make_abi_version_function(1)), "abi"),
+        (make_library("Open MPI v5.0.11", ompi_mpi_comm_self=None), "openmpi"),
+        (make_library("HPE MPT 2.30"), None),
     ],
 )
-def test_the_family_of_a_library(found, family):
-    assert families.find_family(found) == family
+def test_the_family_of_a_library_is_found(library, family):
+    assert families.find_family(library) == family
 
 
 def test_modules_next_to_the_package_are_found(tmp_path):
@@ -56,7 +56,7 @@ def test_modules_next_to_the_package_are_found(tmp_path):
 
 
 def test_an_mpi_without_a_module_is_rejected(monkeypatch):
-    monkeypatch.setattr(families, "_find_library_in_use", lambda: library("HPE MPT 2.30"))
+    monkeypatch.setattr(families, "_find_library_in_use", lambda: make_library("HPE MPT 2.30"))
     with pytest.raises(ArgumentError, match=r"'HPE MPT 2.30' is no MPI that .* which are mpich, openmpi; build Plait"):
         families._load_module({"openmpi": Path("a.so"), "mpich": Path("b.so")})
 
@@ -70,14 +70,14 @@ def test_a_process_without_mpi_gets_an_error(monkeypatch):
 PROGRAM = """
 from mpi4py import MPI
 from plait._base.libraries import families
-found = families._find_library_in_use()
-print(families.read_version(found) == MPI.Get_library_version().rstrip("\\0\\n "), families.find_family(found))
+library = families._find_library_in_use()
+print(families.read_version(library) == MPI.Get_library_version().rstrip("\\0\\n "), families.find_family(library))
 print(len(list(families.list_loaded_libraries())))
 """
 
 
 @needs_mpi
 def test_the_library_of_mpi4py_is_found():
-    done = launch(1, sys.executable, "-c", PROGRAM)
-    assert done.stdout.splitlines()[0] in ("True mpich", "True openmpi", "True abi"), done.stdout
-    assert int(done.stdout.splitlines()[1]) >= 1
+    result = launch(1, sys.executable, "-c", PROGRAM)
+    assert result.stdout.splitlines()[0] in ("True mpich", "True openmpi", "True abi"), result.stdout
+    assert int(result.stdout.splitlines()[1]) >= 1

@@ -19,8 +19,8 @@ pytestmark = [needs_mpi, pytest.mark.skipif(shutil.which("mpicc") is None, reaso
 def test_mpi_finalize_during_pending_operations(language):
     # With one rank a node, threads of Plait call MPI; the stress test has other nodes, too.
     command = [sys.executable, str(FINALIZE), "--times", "1", "--load", "0", "--language", language, "--node", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout}{result.stderr}"
 
 
 @pytest.mark.parametrize("kind", ["-pie", "-no-pie"])
@@ -43,7 +43,7 @@ def test_mpi_finalize_through_a_pointer(tmp_path, kind):
         str(program),
     ]
     subprocess.run(command, check=True)
-    done = subprocess.run(
+    result = subprocess.run(
         ["mpiexec", "-n", "2", str(program)],
         env={
             **os.environ,
@@ -56,5 +56,5 @@ def test_mpi_finalize_through_a_pointer(tmp_path, kind):
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("ended") == 2  # not lines: launchers may join lines of several ranks
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("ended") == 2  # not lines: launchers may join lines of several ranks

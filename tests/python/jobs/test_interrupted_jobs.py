@@ -22,25 +22,25 @@ import numpy as np
 from mpi4py import MPI
 import plait
 
-path, what, go = sys.argv[1:]
+path, kind, go = sys.argv[1:]
 comm = MPI.COMM_WORLD
 rows = plait.Layout((6, 6), "(block, *)", grid=(comm.size,))
 columns = plait.Layout((6, 6), "(*, block)", grid=(comm.size,))
-mine = np.zeros(rows.local_shape(comm.rank))
+local = np.zeros(rows.local_shape(comm.rank))
 file = plait.open(path, comm=comm)
-waited = []
+requests = []
 
 def call():
-    if what == "exchange":
-        plait.redistribute(mine, rows, columns, comm)
-    elif what == "request":
-        waited.append(file.iread(rows))
-        waited[-1].wait()
-    elif what == "queue":
-        waited.append(file.iread(rows))
+    if kind == "exchange":
+        plait.redistribute(local, rows, columns, comm)
+    elif kind == "request":
+        requests.append(file.iread(rows))
+        requests[-1].wait()
+    elif kind == "queue":
+        requests.append(file.iread(rows))
         file.read(columns)
-    elif what == "close":
-        waited.append(file.iread(rows))
+    elif kind == "close":
+        requests.append(file.iread(rows))
         file.close()
     else:
         plait.open(path, comm=comm).close()
@@ -50,7 +50,7 @@ def interrupt():
     begin = time.monotonic()
     os.kill(os.getpid(), signal.SIGINT)
 
-if what != "close":
+if kind != "close":
     for _ in range(2):
         call()
 comm.Barrier()
@@ -68,24 +68,24 @@ for attempt in range(2):
         open(go, "w").close()
     except plait.Error as error:
         print(f"{comm.rank}: {error}", flush=True)
-    if what not in ("agreement", "exchange"):
-        what = "agreement"
+    if kind not in ("agreement", "exchange"):
+        kind = "agreement"
 # All started requests have ended, even those without a wait.
-assert all(request.test() for request in waited)
+assert all(request.test() for request in requests)
 np.ones(1 << 20)
 """
 
 
 @NODES
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("what", ["agreement", "exchange", "request", "queue", "close"])
-def test_an_interrupted_rank_is_an_error_on_the_others(tmp_path, what, node):
+@pytest.mark.parametrize("kind", ["agreement", "exchange", "request", "queue", "close"])
+def test_an_interrupted_rank_is_an_error_on_the_others(tmp_path, kind, node):
     path = tmp_path / "a.npy"
     np.save(path, np.arange(36.0).reshape(6, 6))
-    job = launch(3, sys.executable, "-c", INTERRUPTED, path, what, tmp_path / "go", PLAIT_NODE_SIZE=node)
-    after = re.findall(r"interrupted after ([\d.]+) s", job.stdout)
-    assert len(after) == 1, job.stdout
-    assert float(after[0]) < 5  # 0.1 s on an idle machine
+    job = launch(3, sys.executable, "-c", INTERRUPTED, path, kind, tmp_path / "go", PLAIT_NODE_SIZE=node)
+    delays = re.findall(r"interrupted after ([\d.]+) s", job.stdout)
+    assert len(delays) == 1, job.stdout
+    assert float(delays[0]) < 5  # 0.1 s on an idle machine
     # A read that all ranks had started may succeed on the other ranks; then their next call fails.
     interrupted = "rank 0 was interrupted in a collective call; nothing more can be done"
     other = {"request": "no error", "close": "no error", "queue": "an earlier collective call failed"}
@@ -93,12 +93,12 @@ def test_an_interrupted_rank_is_an_error_on_the_others(tmp_path, what, node):
         *before, last = re.findall(rf"^{rank}: (.*)$", job.stdout, re.MULTILINE)
         assert len(before) == (rank != 0), job.stdout
         assert interrupted in last, job.stdout
-        assert all(interrupted in text or other.get(what, interrupted) in text for text in before), job.stdout
+        assert all(interrupted in text or other.get(kind, interrupted) in text for text in before), job.stdout
     assert job.returncode == 0, job.stdout
 
 
 # MPI calls that block, once armed, on the rank that PLAIT_LATE or PLAIT_SLOW names, until PLAIT_GO exists.
-LASTING = """
+BLOCKING_MPI = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -121,10 +121,10 @@ static void *real(const char *name) {
 }
 
 static void wait_for_go(const char *variable) {
-  const char *where = getenv(variable);
+  const char *blocked_rank = getenv(variable);
   const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") : getenv("OMPI_COMM_WORLD_RANK");
   const char *armed = getenv("PLAIT_ARMED");
-  if (where == NULL || rank == NULL || where[0] != rank[0] || access(armed, F_OK) != 0) return;
+  if (blocked_rank == NULL || rank == NULL || blocked_rank[0] != rank[0] || access(armed, F_OK) != 0) return;
   while (access(getenv("PLAIT_GO"), F_OK) != 0) usleep(10000);
 }
 
@@ -139,13 +139,14 @@ int MPI_Win_flush(long rank, long window) {
 }
 """
 
-COUNTING = """
+# Rank 0 is interrupted in a call of a stream with a shared position; then both ranks continue.
+STREAMS = """
 import os, signal, sys, threading, time
 import numpy as np
 from mpi4py import MPI
 import plait
 
-path, what = sys.argv[1:]
+path, kind = sys.argv[1:]
 armed, go = os.environ["PLAIT_ARMED"], os.environ["PLAIT_GO"]
 comm = MPI.COMM_WORLD
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -155,7 +156,7 @@ def interrupt():
     begin = time.monotonic()
     os.kill(os.getpid(), signal.SIGINT)
 
-def tried(call):
+def report(call):
     try:
         print(f"{comm.rank}: {call()}", flush=True)
     except KeyboardInterrupt:
@@ -171,58 +172,63 @@ def arm():
     comm.Barrier()
 
 file = plait.open(path, comm=comm)
-if what == "making":
+if kind == "making":
     arm()
-    tried(lambda: file.stream(1))
+    report(lambda: file.stream(1))
     if comm.rank == 0:
         open(go, "w").close()
-    tried(lambda: file.stream(1))
+    report(lambda: file.stream(1))
 else:
     stream = file.stream(1)
     arm()
     if comm.rank == 0:
-        tried(lambda: stream.read(2).tolist())
+        report(lambda: stream.read(2).tolist())
         open(go, "w").close()
-        tried(lambda: len(stream.read(2)))
+        report(lambda: len(stream.read(2)))
     comm.Barrier()
-    tried(lambda: len(stream.read(1)))
+    report(lambda: len(stream.read(1)))
     stream.close()
     file.close()
 """
 
 
-def count(tmp_path, what, **environment):
+def interrupt_call(tmp_path, kind, **environment):
+    """Return what the two ranks print: pairs of a rank and a number of elements or an error.
+
+    kind         "making" interrupts rank 0 while a stream is created, "moving" while it reads
+    environment  names the rank whose MPI calls block (BLOCKING_MPI)
+    """
     path = tmp_path / "a.npy"
     np.save(path, np.arange(60.0))
-    source = tmp_path / "lasting.c"
-    source.write_text(LASTING)
+    source = tmp_path / "blocking_mpi.c"
+    source.write_text(BLOCKING_MPI)
     shim = compile_program(tmp_path, source, "-shared", "-fPIC", "-ldl")
     job = launch(
         2,
         sys.executable,
         "-c",
-        COUNTING,
+        STREAMS,
         path,
-        what,
+        kind,
         PLAIT_NODE_SIZE="1",
         LD_PRELOAD=str(shim),
         PLAIT_ARMED=str(tmp_path / "armed"),
         PLAIT_GO=str(tmp_path / "go"),
         **environment,
     )
-    after = re.findall(r"interrupted after ([\d.]+) s", job.stdout)
-    assert len(after) == 1, job.stdout
-    assert float(after[0]) < 5  # 0.1 s on an idle machine
+    delays = re.findall(r"interrupted after ([\d.]+) s", job.stdout)
+    assert len(delays) == 1, job.stdout
+    assert float(delays[0]) < 5  # 0.1 s on an idle machine
     assert job.returncode == 0, job.stdout
     return re.findall(r"(\d): (.*)", job.stdout)
 
 
 def test_creating_a_shared_position_is_interrupted(tmp_path):
-    counts = count(tmp_path, "making", PLAIT_LATE="1")
-    assert sorted(rank for rank, _ in counts) == ["0", "1", "1"]
-    assert any(rank == "1" and "rank 0 was interrupted in a collective call" in text for rank, text in counts), counts
+    results = interrupt_call(tmp_path, "making", PLAIT_LATE="1")
+    assert sorted(rank for rank, _ in results) == ["0", "1", "1"]
+    assert any(rank == "1" and "rank 0 was interrupted in a collective call" in text for rank, text in results), results
 
 
 def test_moving_a_shared_position_is_interrupted(tmp_path):
     # Rank 0 left its first call, whose elements are skipped; afterwards the ranks continue together.
-    assert sorted(count(tmp_path, "moving", PLAIT_SLOW="0")) == [("0", "1"), ("0", "2"), ("1", "1")]
+    assert sorted(interrupt_call(tmp_path, "moving", PLAIT_SLOW="0")) == [("0", "1"), ("0", "2"), ("1", "1")]

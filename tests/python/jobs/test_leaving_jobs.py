@@ -32,24 +32,24 @@ import numpy as np
 from mpi4py import MPI
 import plait
 
-path, way = sys.argv[1:]
+path, ending = sys.argv[1:]
 comm = MPI.COMM_WORLD
 with plait.open(path, comm=comm) as file:
     file.read(plait.Layout((6,), "(block)", grid=(comm.size,)))
 comm.Barrier()
 begin = time.monotonic()
 if comm.rank == 1:
-    if way == "error":
+    if ending == "error":
         raise KeyError("the reason")
-    if way == "exit":
+    if ending == "exit":
         sys.exit(3)
-    if way == "started":
+    if ending == "started":
         file = plait.open(path, "r+", comm=comm)
         file.iwrite(np.zeros(2), plait.Layout((6,), "(block)", grid=(comm.size,)))
         raise KeyError("the reason")
     sys.exit(0)
 try:
-    if way == "started":
+    if ending == "started":
         plait.open(path, "r+", comm=comm)
     for _ in range(3):
         with plait.open(path, comm=comm) as file:
@@ -62,13 +62,13 @@ except plait.Error as error:
 
 @NODES
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("way", ["error", "exit", "end"])
-def test_a_rank_that_exits_is_an_error_on_the_others(tmp_path, way, node):
+@pytest.mark.parametrize("ending", ["error", "exit", "end"])
+def test_a_rank_that_exits_is_an_error_on_the_others(tmp_path, ending, node):
     path = tmp_path / "a.npy"
     np.save(path, np.arange(6.0))
-    job = launch(3, sys.executable, "-c", LEAVING, path, way, PLAIT_NODE_SIZE=node)
+    job = launch(3, sys.executable, "-c", LEAVING, path, ending, PLAIT_NODE_SIZE=node)
     assert job.returncode != 0, job.stdout
-    why = r" \(KeyError: 'the reason'\)" if way == "error" else ""
+    why = r" \(KeyError: 'the reason'\)" if ending == "error" else ""
     delays = re.findall(
         rf"reported after ([\d.]+) s: rank 1 has left the program{why}; nothing more can be", job.stdout
     )
@@ -92,8 +92,8 @@ def compile_program(source, folder):
     program = folder / "program"
     command = [MPICXX, "-std=c++20", f"-I{ROOT}/include", f"-I{ROOT}/src", f"{ROOT}/tests/jobs/{source}"]
     command += ["-o", program, f"-L{LIBRARIES}", "-lplait_mpi", "-lplait", f"-Wl,-rpath,{LIBRARIES}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
     return program
 
 
@@ -105,19 +105,19 @@ def exchange(tmp_path_factory):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
-@pytest.mark.parametrize("what", ["message", "broadcast"])
-def test_a_rank_that_exits_during_an_exchange_between_nodes(exchange, what, node):
-    job = launch(4, exchange, what, "finalize", PLAIT_NODE_SIZE=node)
+@pytest.mark.parametrize("exchange_kind", ["message", "broadcast"])
+def test_a_rank_that_exits_during_an_exchange_is_an_error_on_the_others(exchange, exchange_kind, node):
+    job = launch(4, exchange, exchange_kind, "finalize", PLAIT_NODE_SIZE=node)
     assert job.stdout.count("reported: rank 1 has left the program; nothing more can be done together") == 3, job.stdout
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
-@pytest.mark.parametrize("what", ["message", "broadcast"])
-def test_no_rank_waits_for_one_that_exits_during_an_exchange(exchange, what, node):
+@pytest.mark.parametrize("exchange_kind", ["message", "broadcast"])
+def test_no_rank_waits_for_one_that_exits_during_an_exchange(exchange, exchange_kind, node):
     # Without MPI_Finalize the launcher kills the other ranks, usually before they detect the exit.
     begin = time.monotonic()
-    job = launch(4, exchange, what, "exit", PLAIT_NODE_SIZE=node)
+    job = launch(4, exchange, exchange_kind, "exit", PLAIT_NODE_SIZE=node)
     assert time.monotonic() - begin < 60, job.stdout
     assert job.returncode != 0, job.stdout
     assert "nothing was reported" not in job.stdout
@@ -127,19 +127,19 @@ def test_no_rank_waits_for_one_that_exits_during_an_exchange(exchange, what, nod
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("what", ["message", "broadcast"])
-def test_a_rank_without_memory_announces_its_exit(exchange, what):
-    job = launch(3, exchange, what, "starved", PLAIT_NODE_SIZE="1")
+@pytest.mark.parametrize("exchange_kind", ["message", "broadcast"])
+def test_a_rank_without_memory_announces_its_exit(exchange, exchange_kind):
+    job = launch(3, exchange, exchange_kind, "starved", PLAIT_NODE_SIZE="1")
     assert job.returncode == 0, job.stdout
     assert job.stdout.count("reported: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
-def test_a_rank_that_exits_later_with_fewer_calls(tmp_path, node):
-    # In MPICH's broadcast the sender does not wait for other ranks, so that rank 1 has finished the call.
-    sends = {"MPIR_CVAR_IBCAST_INTRA_ALGORITHM": "sched_binomial"}
-    job = launch(4, compile_program("leaves_later.cpp", tmp_path), PLAIT_NODE_SIZE=node, **sends)
+def test_a_rank_that_exits_after_fewer_calls_is_an_error_on_the_others(tmp_path, node):
+    # With this algorithm of MPICH, the sender of a broadcast does not wait for other ranks: rank 1 has ended the call.
+    algorithm = {"MPIR_CVAR_IBCAST_INTRA_ALGORITHM": "sched_binomial"}
+    job = launch(4, compile_program("leaves_later.cpp", tmp_path), PLAIT_NODE_SIZE=node, **algorithm)
     assert job.returncode == 0, job.stdout
     assert job.stdout.count("reported: rank 3 has left the program; nothing more can be done together") >= 2, job.stdout
     assert "nothing was reported" not in job.stdout
@@ -156,17 +156,18 @@ def test_the_target_of_a_pending_message_is_not_freed(tmp_path):
 @pytest.mark.skipif(MPICC is None, reason="no MPI compiler wrapper")
 @pytest.mark.sampled(1)
 @NODES
-def test_a_c_program_that_ends(tmp_path, node):
+def test_a_rank_of_a_c_program_that_ends_is_an_error_on_the_others(tmp_path, node):
     program = tmp_path / "leaves"
     command = [MPICC, "-Wall", "-Werror", f"-I{ROOT}/include", f"{ROOT}/tests/jobs/leaves.c", "-o", program]
     command += [f"-L{LIBRARIES}", "-lplait_mpi", "-lplait", f"-Wl,-rpath,{LIBRARIES}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
     job = launch(3, program, tmp_path / "missing.npy", PLAIT_NODE_SIZE=node)
     assert job.returncode == 0, job.stdout
     assert job.stdout.count("reported: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
 
 
+# Rank 1 is killed while all ranks have temporary files on their disks.
 KILLED = """
 import os, signal, sys
 from mpi4py import MPI
@@ -204,10 +205,10 @@ from mpi4py import MPI
 import plait
 from plait import distant, shared
 
-kind, path, way = sys.argv[1:]
+kind, path, ending = sys.argv[1:]
 comm = MPI.COMM_WORLD
 
-def opened(name):
+def open_file(name):
     if kind == "distant":
         return distant.open(f"{name}-{comm.rank}", "w", comm=comm)
     if kind == "shared":
@@ -215,21 +216,21 @@ def opened(name):
     return plait.open(name, "w", comm=comm, shape=(4,), dtype="f8")
 
 try:
-    with opened(path + "1"), opened(path + "2"):
+    with open_file(path + "1"), open_file(path + "2"):
         if comm.rank == 1:
             raise KeyError("the reason")
-        if way == "caught":
+        if ending == "caught":
             comm.recv(source=1)
         comm.recv(source=1)
 except KeyError:
-    if way == "uncaught":
+    if ending == "uncaught":
         raise
     print("left", flush=True)
     comm.send(None, dest=0)
     comm.send(None, dest=0)
 except plait.Error as error:
     print("reported:", error, flush=True)
-with opened(path + "3") as again:
+with open_file(path + "3"):
     pass
 print("opened", flush=True)
 """

@@ -31,7 +31,7 @@ import plait
 path, victim, moment = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 comm = MPI.COMM_WORLD
 layout = plait.Layout((64, 48), "(*, cyclic)", grid=(comm.size,))
-mine = np.ones(layout.local_shape(comm.rank))
+local = np.ones(layout.local_shape(comm.rank))
 
 def die():
     if comm.rank == victim:
@@ -39,14 +39,14 @@ def die():
 
 try:
     with plait.open(path, "w", comm=comm, shape=(64, 48), dtype="f8", strategy="two-phase", memory=4096) as file:
-        file.write(mine, layout)
+        file.write(local, layout)
         if moment == "write":
             die()
         if moment == "middle":
             threading.Timer(0.1, die).start()
             while True:
-                file.write(mine, layout)
-        file.write(mine, layout)
+                file.write(local, layout)
+        file.write(local, layout)
         if moment == "close":
             die()
 except plait.Error as error:
@@ -65,13 +65,13 @@ import plait
 
 comm = MPI.COMM_WORLD
 before, after = (plait.Layout((3000, 1500), text, grid=(comm.size,)) for text in ("(*, cyclic)", "(cyclic, *)"))
-mine = np.ones(before.local_shape(comm.rank))
-plait.redistribute(mine, before, after, comm)
+local = np.ones(before.local_shape(comm.rank))
+plait.redistribute(local, before, after, comm)
 if comm.rank == 3:
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
 try:
     while True:
-        plait.redistribute(mine, before, after, comm)
+        plait.redistribute(local, before, after, comm)
 except plait.Error as error:
     print(f"reported {comm.rank}: {error}", flush=True)
 end = time.monotonic() + 3
@@ -87,12 +87,16 @@ os._exit(7)
 OUTLIVE = ["sh", "-c", '"$@"; status=$?; [ $status != 137 ] || sleep 60; sleep 2; exit $status', "sh"]
 
 
-def start(path, ranks, victim, moment, around=()):
-    """Run the job, and return its output and duration."""
+def run_job(path, ranks, victim, moment, shell=()):
+    """Run the job, and return its exit status, its output and the seconds it took.
+
+    moment  when the victim is killed: "write", "middle" or "close"
+    shell   OUTLIVE or nothing, the command that starts each rank
+    """
     environment = {**os.environ, **WELCOME}
     begin = time.monotonic()
     process = subprocess.Popen(
-        [MPIEXEC, "-n", str(ranks), *around, sys.executable, "-c", JOB, str(path), str(victim), moment],
+        [MPIEXEC, "-n", str(ranks), *shell, sys.executable, "-c", JOB, str(path), str(victim), moment],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
@@ -104,11 +108,11 @@ def start(path, ranks, victim, moment, around=()):
     except subprocess.TimeoutExpired:
         process.kill()
         output, _ = process.communicate()
-        pytest.fail(f"the job hangs; so far it said:\n{output}")
+        pytest.fail(f"the job hangs; its output:\n{output}")
     return process.returncode, output, time.monotonic() - begin
 
 
-def check_the_folder(path):
+def check_files_and_leftovers(path):
     """Check that the old file exists, and that the next writer removes the leftovers of the dead processes."""
     np.testing.assert_array_equal(np.load(path), [1, 2, 3])
     with plait.open(path, "w", shape=(2,), dtype="f8") as file:
@@ -117,12 +121,13 @@ def check_the_folder(path):
     np.testing.assert_array_equal(np.load(path), [4, 5])
 
 
-def shared_memory(prefix):
+def list_shared_memory(prefix):
+    """Return the names of files of shared memory with this prefix."""
     folder = Path("/dev/shm")
     return {path.name for path in folder.iterdir() if path.name.startswith(prefix)} if folder.is_dir() else set()
 
 
-def in_use():
+def read_all_memory_maps():
     """Return the memory maps of all processes."""
     maps = []
     for process in Path("/proc").glob("[0-9]*/maps"):
@@ -134,19 +139,19 @@ def in_use():
 @pytest.fixture(autouse=True)
 def _shared_memory_of_killed_jobs():
     """Check that no shared memory of Plait remains, and remove that of the MPI library, which stays after kills."""
-    plait_names, mpich_names = shared_memory("plait-"), shared_memory("mpich_shm_")
+    plait_names, mpich_names = list_shared_memory("plait-"), list_shared_memory("mpich_shm_")
     yield
     limit = time.monotonic() + 60
-    remaining = shared_memory("plait-") - plait_names
+    remaining = list_shared_memory("plait-") - plait_names
     while remaining:
         assert time.monotonic() < limit, remaining
         time.sleep(0.1)
-        remaining &= shared_memory("plait-")  # other jobs here have such names only briefly
-    for name in shared_memory("mpich_shm_") - mpich_names:
+        remaining &= list_shared_memory("plait-")  # other jobs here have such names only briefly
+    for name in list_shared_memory("mpich_shm_") - mpich_names:
         path = Path("/dev/shm", name)
         with suppress(OSError):
-            settled = time.time() - path.stat().st_mtime > 5  # another job may be about to map a newer file
-            if settled and name not in in_use():
+            is_old = time.time() - path.stat().st_mtime > 5  # another job may be about to map a newer file
+            if is_old and name not in read_all_memory_maps():
                 path.unlink(missing_ok=True)
 
 
@@ -156,16 +161,16 @@ def _shared_memory_of_killed_jobs():
 def test_a_killed_rank_leaves_the_old_file(tmp_path, victim, moment):
     path = tmp_path / "a.npy"
     np.save(path, np.array([1, 2, 3]))
-    status, output, seconds = start(path, 3, victim, moment)
+    status, output, seconds = run_job(path, 3, victim, moment)
     assert status != 0, output
     assert seconds < 120
-    check_the_folder(path)
+    check_files_and_leftovers(path)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("_", range(3))
 def test_other_nodes_report_the_killed_rank(_):
-    done = subprocess.run(
+    result = subprocess.run(
         [MPIEXEC, "-n", "4", *OUTLIVE, sys.executable, "-c", EXCHANGING],
         env={**os.environ, **WELCOME, "PLAIT_NODE_SIZE": "2"},
         capture_output=True,
@@ -173,8 +178,8 @@ def test_other_nodes_report_the_killed_rank(_):
         timeout=300,
         check=False,
     )
-    reporting = re.findall(r"reported (\d): rank 3 has ended during a collective call; nothing more", done.stdout)
-    assert sorted(reporting) == ["0", "1", "2"], done
+    reporting = re.findall(r"reported (\d): rank 3 has ended during a collective call; nothing more", result.stdout)
+    assert sorted(reporting) == ["0", "1", "2"], result
 
 
 @pytest.mark.sampled(1)
@@ -183,19 +188,19 @@ def test_other_nodes_report_the_killed_rank(_):
 def test_survivors_report_the_killed_rank(tmp_path, victim, moment):
     path = tmp_path / "a.npy"
     np.save(path, np.array([1, 2, 3]))
-    _, output, seconds = start(path, 3, victim, moment, OUTLIVE)
+    _, output, seconds = run_job(path, 3, victim, moment, OUTLIVE)
     reports = re.findall(
         r"reported (\d): StoreError: rank (\d) has ended during a collective call; nothing more", output
     )
     survivors = [str(rank) for rank in range(3) if rank != victim]
     assert sorted(rank for rank, _ in reports) == survivors, output
     # A late survivor may report another rank, which got its error and exited earlier.
-    ended = [named for _, named in reports]
+    ended = [named_rank for _, named_rank in reports]
     assert str(victim) in ended, output
     assert set(ended) <= {str(victim), *survivors}, output
-    assert all(rank != named for rank, named in reports), output
+    assert all(rank != named_rank for rank, named_rank in reports), output
     assert seconds < 120
-    check_the_folder(path)
+    check_files_and_leftovers(path)
 
 
 @pytest.mark.sampled(1)
@@ -209,7 +214,7 @@ def test_a_killed_rank_leaves_the_old_striped_file(tmp_path, victim, moment):
     with plait.open(name, "w", shape=(3,), dtype="f8") as file:
         file.write(np.array([1.0, 2.0, 3.0]))
     before = {entry.name for disk in disks for entry in disk.iterdir()}
-    status, output, seconds = start(name, 3, victim, moment)
+    status, output, seconds = run_job(name, 3, victim, moment)
     assert status != 0, output
     assert seconds < 120
     with plait.open(name, shape=(3,), dtype="f8") as file:

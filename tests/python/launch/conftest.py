@@ -4,5 +4,5 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _meets_in_its_own_folder(meeting_folder):
+def _use_own_meeting_folder(meeting_folder):
     pass

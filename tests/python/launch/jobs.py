@@ -7,6 +7,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 
+# Precedes the program of each rank (python_command).
 HEAD = """
 import os, signal, sys, time
 import numpy as np
@@ -22,24 +23,29 @@ def python_command(source: str) -> list[str]:
     return [sys.executable, "-c", HEAD + textwrap.dedent(source)]
 
 
-def start(ranks: int | None, command: Sequence[str], *options: str, **more) -> subprocess.Popen[str]:
-    """Start a job of `plait run`; its stdout has the output and the errors of all ranks."""
-    number = [] if ranks is None else ["-n", str(ranks)]
+def start(ranks: int | None, command: Sequence[str], *options: str, **popen_options) -> subprocess.Popen[str]:
+    """Start a job of `plait run`; its stdout has the output and the errors of all ranks.
+
+    ranks          number of ranks; None for the default of `plait run`
+    options        of `plait run`
+    popen_options  of subprocess.Popen
+    """
+    rank_option = [] if ranks is None else ["-n", str(ranks)]
     return subprocess.Popen(
-        [*PLAIT, "run", *number, *options, "--", *map(str, command)],
+        [*PLAIT, "run", *rank_option, *options, "--", *map(str, command)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        **{"stdin": subprocess.DEVNULL, **more},
+        **{"stdin": subprocess.DEVNULL, **popen_options},
     )
 
 
-def run(ranks: int | None, command: Sequence[str], *options: str, **more) -> tuple[int, str]:
-    """Return the exit status and the output of `plait run`."""
-    input_ = more.pop("input", None)
+def run(ranks: int | None, command: Sequence[str], *options: str, **popen_options) -> tuple[int, str]:
+    """Return the exit status and the output of `plait run`; arguments as for start, and `input` for its stdin."""
+    input_ = popen_options.pop("input", None)
     if input_ is not None:
-        more["stdin"] = subprocess.PIPE
-    with start(ranks, command, *options, **more) as job:
+        popen_options["stdin"] = subprocess.PIPE
+    with start(ranks, command, *options, **popen_options) as job:
         try:
             output, _ = job.communicate(input_, timeout=300)
         except BaseException:

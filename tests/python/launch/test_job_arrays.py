@@ -9,40 +9,42 @@ import pytest
 
 import plait
 
+# Draws layouts at random, the same on all ranks, and computes by NumPy what a rank owns.
 ORACLE = """
 import random
 chance = random.Random(SEED)
 
 def make_layout(shape, ranks):
-    grid, dist, left = [], [], ranks
+    grid, dist, remaining = [], [], ranks
     for _ in shape:
-        whole = [d for d in range(1, left + 1) if left % d == 0]
-        p = chance.choice(whole)
-        left //= p
-        grid.append(p)
-    grid[chance.randrange(len(grid))] *= left
-    for p in grid:
+        divisors = [d for d in range(1, remaining + 1) if remaining % d == 0]
+        extent = chance.choice(divisors)
+        remaining //= extent
+        grid.append(extent)
+    grid[chance.randrange(len(grid))] *= remaining
+    for _ in grid:
         dist.append(chance.choice(["block", "balanced", "cyclic", "cyclic(2)", "cyclic(5)", "block(50)"]))
     return plait.Layout(shape, dist, grid=tuple(grid), order=chance.choice("CF"))
 
 def local_part(whole, layout):
     return np.asarray(whole[np.ix_(*layout.indices(rank))], order="F" if layout.order == "F" else "C")
 
-def same(found, expected):
-    assert found.shape == expected.shape and found.dtype == expected.dtype, (found.shape, expected.shape)
-    assert (found == expected).all()
+def check_equal(actual, expected):
+    assert actual.shape == expected.shape and actual.dtype == expected.dtype, (actual.shape, expected.shape)
+    assert (actual == expected).all()
 
 SHAPES = [(1,), (37,), (5, 7), (24, 18), (3, 50, 2), (6, 1, 11)]
 """
 
 
-def oracle(seed, source):
+def make_program(seed, source):
+    """Return the program of a rank: the functions above, drawing from this seed, and its statements."""
     return ORACLE.replace("SEED", str(seed)) + source
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
-def test_files_in_every_layout(ranks, tmp_path, nothing_left):
+def test_files_equal_numpy_in_every_layout(ranks, tmp_path, nothing_left):
     source = """
 for case in range(25):
     shape = chance.choice(SHAPES)
@@ -52,73 +54,74 @@ for case in range(25):
     name = os.path.join(FOLDER, f"{case}.npy")
     with plait.open(name, "w", comm=comm, shape=shape, dtype=whole.dtype, order=chance.choice("CF"), **options) as file:
         file.write(local_part(whole, first), first)
-    same(np.load(name), whole)
+    check_equal(np.load(name), whole)
     with plait.open(name, comm=comm, **options) as file:
-        same(file.read(second), local_part(whole, second))
+        check_equal(file.read(second), local_part(whole, second))
     comm.barrier()
-print("well")
+print("equal")
 """.replace("FOLDER", repr(str(tmp_path)))
-    assert jobs.check_output(ranks, oracle(ranks, source)) == "well\n" * ranks
+    assert jobs.check_output(ranks, make_program(ranks, source)) == "equal\n" * ranks
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
-def test_redistributions_in_every_layout(ranks):
+def test_redistributions_equal_numpy_in_every_layout(ranks):
     source = """
 for case in range(25):
     shape = chance.choice(SHAPES)
     whole = (np.arange(np.prod(shape)) + case).reshape(shape).astype(chance.choice(["f8", "i2"]))
     first, second = make_layout(shape, size), make_layout(shape, size)
     options = dict(memory=chance.choice([None, 64, 4096]))
-    same(plait.redistribute(local_part(whole, first), first, second, comm, **options), local_part(whole, second))
-    shared = plait.empty(first, whole.dtype, comm=comm)  # whose memory all ranks see
+    check_equal(plait.redistribute(local_part(whole, first), first, second, comm, **options), local_part(whole, second))
+    shared = plait.empty(first, whole.dtype, comm=comm)  # in shared memory
     shared[...] = local_part(whole, first)
     target = plait.empty(second, whole.dtype, comm=comm)
     plait.redistribute(shared, first, second, comm, out=target)
-    same(target, local_part(whole, second))
+    check_equal(target, local_part(whole, second))
     plan = plait.Redistribution(first, second, whole.dtype, comm)
     plan.source[...] = local_part(whole, first)
-    same(plan.run(), local_part(whole, second))
-print("well")
+    check_equal(plan.run(), local_part(whole, second))
+print("equal")
 """
-    assert jobs.check_output(ranks, oracle(10 + ranks, source)) == "well\n" * ranks
+    assert jobs.check_output(ranks, make_program(10 + ranks, source)) == "equal\n" * ranks
 
 
 @pytest.mark.long
-def test_nonblocking_accesses(tmp_path):
+def test_nonblocking_accesses_may_be_awaited_in_any_order(tmp_path):
     source = f"""
     layout = plait.Layout((60, 40), "(cyclic(3), *)", grid=(size,))
     whole = np.arange(2400.0).reshape(60, 40)
-    mine = np.ascontiguousarray(whole[layout.indices(rank)[0]])
+    local = np.ascontiguousarray(whole[layout.indices(rank)[0]])
     with plait.open("{tmp_path}/a.npy", "w", comm=comm, shape=(60, 40), dtype="f8") as file:
-        file.iwrite(mine, layout).wait()
+        file.iwrite(local, layout).wait()
     with plait.open("{tmp_path}/a.npy", comm=comm) as file:
         requests = [file.iread(layout) for _ in range(5)]
         for request in reversed(requests):
-            assert (request.wait() == mine).all()
-    print("well")
+            assert (request.wait() == local).all()
+    print("equal")
     """
-    assert jobs.check_output(3, source) == "well\n" * 3
+    assert jobs.check_output(3, source) == "equal\n" * 3
 
 
-def test_streams(tmp_path):
+def test_streams_of_every_mode_give_all_elements(tmp_path):
     np.arange(3000, dtype="i8").tofile(tmp_path / "numbers")
     source = f"""
     for mode in (1, 2, 3, 4):
         with plait.open("{tmp_path}/numbers", comm=comm, shape=(3000,), dtype="i8") as file:
             with file.stream(mode) as stream:
                 reads = (30 if rank == 0 else 0) if mode == 1 else 10
-                found = [stream.read(100) for _ in range(reads)]
-        got = comm.allgather([one.tolist() for one in found])
+                blocks = [stream.read(100) for _ in range(reads)]
+        blocks_by_rank = comm.allgather([block.tolist() for block in blocks])
         if rank == 0:
-            flat = [number for one in got for part in one for number in part]
+            flat = [number for blocks in blocks_by_rank for block in blocks for number in block]
             if mode in (1, 2, 3):
                 assert sorted(flat) == list(range(3000)), (mode, len(flat))
             else:
-                assert all(one == got[0] for one in got) and flat[:1000] == list(range(1000))
-            print("well with", mode)
+                assert all(blocks == blocks_by_rank[0] for blocks in blocks_by_rank)
+                assert flat[:1000] == list(range(1000))
+            print("equal with", mode)
     """
-    assert jobs.check_output(3, source) == "".join(f"well with {mode}\n" for mode in (1, 2, 3, 4))
+    assert jobs.check_output(3, source) == "".join(f"equal with {mode}\n" for mode in (1, 2, 3, 4))
 
 
 def test_a_collective_fails_together(tmp_path):
@@ -155,7 +158,7 @@ def test_a_missing_communicator_is_an_error(tmp_path):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(("writers", "readers"), [(3, 2), (2, 3), (3, 1), (1, 4)])
-def test_pipes_between_two_runs(writers, readers):
+def test_a_pipe_connects_two_runs(writers, readers):
     write = """
     layout = plait.Layout((40, 30), "(block, cyclic(2))", grid=(size, 1))
     with plait.open("pipe:flow", "w", comm=comm, shape=(40, 30), dtype="f8") as file:
@@ -168,9 +171,9 @@ def test_pipes_between_two_runs(writers, readers):
     steps = 0
     with plait.open("pipe:flow", comm=comm) as file:
         for step in file:
-            found = file.read(layout)
+            actual = file.read(layout)
             whole = np.arange(1200.0).reshape(40, 30) + steps
-            assert (found == whole[np.ix_(*layout.indices(rank))]).all()
+            assert (actual == whole[np.ix_(*layout.indices(rank))]).all()
             steps += 1
     print(steps)
     """
@@ -181,7 +184,7 @@ def test_pipes_between_two_runs(writers, readers):
 
 
 @pytest.mark.long
-def test_a_pipe_to_a_process_without_a_job():
+def test_a_process_without_a_job_reads_a_pipe_of_one():
     write = """
     layout = plait.Layout((40,), "(cyclic)", grid=(size,))
     with plait.open("pipe:flow", "w", comm=comm, shape=(40,), dtype="i8") as file:

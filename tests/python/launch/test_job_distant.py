@@ -7,41 +7,41 @@ import pytest
 
 
 @pytest.mark.long
-def test_one_sided_files(tmp_path, nothing_left):
+def test_ranks_access_files_of_other_ranks(tmp_path, nothing_left):
     source = f"""
     from plait import distant
-    own = "{tmp_path}/own" + str(rank)
-    with distant.open(own, "w", comm=comm) as files:
-        for to in range(size):
-            files.write(rank * 4000, np.full(1000, 100 * rank + to, "i4"), to)
+    path = "{tmp_path}/own" + str(rank)
+    with distant.open(path, "w", comm=comm) as files:
+        for server in range(size):
+            files.write(rank * 4000, np.full(1000, 100 * rank + server, "i4"), server)
         comm.barrier()
         for server in range(size):
             for part in range(size):
-                found = files.read(part * 4000, np.empty(1000, "i4"), server)
-                assert (found == 100 * part + server).all(), (server, part)
+                actual = files.read(part * 4000, np.empty(1000, "i4"), server)
+                assert (actual == 100 * part + server).all(), (server, part)
         comm.barrier()
-    print("well")
+    print("equal")
     """
-    assert jobs.check_output(3, source) == "well\n" * 3
+    assert jobs.check_output(3, source) == "equal\n" * 3
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("striped", [False, True])
-def test_shared_files(striped, tmp_path):
+@pytest.mark.parametrize("place", ["one", "striped"])
+def test_all_ranks_access_a_shared_file(place, tmp_path):
     source = f"""
     from plait import shared
     with shared.open("{tmp_path}/all", "w", comm=comm, striped={striped}) as file:
         file.write(rank * 5000, np.full(5000, rank, "u1"))
         comm.barrier()
-        found = file.read(0, np.empty(5000 * size, "u1"))
-        assert (found == np.repeat(np.arange(size), 5000)).all()
+        actual = file.read(0, np.empty(5000 * size, "u1"))
+        assert (actual == np.repeat(np.arange(size), 5000)).all()
         comm.barrier()
-    print("well")
+    print("equal")
     """
-    assert jobs.check_output(3, source) == "well\n" * 3
+    assert jobs.check_output(3, source) == "equal\n" * 3
 
 
-def test_arrays_on_the_ranks_disks(tmp_path, nothing_left):
+def test_an_array_on_the_disks_of_all_ranks(tmp_path, nothing_left):
     source = f"""
     whole = np.arange(2400.0).reshape(60, 40)
     rows = plait.Layout((60, 40), "(cyclic(3), *)", grid=(size,))
@@ -50,9 +50,9 @@ def test_arrays_on_the_ranks_disks(tmp_path, nothing_left):
         file.write(np.ascontiguousarray(whole[rows.indices(rank)[0]]), rows)
     with plait.open("distant:a?folder={tmp_path}", comm=comm) as file:
         assert (file.read(columns) == whole[:, columns.indices(rank)[1]]).all()
-    print("well")
+    print("equal")
     """
-    assert jobs.check_output(3, source) == "well\n" * 3
+    assert jobs.check_output(3, source) == "equal\n" * 3
 
 
 def test_a_killed_rank_is_an_error_of_calls_to_it(tmp_path):
@@ -78,6 +78,6 @@ def test_a_killed_rank_is_an_error_of_calls_to_it(tmp_path):
             assert process.stdout.readline() == "there\n"
         ended = time.time()
         for process in (ranks[0], ranks[2]):
-            seconds, _, words = process.communicate(timeout=300)[0].partition(" ")
-            assert "rank 1 has ended" in words
+            seconds, _, message = process.communicate(timeout=300)[0].partition(" ")
+            assert "rank 1 has ended" in message
             assert float(seconds) - ended < 15

@@ -10,7 +10,8 @@ from pathlib import Path
 import jobs
 import pytest
 
-TWO = jobs.rank_environment(0, 2), jobs.rank_environment(1, 2)
+TWO_RANKS = jobs.rank_environment(0, 2), jobs.rank_environment(1, 2)
+# Repeats a collective call until it fails.
 WAITING = """
 print("there", flush=True)
 try:
@@ -42,9 +43,10 @@ def test_a_killed_rank_is_an_error_on_the_others_within_a_second(call):
         outputs = [ranks[0].communicate(timeout=300)[0], ranks[2].communicate(timeout=300)[0]]
     for text in outputs:
         assert "rank 1 has ended" in text, text
-        assert float(text.split()[-1]) - killed < 9
+        assert float(text.split()[-1]) - killed < 9  # 1 s on an idle machine
 
 
+# As above; rank 1 makes its first call after the file GO exists, and a second call fails, too.
 INTERRUPTED = """
 comm.barrier()
 print("there", flush=True)
@@ -111,14 +113,14 @@ def test_a_rank_may_be_interrupted_at_any_time(effort):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
-    ("end", "words"),
+    ("end", "message"),
     [
         ("raise RuntimeError('no more')", "rank 1 has left the program (RuntimeError: no more)"),
         ("sys.exit(0)", "rank 1 has left the program;"),
         ("os._exit(0)", ENDED),
     ],
 )
-def test_an_exiting_rank_reports_why(end, words):
+def test_an_exiting_rank_reports_why(end, message):
     source = f"""
     comm.barrier()
     if rank == 1: {end}
@@ -132,15 +134,15 @@ def test_an_exiting_rank_reports_why(end, words):
         jobs.python_command(source), *(jobs.rank_environment(rank, 3) for rank in range(3))
     ) as ranks:
         outputs = jobs.wait_for_outputs(ranks)
-    assert words in outputs[0], outputs
-    assert words in outputs[2]
+    assert message in outputs[0], outputs
+    assert message in outputs[2]
 
 
 def test_a_rank_may_exit_after_its_last_call():
     source = """
     import signal
     if rank == 0:
-        comm.barrier()  # which the last one comes to when rank 1 has long ended
+        comm.barrier()  # rank 2 enters it long after rank 1 has ended
         print(comm.rank)
     elif rank == 1:
         import threading
@@ -176,22 +178,22 @@ def test_a_forked_child_is_not_in_the_job():
     comm.barrier()
     print("well")
     """
-    with jobs.start_by_hand(jobs.python_command(source), *TWO) as ranks:
+    with jobs.start_by_hand(jobs.python_command(source), *TWO_RANKS) as ranks:
         assert jobs.wait_for_outputs(ranks) == ["well\n", "well\n"]
 
 
 @pytest.mark.long
-def test_a_child_forked_while_ranks_connect():
+def test_a_child_forked_while_ranks_connect_is_not_in_the_job():
     source = """
     import os, sys, threading, time
     import plait
     from plait import world  # otherwise the fork might happen while another thread is importing
-    def ask():
+    def connect():
         try:
             world(timeout=3)
         except plait.Error as error:
             print(type(error).__name__, flush=True)
-    thread = threading.Thread(target=ask)
+    thread = threading.Thread(target=connect)
     thread.start()
     time.sleep(1)
     child = os.fork()
@@ -210,8 +212,8 @@ def test_a_child_forked_while_ranks_connect():
     assert (status, "Error" in error) == ("0", True)
 
 
-def mapped(process):
-    """Return the files of shared memory that a process maps, as /proc names them."""
+def read_shared_mappings(process):
+    """Return the names in /proc of the files of shared memory that a process maps."""
     lines = Path("/proc", str(process), "maps").read_text(errors="replace").splitlines()
     files = {line.split(maxsplit=5)[5] for line in lines if len(line.split(maxsplit=5)) == 6}
     return {name for name in files if name.startswith(("/dev/shm/", "/memfd:"))}
@@ -224,12 +226,12 @@ def test_a_job_leaves_no_files(meeting_folder):
     print("there", flush=True)
     time.sleep(60)
     """
-    with jobs.start_by_hand(jobs.python_command(source), *TWO) as ranks:
+    with jobs.start_by_hand(jobs.python_command(source), *TWO_RANKS) as ranks:
         for process in ranks:
             assert process.stdout.readline() == "there\n"
-        shared = mapped(ranks[0].pid) | mapped(ranks[1].pid)
+        shared = read_shared_mappings(ranks[0].pid) | read_shared_mappings(ranks[1].pid)
         for process in ranks:
             process.kill()
     assert shared, "the ranks share no memory, so this test would show nothing"
-    assert [name for name in shared if os.path.exists(name)] == []  # names of /memfd: are not in a folder
+    assert [name for name in shared if os.path.exists(name)] == []  # files of /memfd: have no path
     assert list(meeting_folder.iterdir()) == []

@@ -33,7 +33,7 @@ def has_ended(process):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 2, 5])
-def test_ranks_have_numbers(ranks):
+def test_ranks_know_their_rank_and_the_size(ranks):
     output = jobs.check_output(ranks, "print(rank, size, os.environ['PLAIT_RANK'], os.environ['PLAIT_SIZE'])")
     assert sorted(output.splitlines()) == [f"{rank} {ranks} {rank} {ranks}" for rank in range(ranks)]
 
@@ -43,7 +43,7 @@ def test_the_default_is_one_rank_per_core():
     assert (status, len(output.splitlines())) == (0, len(os.sched_getaffinity(0)))
 
 
-def test_a_program_that_does_not_use_its_job():
+def test_a_program_may_ignore_its_job():
     assert jobs.run(3, ["true"]) == (0, "")
 
 
@@ -53,16 +53,18 @@ def test_options_of_the_program_are_passed_on():
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("bad", [0, 1, 2])
-def test_the_status_is_that_of_the_rank_that_fails(bad):
-    began = time.monotonic()
-    status, output = jobs.run(3, jobs.python_command(f"comm.barrier()\nif rank == {bad}: sys.exit(7)\ntime.sleep(60)"))
-    assert (status, time.monotonic() - began < 50) == (7, True), output
-    assert f"plait: rank {bad} (process " in output
+@pytest.mark.parametrize("failing_rank", [0, 1, 2])
+def test_the_status_is_that_of_the_rank_that_fails(failing_rank):
+    begin = time.monotonic()
+    status, output = jobs.run(
+        3, jobs.python_command(f"comm.barrier()\nif rank == {failing_rank}: sys.exit(7)\ntime.sleep(60)")
+    )
+    assert (status, time.monotonic() - begin < 50) == (7, True), output
+    assert f"plait: rank {failing_rank} (process " in output
     assert "ended with status 7; the other ranks are ended\n" in output
 
 
-def test_the_status_of_a_rank_that_a_signal_ends():
+def test_a_signal_that_ends_a_rank_is_in_the_status():
     status, output = jobs.run(
         2, jobs.python_command("if rank == 1: os.kill(os.getpid(), signal.SIGKILL)\ntime.sleep(60)")
     )
@@ -72,11 +74,11 @@ def test_the_status_of_a_rank_that_a_signal_ends():
 
 @pytest.mark.long
 def test_ranks_that_ignore_the_request_are_ended():
-    began = time.monotonic()
+    begin = time.monotonic()
     source = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ncomm.barrier()\nif rank: sys.exit(3)\ntime.sleep(60)"
     status, _ = jobs.run(2, jobs.python_command(source))
     assert status == 3
-    assert 4 < time.monotonic() - began < 50
+    assert 4 < time.monotonic() - begin < 50
 
 
 def test_child_processes_end_with_their_ranks():
@@ -99,45 +101,46 @@ def test_child_processes_end_with_their_ranks():
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1])
-def test_signals_go_to_all_ranks(number):
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1])
+def test_signals_go_to_all_ranks(signal_number):
     source = f"""
-    got = []
-    signal.signal({int(number)}, lambda *_: got.append(1))
+    received = []
+    signal.signal({int(signal_number)}, lambda *_: received.append(1))
     comm.barrier()
     print("there", flush=True)
-    while not got: time.sleep(0.01)
-    print("got it", flush=True)
+    while not received: time.sleep(0.01)
+    print("received", flush=True)
     """
     with jobs.start(3, jobs.python_command(source)) as job:
         wait_for_ranks(job, 3)
-        job.send_signal(number)
-        assert job.communicate(timeout=300)[0] == "got it\n" * 3
+        job.send_signal(signal_number)
+        assert job.communicate(timeout=300)[0] == "received\n" * 3
     assert job.returncode == 0
 
 
 def test_keys_of_a_terminal_reach_each_rank_once():
     source = """
-    got = []
-    signal.signal(signal.SIGINT, lambda *_: got.append(1))
+    received = []
+    signal.signal(signal.SIGINT, lambda *_: received.append(1))
     comm.barrier()
     print("there", flush=True)
-    while not got: time.sleep(0.01)
+    while not received: time.sleep(0.01)
     time.sleep(1)
-    print("keys", len(got), sys.stdin.readline().strip() if rank == 0 else "none", flush=True)
+    print("keys", len(received), sys.stdin.readline().strip() if rank == 0 else "none", flush=True)
     """
     main_end, rank_end = os.openpty()
     command = [*jobs.PLAIT, "run", "-n", "3", *jobs.python_command(source)]
 
-    def own_terminal():
+    def take_terminal():
+        """Make the pseudo-terminal the controlling one of `plait run`, so that Ctrl-C reaches its processes."""
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
     with subprocess.Popen(
-        command, stdin=rank_end, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=own_terminal
+        command, stdin=rank_end, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=take_terminal
     ) as job:
         wait_for_ranks(job, 3)
-        os.write(main_end, b"\x03")
+        os.write(main_end, b"\x03")  # Ctrl-C
         time.sleep(0.5)
         os.write(main_end, b"typed\n")
         output = job.communicate(timeout=300)[0]
@@ -172,7 +175,7 @@ def test_rank_0_has_the_standard_input():
     assert sorted(output.splitlines()) == ["0 some words", "1 ", "2 "]
 
 
-def test_labels():
+def test_labels_precede_each_line():
     source = "print('one'); print('two', end='', flush=True); print('three', file=sys.stderr, end='')"
     status, output = jobs.run(2, jobs.python_command(source), "--label")
     assert status == 0
@@ -187,7 +190,7 @@ def test_a_closed_output_ends_a_labelled_job():
         assert job.wait(timeout=300) == 128 + signal.SIGPIPE
 
 
-def test_no_such_program(tmp_path):
+def test_a_program_that_cannot_be_started_is_reported(tmp_path):
     assert jobs.run(2, ["./missing"]) == (127, "plait: ./missing: No such file or directory\n")
     plain = tmp_path / "plain"
     plain.write_text("")
@@ -195,7 +198,7 @@ def test_no_such_program(tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [["-n", "0", "true"], ["-n", "many", "true"], ["-n", "2"], ["--wrong", "true"]])
-def test_wrong_options(arguments):
+def test_wrong_options_are_errors_of_usage(arguments):
     result = CliRunner().invoke(main, ["run", *arguments])
     assert (result.exit_code, "Usage:" in result.output) == (2, True)
 
@@ -230,7 +233,7 @@ def test_a_run_leaves_a_connecting_job_alone(meeting_folder):
 
 
 @pytest.mark.long
-def test_a_run_inside_a_run():
+def test_a_run_inside_a_run_has_its_own_ranks():
     command = [*jobs.PLAIT, "run", "-n", "2", *jobs.python_command("print(rank, size)")]
     status, output = jobs.run(2, command)
     assert (status, sorted(output.splitlines())) == (0, ["0 2", "0 2", "1 2", "1 2"])
