@@ -1,4 +1,4 @@
-"""Files with random damage: Plait must report an error that names the file, or read the header."""
+"""Writes files with random damage: Plait must report an error that names the file, or list its arrays."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,14 +8,14 @@ import numpy as np
 import plait
 
 
-def read_damaged_files(path: Path, whole: bytes, end: int, seed: int) -> Iterator[tuple[plait.ArrayInfo, ...]]:
+def read_damaged_files(path: Path, intact: bytes, end: int, seed: int) -> Iterator[tuple[plait.ArrayInfo, ...]]:
     """Write 500 damaged variants of a file one by one, and yield the arrays of each that can still be opened.
 
-    whole  the bytes of the intact file; each variant has 1 or 2 other bytes, at positions before `end`
+    intact  the bytes of the intact file; each variant has 1 or 2 other bytes, at positions before `end`
     """
     random = np.random.default_rng(seed)
     for _ in range(500):
-        damaged = bytearray(whole)
+        damaged = bytearray(intact)
         for position in random.integers(0, end, random.integers(1, 3)):
             damaged[position] = random.integers(0, 256)
         path.write_bytes(damaged)

@@ -1,4 +1,4 @@
-"""HDF5 files that tests write with h5py."""
+"""Writes HDF5 files for tests by h5py."""
 
 from pathlib import Path
 
@@ -15,7 +15,10 @@ def make_array(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
 
 
 def write_dataset(path: Path, array: np.ndarray, **options: object) -> Path:
-    """Write a file with the dataset "a"; options: of h5py.File or of create_dataset."""
+    """Write a file with the dataset "a", and return its path.
+
+    options  arguments of h5py.File or of create_dataset
+    """
     file_options = {name: options.pop(name) for name in ("libver", "userblock_size") if name in options}
     with h5py.File(path, "w", **file_options) as file:
         file.create_dataset("a", data=array, **options)

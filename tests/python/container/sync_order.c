@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void note(const char* what, const char* path) {
+static void log_call(const char* function, const char* path) {
   const char* name = getenv("SYNC_ORDER");
   FILE* out = name ? fopen(name, "a") : NULL;
   if (out == NULL) return;
-  fprintf(out, "%s %s\n", what, path);
+  fprintf(out, "%s %s\n", function, path);
   fclose(out);
 }
 
-static void note_descriptor(const char* what, int file) {
+static void log_descriptor(const char* function, int file) {
   char link[64], path[4096] = "";
   snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-  if (readlink(link, path, sizeof path - 1) > 0) note(what, path);
+  if (readlink(link, path, sizeof path - 1) > 0) log_call(function, path);
 }
 
 int fsync(int file) {
@@ -29,19 +29,19 @@ int fsync(int file) {
     unsetenv("FIRST_SYNC");
     if (system(command) != 0) abort();
   }
-  note_descriptor("sync", file);
+  log_descriptor("sync", file);
   return real(file);
 }
 
 int syncfs(int file) {
   int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "syncfs");
-  note_descriptor("syncfs", file);
+  log_descriptor("syncfs", file);
   return real(file);
 }
 
 int rename(const char* from, const char* to) {
   int (*real)(const char*, const char*) = (int (*)(const char*, const char*))dlsym(RTLD_NEXT, "rename");
-  note("rename", from);
-  note("to", to);
+  log_call("rename", from);
+  log_call("to", to);
   return real(from, to);
 }

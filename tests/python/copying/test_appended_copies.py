@@ -1,4 +1,4 @@
-"""plait.copy and `plait copy` that append a file to a Zarr hierarchy."""
+"""plait.copy(append=) and `plait copy --append` of a file to a Zarr hierarchy, a netCDF file or a .npy file."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ DAYS, LAT, LON = 5, 6, 8
 
 
 def write_days(path, begin, count, *, units="days since 2000-01-01", lat=None, **others):
-    """Write a netCDF file with temp, time and lat; return what is in it."""
+    """Write a netCDF file with time, lat and temp, and return temp."""
     rng = np.random.default_rng(begin)
     temp = rng.random((count, LAT, LON), "f4")
     latitudes = np.linspace(-90, 90, LAT) if lat is None else lat
@@ -43,7 +43,8 @@ def year(tmp_path, monkeypatch):
     return temp
 
 
-def lengths():
+def read_shapes():
+    """Return the shapes of the arrays of all.zarr by their names."""
     return {info.name: info.shape for info in plait.arrays_in("all.zarr")}
 
 
@@ -89,29 +90,30 @@ def test_times_are_converted_and_bytes_swapped(year):
     ],
 )
 def test_incompatible_files_change_nothing(year, options, message):
-    before = lengths()
+    before = read_shapes()
     write_days("day.nc", DAYS, 1, **options)
     with pytest.raises(plait.ArgumentError, match=message):
         plait.copy("day.nc", "all.zarr", append="time")
-    assert lengths() == before
+    assert read_shapes() == before
 
 
-def test_wrong_arguments(year, tmp_path):
+def test_wrong_arguments_are_errors(year, tmp_path):
     write_days("day.nc", DAYS, 1)
     with xarray.open_dataset("day.nc", decode_times=False) as day:
         day[["temp"]].drop_vars(["time", "lat"]).to_netcdf("temp.nc", encoding={"temp": {"_FillValue": None}})
     np.save("first.npy", np.zeros(3))
-    for source, target, options, message in [
+    cases = [
         ("day.nc", "all.zarr", {"append": "depth"}, "append='depth' is no dimension"),
         ("day.nc", "all.zarr", {"append": 0}, "give the name of the dimension"),
         ("day.nc", "first.npy", {"append": "time"}, "has the array 'lat'|no array of that name"),
         ("day.nc", "all.zarr", {"append": "time", "chunks": (1, 6, 8)}, "append and chunks cannot be combined"),
         ("temp.nc", "all.zarr", {"append": "time"}, "so that the lengths would differ"),
         (["day.nc", "first.nc"], "all.zarr", {"append": "time"}, "append takes one file"),
-    ]:
+    ]
+    for source, target, options, message in cases:
         with pytest.raises(plait.ArgumentError, match=message):
             plait.copy(source, target, **options)
-    assert lengths()["temp"] == (DAYS, LAT, LON)
+    assert read_shapes()["temp"] == (DAYS, LAT, LON)
 
 
 def test_texts_that_would_grow_are_an_error_before_anything_is_written(tmp_path, monkeypatch):
@@ -120,12 +122,12 @@ def test_texts_that_would_grow_are_an_error_before_anything_is_written(tmp_path,
         for name, dtype in (("value", "f8"), ("label", "text")):
             with plait.open(f"{path}::/{name}", "w", shape=count, dtype=dtype, dimension_names=["time"]) as file:
                 file.write(["x"] * count if dtype == "text" else np.arange(count, dtype="f8"))
-    before = lengths()
+    before = read_shapes()
     with pytest.raises(plait.ArgumentError, match=r"all.zarr::label has texts of any length, .* cannot grow"):
         plait.copy("day.zarr", "all.zarr", append="time")
-    assert lengths() == before
+    assert read_shapes() == before
     plait.copy("day.zarr::/value", "all.zarr::/value", append="time")
-    assert lengths() == {"label": (3,), "value": (4,)}
+    assert read_shapes() == {"label": (3,), "value": (4,)}
 
 
 def test_arrays_without_the_dimension_may_hold_nan_and_texts(tmp_path, monkeypatch):
@@ -142,12 +144,12 @@ def test_arrays_without_the_dimension_may_hold_nan_and_texts(tmp_path, monkeypat
             with plait.open(f"{path}::/{name}", "w", shape=3, dtype=values.dtype, dimension_names=["site"]) as file:
                 file.write(values)
     plait.copy("day.zarr", "all.zarr", append="time")
-    assert lengths()["value"] == (4,)
+    assert read_shapes()["value"] == (4,)
     with plait.open("day.zarr::/site", "w", shape=3, dtype="text", dimension_names=["site"]) as file:
         file.write(["a", "b", "ccc"])
     with pytest.raises(plait.ArgumentError, match="'site' differs between the source and"):
         plait.copy("day.zarr", "all.zarr", append="time")
-    assert lengths()["value"] == (4,)
+    assert read_shapes()["value"] == (4,)
 
 
 def test_one_array_is_appended_by_the_number_of_the_dimension(tmp_path, monkeypatch):
@@ -165,12 +167,12 @@ def test_a_copy_resumes_after_a_kill_between_two_arrays(year):
     with plait.open("all.zarr::/temp", "a") as file:  # as if the killed copy had closed temp alone
         file.append(np.zeros((1, LAT, LON), "f4"))
     plait.copy("day.nc", "all.zarr", append="time")
-    assert lengths() == {"lat": (LAT,), "temp": (DAYS + 1, LAT, LON), "time": (DAYS + 1,)}
+    assert read_shapes() == {"lat": (LAT,), "temp": (DAYS + 1, LAT, LON), "time": (DAYS + 1,)}
     with plait.open("all.zarr::/temp") as file:
         np.testing.assert_array_equal(file.read(), np.concatenate((year, day)))
 
 
-def test_killed_copies_leave_the_old_lengths_or_the_new_ones(year):
+def test_killed_copies_leave_the_old_lengths(year):
     write_days("day.nc", DAYS, 1)
     program = (
         "import os, plait, signal, sys\n"
@@ -178,12 +180,12 @@ def test_killed_copies_leave_the_old_lengths_or_the_new_ones(year):
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
         "plait.copy('day.nc', 'all.zarr', append='time', progress=stop)"
     )
-    before = lengths()
+    before = read_shapes()
     done = subprocess.run([sys.executable, "-c", program], check=False)
     assert done.returncode == -9
-    assert lengths() == before
+    assert read_shapes() == before
     plait.copy("day.nc", "all.zarr", append="time")
-    assert lengths()["time"] == (DAYS + 1,)
+    assert read_shapes()["time"] == (DAYS + 1,)
 
 
 def test_one_of_two_concurrent_copies_fails(year):
@@ -193,7 +195,7 @@ def test_one_of_two_concurrent_copies_fails(year):
         pytest.raises(plait.StoreError, match="another program has opened it to append"),
     ):
         plait.copy("day.nc", "all.zarr", append="time")
-    assert lengths()["temp"] == (DAYS, LAT, LON)
+    assert read_shapes()["temp"] == (DAYS, LAT, LON)
 
 
 @pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
@@ -214,20 +216,20 @@ def test_days_are_appended_to_a_netcdf_file(tmp_path, monkeypatch, kind, ranks):
         assert str(file["time"].values[-1])[:10] == "2000-01-09"
 
 
-def test_all_variables_of_a_netcdf4_file_get_their_length_together(tmp_path, monkeypatch):
+def test_all_variables_of_a_netcdf4_file_grow_together(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_days("all.nc", 0, DAYS)
     write_days("day.nc", DAYS, 2)
     program = (
         "import os, plait, signal\n"
         "from plait._file.file import File\n"
-        "close, count = File.close, []\n"
-        "def closed(self):\n"
+        "close, closed_files = File.close, []\n"
+        "def close_or_die(self):\n"
         "    if self.mode == 'a':\n"
-        "        count.append(self)\n"
-        "        if len(count) == 2: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "        closed_files.append(self)\n"
+        "        if len(closed_files) == 2: os.kill(os.getpid(), signal.SIGKILL)\n"
         "    close(self)\n"
-        "File.close = closed\n"
+        "File.close = close_or_die\n"
         "plait.copy('day.nc', 'all.nc', append='time')"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9

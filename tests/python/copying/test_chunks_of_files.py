@@ -1,4 +1,4 @@
-"""Chunks of the arrays of whole files, and hierarchies as xarray and zarr-python open them."""
+"""Copies of whole files: chunks of their arrays, and consolidated metadata as xarray and zarr-python open it."""
 
 import warnings
 
@@ -26,31 +26,31 @@ def source(tmp_path, monkeypatch):
     return "a.h5"
 
 
-def chunks(url):
+def read_chunk_shapes(url):
     return {info.name: info.chunks for info in plait.arrays_in(url)}
 
 
 @pytest.mark.parametrize("target", ["b.zarr", "b.h5"])
 def test_sizes_by_names_leave_coordinates_whole(source, target):
     plait.copy(source, target, chunks={"lon": 4, "station": 2})
-    shapes = chunks(target)
+    shapes = read_chunk_shapes(target)
     assert (shapes["t"], shapes["u"], shapes["station"]) == ((6, 4), (2, 6, 4), (2,))
     assert {shapes["lon"], shapes["area"]} <= {(20,), None}
     plan = plait.copy(source, "c.zarr", chunks={"lon": 4}, dry_run=True).plan
     assert {array.name: array.passes[0].write.shape for array in plan}["lon"] == (20,)
 
 
-def test_a_coordinate_that_is_copied_separately(source):
+def test_a_coordinate_that_is_copied_separately_gets_the_chunks(source):
     plait.copy(source, "b.zarr", chunks={"lon": 4}, variable="lon")
     assert plait.arrays_in("b.zarr")[0].chunks == (4,)
     plait.copy(source, "c.zarr", chunks={"lon": 4}, variable=["lon", "area"])
-    assert set(chunks("c.zarr").values()) == {(4,)}
+    assert set(read_chunk_shapes("c.zarr").values()) == {(4,)}
 
 
 @pytest.mark.parametrize("target", ["b.zarr", "b.h5"])
 def test_sizes_by_numbers_are_for_arrays_with_as_many_dimensions(source, target):
     plait.copy(source, target, chunks=(3, 5), codec="gzip:1")
-    shapes = chunks(target)
+    shapes = read_chunk_shapes(target)
     assert (shapes["t"], shapes["u"]) == ((3, 5), (1, 6, 20))
     np.testing.assert_array_equal(plait.open(f"{target}::lon").read(), np.ones(20))
     with pytest.raises(plait.ArgumentError, match=r"chunks has 4 sizes, but .*t has 2 dimensions"):

@@ -50,7 +50,7 @@ def to_python(value: object) -> object:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
-def check(path, arrays: dict[str, np.ndarray]) -> None:
+def check_copy(path, arrays: dict[str, np.ndarray]) -> None:
     infos = {info.name: info for info in plait.arrays_in(path)}
     assert sorted(infos) == sorted(arrays)
     for name, array in arrays.items():
@@ -79,9 +79,9 @@ def test_round_trips_preserve_attributes(tmp_path, location, source, target):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         plait.copy(tmp_path / f"a.{source}", location / f"b.{target}")
-        check(location / f"b.{target}", arrays)
+        check_copy(location / f"b.{target}", arrays)
         plait.copy(location / f"b.{target}", tmp_path / f"c.{source}", codec="shuffle,gzip:1")
-    check(tmp_path / f"c.{source}", arrays)
+    check_copy(tmp_path / f"c.{source}", arrays)
     storage = {info.name: info.storage for info in plait.arrays_in(tmp_path / f"c.{source}")}
     assert "deflate" in storage["g/t"]
     if source == target:
@@ -90,7 +90,7 @@ def test_round_trips_preserve_attributes(tmp_path, location, source, target):
         assert storage["g/t"] == "chunks 2x5"
 
 
-def test_fill_values_in_zarr_as_xarray_reads_them(tmp_path):
+def test_fill_values_in_zarr_are_encoded_as_xarray_reads_them(tmp_path):
     with plait.open(tmp_path / "a.nc", "w", shape=3, dtype="f4", fill_value=-2.5) as file:
         file.write(np.zeros(3, "f4"))
     plait.copy(tmp_path / "a.nc", tmp_path / "b.zarr")
@@ -103,7 +103,7 @@ def test_fill_values_in_zarr_as_xarray_reads_them(tmp_path):
     assert info.attributes["_FillValue"].dtype == "f4"
 
 
-def test_attributes_that_a_target_cannot_hold(tmp_path):
+def test_attributes_that_a_target_cannot_hold_give_a_warning(tmp_path):
     write_arrays(tmp_path / "a.h5")
     with pytest.warns(UserWarning, match=r"attributes are not copied: .*units of time, .*have no attributes"):
         plait.copy(tmp_path / "a.h5", tmp_path / "b.npz")
@@ -117,7 +117,7 @@ def test_attributes_that_a_target_cannot_hold(tmp_path):
         plait.copy(f"{tmp_path}/a.h5::g/count", tmp_path / "e.npy")
 
 
-def test_one_array_of_a_group(tmp_path):
+def test_a_copy_of_one_array_has_its_groups_only(tmp_path):
     write_arrays(tmp_path / "a.nc")
     plait.copy(tmp_path / "a.nc", tmp_path / "b.h5", variable="g/t")
     assert [info.name for info in plait.arrays_in(tmp_path / "b.h5")] == ["g/t"]
@@ -126,7 +126,7 @@ def test_one_array_of_a_group(tmp_path):
         plait.copy(tmp_path / "a.nc", tmp_path / "c.zarr", variable="time")
 
 
-def test_other_types_and_parts(tmp_path):
+def test_copies_of_a_part_with_another_type_preserve_attributes(tmp_path):
     write_arrays(tmp_path / "a.nc")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -138,18 +138,20 @@ def test_other_types_and_parts(tmp_path):
     assert info.attributes["_FillValue"].dtype == "f8"
 
 
-def test_the_output_of_the_command(tmp_path):
+def test_the_commands_copy_and_info_print_attributes(tmp_path):
     write_arrays(tmp_path / "a.h5")
-    run = [sys.executable, "-m", "plait.cli"]
+    plait_command = [sys.executable, "-m", "plait.cli"]
     done = subprocess.run(
-        [*run, "copy", tmp_path / "a.h5", tmp_path / "b.npz"], capture_output=True, text=True, check=True
+        [*plait_command, "copy", tmp_path / "a.h5", tmp_path / "b.npz"], capture_output=True, text=True, check=True
     )
     assert "plait: warning: attributes are not copied: " in done.stderr
     assert "units of time" in done.stderr
-    done = subprocess.run([*run, "info", tmp_path / "a.h5"], capture_output=True, text=True, check=True)
-    for part in ("attributes of group /\n  title  all", "attributes of g/t\n", "  range  [1.5, 2.5]"):
-        assert part in done.stdout
-    done = subprocess.run([*run, "info", "--json", tmp_path / "a.h5"], capture_output=True, text=True, check=True)
+    done = subprocess.run([*plait_command, "info", tmp_path / "a.h5"], capture_output=True, text=True, check=True)
+    for expected in ("attributes of group /\n  title  all", "attributes of g/t\n", "  range  [1.5, 2.5]"):
+        assert expected in done.stdout
+    done = subprocess.run(
+        [*plait_command, "info", "--json", tmp_path / "a.h5"], capture_output=True, text=True, check=True
+    )
     document = json.loads(done.stdout)
     assert {group["name"]: group["attributes"] for group in document["groups"]} == GROUPS
     assert {array["name"]: array["attributes"] for array in document["arrays"]}["time"] == {"units": "days"}

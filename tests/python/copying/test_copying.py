@@ -19,14 +19,14 @@ from plait._file.location import local_path, same_location
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
-def numbers(shape, dtype="f8", order="C", seed=1):
-    """Return an array of random bytes."""
+def random_array(shape, dtype="f8", order="C", seed=1):
+    """Return an array of random bytes; floating-point elements may be NaN."""
     size = math.prod(shape)
     values = np.frombuffer(np.random.default_rng(seed).bytes(size * np.dtype(dtype).itemsize), dtype)
     return np.array(values.reshape(shape), order=order)
 
 
-def names(folder: Path):
+def list_folder(folder: Path):
     return sorted(entry.name for entry in folder.iterdir())
 
 
@@ -35,7 +35,7 @@ shapes = st.lists(st.integers(0, 9), max_size=4).map(tuple)
 
 @given(shape=shapes, order=st.sampled_from("CF"), itemsize=st.integers(1, 9), ranks=st.integers(1, 6), memory=st.data())
 def test_windows_cover_the_array_once_in_the_order_of_the_file(shape, order, itemsize, ranks, memory):
-    room = memory.draw(st.integers(itemsize * ranks, 4000))
+    window_bytes = memory.draw(st.integers(itemsize * ranks, 4000))
 
     def window_layout(window, dimension):
         distributions = ["balanced" if d == dimension else "*" for d in range(len(window))]
@@ -43,10 +43,10 @@ def test_windows_cover_the_array_once_in_the_order_of_the_file(shape, order, ite
 
     positions = np.arange(math.prod(shape)).reshape(shape, order=order)
     elements = []
-    for window in choose_cut(Content(shape, order, itemsize), ranks, room, window_layout).windows():
+    for window in choose_cut(Content(shape, order, itemsize), ranks, window_bytes, window_layout).windows():
         part = positions[window.region]
         assert part.shape == window.shape
-        assert 0 < part.size == window.elements <= room // itemsize
+        assert 0 < part.size == window.elements <= window_bytes // itemsize
         elements += part.ravel(order=order).tolist()
     assert elements == list(range(positions.size))
 
@@ -66,54 +66,56 @@ def test_windows_are_as_long_as_the_memory_allows():
         choose_cut(Content((1000, 500), "C", 32), 1, 31, window_layout)
 
 
+# {0} is the test's folder.
 URLS = ["{0}/b.npy", "{0}/b.bin", "stripe:{0}/b.s?disks={0}/x,{0}/y&unit=100", "distant:b.d?folder={0}&striped=true"]
 
 
-def describes_itself(url):
+def has_shape_and_dtype(url):
+    """Return whether the store at a URL holds the shape and the type of its array, as raw files do not."""
     return "npy" in url or url.startswith("distant:")
 
 
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("first", URLS)
 @pytest.mark.parametrize("second", URLS)
-def test_any_store_to_any_other(tmp_path, first, second):
+def test_any_store_is_copied_to_any_other(tmp_path, first, second):
     for disk in "xy":
         (tmp_path / disk).mkdir()
     first, second = first.format(tmp_path), second.format(tmp_path).replace("b.", "c.")
     for shape, dtype, order in [((31, 17), ">f8", "C"), ((5, 6, 7), "i2", "F"), ((40,), "V3", "C"), ((), "<c16", "C")]:
-        whole = numbers(shape, dtype, order)
-        np.save(tmp_path / "a.npy", whole)
+        array = random_array(shape, dtype, order)
+        np.save(tmp_path / "a.npy", array)
         plait.copy(tmp_path / "a.npy", first, memory=1000)
-        raw = {} if describes_itself(first) else {"shape": shape, "dtype": dtype, "order": order}
+        raw = {} if has_shape_and_dtype(first) else {"shape": shape, "dtype": dtype, "order": order}
         done = plait.copy(first, second, **raw, memory=2000)
-        assert (done.shape, done.dtype, done.bytes, done.ranks) == (shape, whole.dtype, whole.nbytes, 1)
+        assert (done.shape, done.dtype, done.bytes, done.ranks) == (shape, array.dtype, array.nbytes, 1)
         assert done.seconds > 0
-        raw = {} if describes_itself(second) else {"shape": shape, "dtype": dtype, "order": order}
+        raw = {} if has_shape_and_dtype(second) else {"shape": shape, "dtype": dtype, "order": order}
         plait.copy(second, tmp_path / "back.npy", **raw)
         assert (tmp_path / "back.npy").read_bytes() == (tmp_path / "a.npy").read_bytes()
 
 
-def test_parts_of_raw_files(tmp_path):
-    whole = numbers((20, 30), "f4")
-    (tmp_path / "a").write_bytes(b"x" * 12 + whole.tobytes())
+def test_raw_files_may_have_an_offset(tmp_path):
+    array = random_array((20, 30), "f4")
+    (tmp_path / "a").write_bytes(b"x" * 12 + array.tobytes())
     plait.copy(tmp_path / "a", tmp_path / "b.npy", shape=(20, 30), dtype="f4", offset=12)
-    np.testing.assert_array_equal(np.load(tmp_path / "b.npy").view("u4"), whole.view("u4"))
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy").view("u4"), array.view("u4"))
     plait.copy(tmp_path / "b.npy", tmp_path / "c")
-    assert (tmp_path / "c").read_bytes() == whole.tobytes()
+    assert (tmp_path / "c").read_bytes() == array.tobytes()
 
 
 @pytest.mark.parametrize("layout", ["(block, cyclic(3)) onto (2, 2)", "(*, *)", "(cyclic, *) onto (5)"])
-def test_layouts_of_the_windows(tmp_path, layout):
-    whole = numbers((31, 17))
-    np.save(tmp_path / "a.npy", whole)
+def test_windows_may_have_any_layout(tmp_path, layout):
+    array = random_array((31, 17))
+    np.save(tmp_path / "a.npy", array)
     done = plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", layout=layout, memory=3000)
     assert done.windows > 2
     assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
 
 
-def test_progress_and_its_exceptions(tmp_path):
-    whole = numbers((64, 64))
-    np.save(tmp_path / "a.npy", whole)
+def test_progress_is_reported_and_its_exceptions_stop_the_copy(tmp_path):
+    array = random_array((64, 64))
+    np.save(tmp_path / "a.npy", array)
     (tmp_path / "b.npy").write_bytes(b"old")
     calls = []
 
@@ -124,20 +126,22 @@ def test_progress_and_its_exceptions(tmp_path):
 
     with pytest.raises(KeyError, match="enough"):
         plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", memory=8192, progress=stop)
-    assert calls[0][0] < calls[-1][0] < whole.nbytes
-    assert {total for _, total in calls} == {whole.nbytes}
+    assert calls[0][0] < calls[-1][0] < array.nbytes
+    assert {total for _, total in calls} == {array.nbytes}
     assert (tmp_path / "b.npy").read_bytes() == b"old"
-    assert names(tmp_path) == ["a.npy", "b.npy"]
+    assert list_folder(tmp_path) == ["a.npy", "b.npy"]
     calls.clear()
-    done = plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", memory=8192, progress=lambda *now: calls.append(now))
-    assert calls[-1] == (whole.nbytes, whole.nbytes)
+    done = plait.copy(
+        tmp_path / "a.npy", tmp_path / "b.npy", memory=8192, progress=lambda *counts: calls.append(counts)
+    )
+    assert calls[-1] == (array.nbytes, array.nbytes)
     assert done.windows == len(calls)
-    assert done.rate == pytest.approx(whole.nbytes / done.seconds)
+    assert done.rate == pytest.approx(array.nbytes / done.seconds)
 
 
 def test_a_source_cannot_be_the_target(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    np.save("a.npy", numbers((4, 4)))
+    np.save("a.npy", random_array((4, 4)))
     os.symlink("a.npy", "link.npy")
     os.link("a.npy", "second.npy")
     pairs = [
@@ -159,7 +163,7 @@ def test_a_source_cannot_be_the_target(tmp_path, monkeypatch):
 
 
 def test_invalid_copies_are_rejected(tmp_path):
-    np.save(tmp_path / "a.npy", numbers((4, 4)))
+    np.save(tmp_path / "a.npy", random_array((4, 4)))
     source, target = tmp_path / "a.npy", tmp_path / "b.npy"
     for options, text in [
         ({"memory": 0}, "memory=0 bytes hold nothing"),
@@ -180,14 +184,14 @@ def test_invalid_copies_are_rejected(tmp_path):
     (tmp_path / "raw").write_bytes(b"12345678")
     with pytest.raises(plait.ArgumentError, match="shape and dtype must be given"):
         plait.copy(tmp_path / "raw", target)
-    assert names(tmp_path) == ["a.npy", "raw"]
+    assert list_folder(tmp_path) == ["a.npy", "raw"]
 
 
-MEASURED = """
+MEASURE_COPY = """
 import resource, sys, plait
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-plait.copy(sys.argv[1], sys.argv[2], memory=1 << 16)  # what is taken once
+plait.copy(sys.argv[1], sys.argv[2], memory=1 << 16)  # allocates what is allocated once
 before = peak()
 done = plait.copy(sys.argv[3], sys.argv[4], memory=int(sys.argv[5]))
 print(peak() - before, done.windows)
@@ -198,12 +202,12 @@ print(peak() - before, done.windows)
 @pytest.mark.parametrize("target", ["b.npy", "distant:b?striped=true&folder={0}"])
 def test_memory_is_bounded(tmp_path, target):
     """Copy 96 MiB with a limit of 8 MiB; up to twice the limit passes, because allocators cache freed memory."""
-    np.save(tmp_path / "small.npy", numbers((100, 100)))
+    np.save(tmp_path / "small.npy", random_array((100, 100)))
     np.save(tmp_path / "a.npy", np.zeros((3 << 10, 4 << 10)))
     target = target.format(tmp_path)
     paths = [tmp_path / "small.npy", tmp_path / "c.npy", tmp_path / "a.npy", target]
     done = subprocess.run(
-        [sys.executable, "-c", MEASURED, *map(str, paths), str(8 << 20)],
+        [sys.executable, "-c", MEASURE_COPY, *map(str, paths), str(8 << 20)],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     peak_bytes, windows = map(int, done.stdout.split())

@@ -13,11 +13,13 @@ import pytest
 
 import plait
 
+# Programs that a shell starts in the background inherit ignored SIGINTs.
 COPY = ["env", "--default-signal=INT", sys.executable, "-m", "plait.cli", "copy"]
 
 
 @contextmanager
 def small_disk(folder, size):
+    """Mount a file system of `size` bytes in memory at a new folder; skip the test if that is not permitted."""
     folder.mkdir()
     mount = shutil.which("mount")
     command = [mount, "-t", "tmpfs", "-o", f"size={size}", "plait-test", folder]
@@ -29,32 +31,32 @@ def small_disk(folder, size):
         subprocess.run(["umount", folder], check=True)
 
 
-def call(*arguments, **more):
-    return subprocess.run([*COPY, *map(str, arguments)], capture_output=True, text=True, check=False, **more)
+def run_copy(*arguments):
+    return subprocess.run([*COPY, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("target", ["b.zarr", "b.npy"])
-def test_a_full_disk(tmp_path, target):
+def test_a_copy_to_a_full_disk_fails_and_can_be_resumed(tmp_path, target):
     array = np.random.default_rng(1).integers(0, 1 << 40, 1 << 19)  # 4 MiB of incompressible data
     np.save(tmp_path / "a.npy", array)
     disk = tmp_path / "disk"
     chunks = ["--chunks", "16384", "--codec", "zstd:1"] if target == "b.zarr" else []
     options = [tmp_path / "a.npy", disk / target, *chunks, "--memory", "256K"]
     with small_disk(disk, "3m"):
-        done = call(*options)
+        done = run_copy(*options)
         assert done.returncode == 2
         assert done.stderr.startswith("Error: ")
         assert "No space left on device" in done.stderr
         assert len(done.stderr.splitlines()) == 1
         assert os.listdir(disk) == []
-        done = call(*options, "--resume")
+        done = run_copy(*options, "--resume")
         assert "No space left on device" in done.stderr
         remaining = os.listdir(disk)
         assert bool(remaining) == (target == "b.zarr")  # a .npy file reserves its space before anything is copied
         if remaining:
             subprocess.run(["mount", "-o", "remount,size=9m", disk], check=True)
-            done = call(*options, "--resume", "--verify")
+            done = run_copy(*options, "--resume", "--verify")
             assert done.returncode == 0, done.stderr
             assert "of it were there, verified" in done.stdout
             assert os.listdir(disk) == [target]
@@ -64,15 +66,15 @@ def test_a_full_disk(tmp_path, target):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("target", ["b.zarr", "b.npy"])
 @pytest.mark.parametrize("resume", [True, False])
-def test_two_copies_to_one_target(tmp_path, target, resume):
+def test_of_two_copies_to_one_target_one_succeeds_at_least(tmp_path, target, resume):
     arrays = [np.full((1 << 9, 1 << 10), number) for number in range(2)]
     for number, array in enumerate(arrays):
         np.save(tmp_path / f"a{number}.npy", array)
-    more = ["--resume"] if resume else []
+    resume_option = ["--resume"] if resume else []
     copies = [
         subprocess.Popen(
-            [*COPY, f"a{number}.npy", target, "--memory", "8K", *more], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
-            stdout=subprocess.DEVNULL,
+            [*COPY, f"a{number}.npy", target, "--memory", "8K", *resume_option],
+            cwd=tmp_path, stderr=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL,
         )
         for number in range(2)
     ]  # fmt: skip
@@ -82,13 +84,13 @@ def test_two_copies_to_one_target(tmp_path, target, resume):
     for code, text in zip(codes, errors, strict=True):
         assert len(text.splitlines()) == (1 if code else 0)
         if code:
-            actual = (
+            reasons = (
                 "another copy to the same target",
                 "another program is writing it",
                 "has appeared",
                 "of a copy that",
             )
-            assert any(reason in text for reason in actual), text
+            assert any(reason in text for reason in reasons), text
     actual = plait.open(tmp_path / target).read()
     assert any(np.array_equal(actual, array) for array in arrays)
     remaining = [name for name in os.listdir(tmp_path) if not name.startswith(("a", target))]
@@ -99,14 +101,14 @@ def test_two_copies_to_one_target(tmp_path, target, resume):
 @pytest.mark.parametrize("resume", [True, False])
 def test_a_copy_in_a_long_access_stops_within_seconds(tmp_path, resume):
     np.save(tmp_path / "a.npy", np.random.default_rng(1).integers(0, 1000, (4096, 8192)).astype("i4"))
-    more = ["--resume"] if resume else []
-    options = ["--chunks", "1024,1024", "--codec", "zstd:19", "--memory", "1G", *more]
+    resume_option = ["--resume"] if resume else []
+    options = ["--chunks", "1024,1024", "--codec", "zstd:19", "--memory", "1G", *resume_option]
     command = [*COPY, "a.npy", "b.zarr", *options]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as copying:
         deadline = time.monotonic() + 300
         while len(os.listdir(tmp_path)) < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
-        time.sleep(1)
+        time.sleep(1)  # until the copy compresses, which takes long at the level 19
         copying.send_signal(signal.SIGINT)
         begin = time.monotonic()
         output, errors = copying.communicate(timeout=300)

@@ -1,4 +1,4 @@
-"""Interrupted copies: parts that are valid after a crash of the host, identity of copies, and missing file locks."""
+"""Interrupted copies: which data a resumed copy reuses after a crash of the host, and file systems without locks."""
 
 import errno
 import fcntl
@@ -33,6 +33,8 @@ def array(tmp_path, monkeypatch):
 
 
 def interrupt_copy(source, target, share, **options):
+    """Stop a copy by an exception after this share of its bytes; it can be resumed."""
+
     def stop(done, total):
         if done >= share * total:
             raise StopError
@@ -42,24 +44,26 @@ def interrupt_copy(source, target, share, **options):
 
 
 def pretend_restart(monkeypatch):
+    """Make copies believe that the host was restarted, so that only synced data counts as written."""
     monkeypatch.setattr(journals, "boot_id", lambda: "another start of the host")
 
 
 def discard_syncs(journal):
+    """Remove the records of synced data from the journal of a copy."""
     lines = Path(journal).read_text().splitlines(keepends=True)
     Path(journal).write_text("".join(line for line in lines if "synced" not in line))
 
 
-@pytest.mark.parametrize("orderly", [True, False])
+@pytest.mark.parametrize("synced", [True, False])
 @pytest.mark.parametrize(("target", "options"), [("b.npy", ROWS), ("b.zarr", {"chunks": (8, 96), "memory": "8K"})])
-def test_an_orderly_stop_is_durable(array, monkeypatch, orderly, target, options):
+def test_only_synced_data_is_reused_after_a_restart(array, monkeypatch, synced, target, options):
     interrupt_copy("a.npy", target, 0.5, **options)
-    if not orderly:
+    if not synced:
         discard_syncs(f".{target}.plait-copy")
     pretend_restart(monkeypatch)
     done = plait.copy("a.npy", target, resume=True, **options)
-    assert (done.resumed >= array.nbytes // 2) == orderly
-    assert (done.resumed == 0) != orderly
+    assert (done.resumed >= array.nbytes // 2) == synced
+    assert (done.resumed == 0) != synced
     np.testing.assert_array_equal(plait.open(target).read(), array)
 
 
@@ -77,10 +81,10 @@ def test_chunks_lost_in_a_crash_are_written_again(array, monkeypatch, codec):
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("made", [False, True])
+@pytest.mark.parametrize("exists", [False, True])
 @pytest.mark.parametrize("names", [("a", "b"), ("g/a", "g/b"), ("g/a", "g/h/b"), ("100%", "b")])
-def test_arrays_of_a_hierarchy_are_resumed_independently(array, made, names):
-    if made:
+def test_arrays_of_a_hierarchy_are_resumed_independently(array, exists, names):
+    if exists:
         plait.copy("a.npy", "h.zarr::/first")
     np.save("c.npy", array + 1)
     options = {"chunks": (8, 96), "codec": "zstd:1", "memory": "8K"}
@@ -96,17 +100,17 @@ def test_arrays_of_a_hierarchy_are_resumed_independently(array, made, names):
 
 def test_each_copy_has_its_own_intermediate_array(array):
     shape = (1024, 1024)
-    whole = np.arange(1 << 20, dtype="f4").reshape(shape)
+    large_array = np.arange(1 << 20, dtype="f4").reshape(shape)
     with plait.open("c.zarr", "w", shape=shape, dtype="f4", chunks=(4, 1024), codec="zstd:1") as file:
-        file.write(whole)
+        file.write(large_array)
     options = {"chunks": (1024, 4), "codec": "zstd:1", "memory": "256K"}
     for name in "ab":
         interrupt_copy("c.zarr", f"h.zarr::/{name}", 0.7, **options)
     assert len(list(Path().glob(".h.zarr%?.scratch.zarr.plait-unfinished"))) == 2
     for name in "ab":
         done = plait.copy("c.zarr", f"h.zarr::/{name}", resume=True, **options)
-        assert done.resumed >= 0.7 * whole.nbytes
-        np.testing.assert_array_equal(plait.open(f"h.zarr::/{name}").read(), whole)
+        assert done.resumed >= 0.7 * large_array.nbytes
+        np.testing.assert_array_equal(plait.open(f"h.zarr::/{name}").read(), large_array)
 
 
 def test_copies_of_an_array_and_its_group_do_not_resume_each_other(array):
@@ -122,20 +126,20 @@ def test_copies_of_an_array_and_its_group_do_not_resume_each_other(array):
 
 
 @pytest.mark.parametrize("resume", [True, False])
-def test_file_systems_without_locks(array, monkeypatch, resume):
+def test_file_systems_without_locks_give_a_warning(array, monkeypatch, resume):
     interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
 
-    def failing(code):
-        def lock(file, how):
+    def make_failing_flock(code):
+        def flock(file, operation):
             raise OSError(code, os.strerror(code))
 
-        return lock
+        return flock
 
-    monkeypatch.setattr(fcntl, "flock", failing(errno.EIO))
+    monkeypatch.setattr(fcntl, "flock", make_failing_flock(errno.EIO))
     with pytest.raises(plait.StoreError, match=r"cannot lock .*b\.npy\.plait-copy: Input/output error") as raised:
         plait.copy("a.npy", "b.npy", resume=resume)
     assert raised.value.errno == errno.EIO
-    monkeypatch.setattr(fcntl, "flock", failing(errno.ENOLCK))
+    monkeypatch.setattr(fcntl, "flock", make_failing_flock(errno.ENOLCK))
     with pytest.warns(UserWarning, match=r"keeps no locks \(No locks available\).*see to it that only one runs"):
         done = plait.copy("a.npy", "b.npy", resume=resume)
     assert (done.resumed > 0) == resume
@@ -144,12 +148,12 @@ def test_file_systems_without_locks(array, monkeypatch, resume):
 
 @pytest.mark.parametrize("dtype", ["f4", ">f8", "c16", "V3"])
 def test_comparing_arrays_needs_little_additional_memory(dtype):
-    array_ = np.zeros(1 << 21, dtype)
-    other = array_.copy()
-    window = Window((slice(0, array_.size),), array_.shape)
+    left = np.zeros(1 << 21, dtype)
+    right = left.copy()
+    window = Window((slice(0, left.size),), left.shape)
     tracemalloc.start()
     try:
-        compare(None, (array_, other), tuple, window)
+        compare(None, (left, right), tuple, window)
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()

@@ -21,7 +21,7 @@ class StopError(Exception):
     pass
 
 
-def write(path, arrays):
+def write_arrays(path, arrays):
     described = {name: {"shape": array.shape, "dtype": array.dtype} for name, array in arrays.items()}
     with plait.open(path, "w", arrays=described) as file:
         for name, array in arrays.items():
@@ -30,34 +30,35 @@ def write(path, arrays):
 
 @pytest.fixture
 def hierarchy(tmp_path, monkeypatch):
-    """s.h5 with ARRAYS, and t.zarr with other arrays and with consolidated metadata."""
+    """Write s.h5 with ARRAYS, and t.zarr with other arrays and consolidated metadata; return the path of t.zarr."""
     monkeypatch.chdir(tmp_path)
-    write("s.h5", ARRAYS)
-    write("t.h5", {"old": np.arange(3), "old2": np.arange(4)})
+    write_arrays("s.h5", ARRAYS)
+    write_arrays("t.h5", {"old": np.arange(3), "old2": np.arange(4)})
     plait.copy("t.h5", "t.zarr")
     return Path("t.zarr")
 
 
 def consolidated_names(hierarchy):
-    """Names in the consolidated metadata; None without such metadata."""
+    """Return the names in the consolidated metadata, or None without such metadata."""
     consolidated = json.loads((hierarchy / "zarr.json").read_text()).get("consolidated_metadata")
     return consolidated and sorted(consolidated["metadata"])
 
 
-def arrays_in(hierarchy):
+def list_arrays(hierarchy):
     return sorted(array.name for array in plait.arrays_in(hierarchy))
 
 
 def copy_elsewhere(*arguments):
+    """Copy in another process."""
     subprocess.run([*COPY, *arguments], check=True, capture_output=True)
 
 
-def test_an_array_of_another_program_stays(hierarchy):
+def test_an_array_that_another_program_writes_meanwhile_is_preserved(hierarchy):
     def take_name(done, total):
         if done == total and not (hierarchy / "b").exists():
             copy_elsewhere("t.h5::old2", "t.zarr::b")
 
-    write("u.h5", {"a": np.ones(5), "b": np.ones(6)})
+    write_arrays("u.h5", {"a": np.ones(5), "b": np.ones(6)})
     with pytest.raises(FileExistsError, match=r"the new data is in .*/t\.zarr/b\.kept-1"):
         plait.copy("u.h5", "t.zarr", progress=take_name)
     np.testing.assert_array_equal(plait.open("t.zarr::b").read(), np.arange(4))
@@ -66,20 +67,20 @@ def test_an_array_of_another_program_stays(hierarchy):
     assert consolidated_names(hierarchy) == ["b", "old", "old2"]
 
 
-def test_an_array_replaced_by_another_program_stays(hierarchy):
+def test_an_array_that_another_program_replaces_meanwhile_is_preserved(hierarchy):
     def replace(done, total):
         if done == total and (hierarchy / "a").exists():
             copy_elsewhere("t.h5::old2", "t.zarr::a")
             raise StopError
 
-    write("u.h5", {"a": np.ones(5), "b": np.ones(6)})
+    write_arrays("u.h5", {"a": np.ones(5), "b": np.ones(6)})
     with pytest.raises(StopError):
         plait.copy("u.h5", "t.zarr", progress=replace)
     np.testing.assert_array_equal(plait.open("t.zarr::a").read(), np.arange(4))
-    assert arrays_in(hierarchy) == ["a", "old", "old2"]
+    assert list_arrays(hierarchy) == ["a", "old", "old2"]
 
 
-def test_a_copy_that_fails_leaves_groups_and_consolidated_metadata(hierarchy):
+def test_a_copy_that_fails_changes_no_groups_and_consolidated_metadata(hierarchy):
     def stop(done, total):
         if (hierarchy / "g" / "b").exists():
             raise StopError
@@ -92,7 +93,7 @@ def test_a_copy_that_fails_leaves_groups_and_consolidated_metadata(hierarchy):
 
 
 def test_errors_name_replaced_arrays(hierarchy):
-    write("u.h5", {"old": np.ones(5), "z": np.ones(6)})
+    write_arrays("u.h5", {"old": np.ones(5), "z": np.ones(6)})
 
     def take_name(done, total):
         if done == total and not (hierarchy / "z").exists():
@@ -107,7 +108,7 @@ def test_errors_name_replaced_arrays(hierarchy):
 
 
 def test_exceptions_of_progress_have_a_note_about_replaced_arrays(hierarchy):
-    write("u.h5", {"old": np.ones(5), "z": np.ones(6)})
+    write_arrays("u.h5", {"old": np.ones(5), "z": np.ones(6)})
 
     def stop(done, total):
         if done == total:
@@ -119,7 +120,7 @@ def test_exceptions_of_progress_have_a_note_about_replaced_arrays(hierarchy):
 
 
 @pytest.mark.parametrize("deep", [True, False])
-def test_consolidated_metadata_is_optional(hierarchy, deep):
+def test_unreadable_metadata_of_other_groups_prevents_consolidation_only(hierarchy, deep):
     other = hierarchy / "other"
     other.mkdir()
     if deep:
@@ -135,10 +136,10 @@ def test_consolidated_metadata_is_optional(hierarchy, deep):
 
 
 @pytest.mark.parametrize("replaces", [False, True])
-def test_a_copy_stopped_in_a_long_access(hierarchy, replaces):
+def test_a_copy_stopped_in_a_long_access_names_replaced_arrays(hierarchy, replaces):
     first = "old" if replaces else "first"
     long = np.random.default_rng(1).integers(0, 1000, (2048, 4096)).astype("i4")
-    write("u.h5", {first: np.ones(5), "v": long})
+    write_arrays("u.h5", {first: np.ones(5), "v": long})
     before = (hierarchy / "old" / "zarr.json").stat().st_ino
     options = ["--codec", "zstd:22", "--memory", "1G", "--chunks=-1"]
     command = [*COPY, "u.h5", "t.zarr", *options]
@@ -154,16 +155,16 @@ def test_a_copy_stopped_in_a_long_access(hierarchy, replaces):
         copying.send_signal(signal.SIGTERM)
         errors = copying.communicate(timeout=100)[1]
     assert copying.returncode == 1
-    clause = "array old of t.zarr had been replaced already and has the new data"
+    notice = "array old of t.zarr had been replaced already and has the new data"
     unchanged = "the target is as it was, or the complete new one"
-    assert errors == f"Error: the copy was stopped; {clause if replaces else unchanged}\n"
-    assert consolidated_names(hierarchy) == arrays_in(hierarchy) == ["old", "old2"]
+    assert errors == f"Error: the copy was stopped; {notice if replaces else unchanged}\n"
+    assert consolidated_names(hierarchy) == list_arrays(hierarchy) == ["old", "old2"]
     np.testing.assert_array_equal(plait.open("t.zarr::old").read(), np.ones(5) if replaces else np.arange(3))
     assert sorted(path.name for path in Path().iterdir()) == ["s.h5", "t.h5", "t.zarr", "u.h5"]
 
 
 def test_a_copy_stopped_between_windows_names_replaced_arrays(hierarchy):
-    write("u.h5", {"old": np.ones(5), "v": np.random.default_rng(1).random((4000, 500))})
+    write_arrays("u.h5", {"old": np.ones(5), "v": np.random.default_rng(1).random((4000, 500))})
     command = [*COPY, "u.h5", "t.zarr", "--memory", "64K"]
     before = (hierarchy / "old" / "zarr.json").stat().st_ino
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as copying:
@@ -172,16 +173,17 @@ def test_a_copy_stopped_between_windows_names_replaced_arrays(hierarchy):
             time.sleep(0.001)
         copying.send_signal(signal.SIGTERM)
         errors = copying.communicate(timeout=100)[1]
-    clause = "array old of t.zarr had been replaced already and has the new data"
-    assert errors == f"Error: the copy was stopped; {clause}\n"
-    assert arrays_in(hierarchy) == ["old", "old2"]
+    notice = "array old of t.zarr had been replaced already and has the new data"
+    assert errors == f"Error: the copy was stopped; {notice}\n"
+    assert list_arrays(hierarchy) == ["old", "old2"]
 
 
 @pytest.mark.parametrize("target", ["new.zarr", "t.zarr"])
 @pytest.mark.parametrize("large", ["b", "g/b", "a/b", "old2"])
-def test_errors_name_arrays(hierarchy, target, large):
+def test_errors_name_the_array_and_no_temporary_files(hierarchy, target, large):
     first = "a/a" if large == "a/b" else "a"
-    write("u.h5", {first: np.ones(5), large: ARRAYS["g/a"]})
+    write_arrays("u.h5", {first: np.ones(5), large: ARRAYS["g/a"]})
+    # The limit on the size of files, in KiB, is exceeded by the large array alone.
     command = f"ulimit -f 100; exec {sys.executable} -m plait.cli copy u.h5 {target}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode != 0
@@ -204,7 +206,7 @@ def test_folders_that_cannot_be_created(hierarchy, target, code, advice, resume)
     assert (".plait-" in str(raised.value)) == resume  # the file that a copy with resume could not open
 
 
-def test_mount_points_fail_before_anything_is_written(hierarchy):
+def test_copies_to_mount_points_fail_before_anything_is_written(hierarchy):
     mount = shutil.which("mount")
     Path("disk").mkdir()
     command = [mount, "-t", "tmpfs", "plait-test", "disk"]
@@ -215,7 +217,7 @@ def test_mount_points_fail_before_anything_is_written(hierarchy):
             with pytest.raises(plait.StoreError, match=r"/disk is a mount point, .*/disk/data\.zarr$"):
                 plait.copy(source, target, progress=lambda done, total: pytest.fail("something was copied"))
         plait.copy("t.h5", "disk/data.zarr")
-        assert arrays_in("disk/data.zarr") == ["old", "old2"]
+        assert list_arrays("disk/data.zarr") == ["old", "old2"]
     finally:
         subprocess.run(["umount", "disk"], check=True)
     with pytest.raises(plait.StoreError, match="zarr:/: / is a mount point"):
@@ -223,7 +225,7 @@ def test_mount_points_fail_before_anything_is_written(hierarchy):
 
 
 @pytest.mark.parametrize("linked", [False, True])
-def test_an_empty_folder_passes_on_its_owner_and_mode(hierarchy, linked):
+def test_a_copy_that_replaces_an_empty_folder_preserves_its_owner_and_mode(hierarchy, linked):
     folder = Path("folders", "empty.zarr")
     folder.mkdir(parents=True)
     folder.chmod(0o2751)
@@ -235,5 +237,5 @@ def test_an_empty_folder_passes_on_its_owner_and_mode(hierarchy, linked):
     assert after.st_ino != before.st_ino
     assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
     assert Path("link.zarr").is_symlink() == linked
-    assert arrays_in(folder) == sorted(ARRAYS)
+    assert list_arrays(folder) == sorted(ARRAYS)
     assert sorted(path.name for path in Path("folders").iterdir()) == ["empty.zarr"]

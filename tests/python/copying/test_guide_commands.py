@@ -19,8 +19,8 @@ FIELD = np.arange(64 * 32 * 32, dtype="f4").reshape(SHAPE)
 TABLE = np.arange(60 * 40, dtype="i4").reshape(60, 40)
 
 
-def commands():
-    """Return the right columns of the tables."""
+def read_commands():
+    """Return the commands in the right columns of the tables of the guide."""
     section = GUIDE.read_text(encoding="utf-8").split("\n## NCO", 1)[1].split("\n## Many files", 1)[0]
     return [line.rsplit("|", 2)[1].strip().strip("`") for line in section.splitlines() if line.startswith("| `")]
 
@@ -43,15 +43,15 @@ def sources(tmp_path, monkeypatch):
         file.write(FIELD)
 
 
-def open_chunks_and_array(name, **more):
-    with plait.open(name, **more) as file:
+def open_chunks_and_array(name, **options):
+    with plait.open(name, **options) as file:
         return file.chunks, np.asarray(file.read())
 
 
-def check(target, chunks, array, **more):
-    """Compare a target; chunks are None where it has none."""
-    found_chunks, actual = open_chunks_and_array(target, **more)
-    assert chunks in (None, found_chunks)
+def check(target, chunks, array, **options):
+    """Check the array of a target, and its chunks if `chunks` is not None."""
+    actual_chunks, actual = open_chunks_and_array(target, **options)
+    assert chunks in (None, actual_chunks)
     np.testing.assert_array_equal(actual, array)
 
 
@@ -60,12 +60,12 @@ def check_field(target, chunks, array=FIELD):
     check(f"{target}::/lat", None, np.arange(32.0))
 
 
-def check_limits(target, time):
+def check_unlimited_time(target, is_unlimited):
     from netCDF4 import Dataset
 
     check_field(target, (1, 32, 32))
     with Dataset(target) as file:
-        assert [dimension.isunlimited() for dimension in file.dimensions.values()] == [time, False, False]
+        assert [dimension.isunlimited() for dimension in file.dimensions.values()] == [is_unlimited, False, False]
 
 
 def check_codecs(target, codec):
@@ -76,7 +76,7 @@ def check_names(target, names):
     assert [info.name for info in plait.arrays_in(target)] == names
 
 
-def check_consolidation(target):
+def check_not_consolidated(target):
     check_field(target, (1, 32, 32))
     assert "consolidated" not in Path(target, "zarr.json").read_text(encoding="utf-8")
 
@@ -94,8 +94,8 @@ CHECKS = {
     "in.nc out.nc --region time=::4": lambda: check_field("out.nc", (1, 32, 32), FIELD[::4]),
     "in.nc out.nc --codec zlib:1": lambda: (check_field("out.nc", (1, 32, 32)), check_codecs("out.nc", "deflate 1")),
     "in.nc out.nc --chunks time=48,lat=4,lon=4": lambda: check_field("out.nc", (48, 4, 4)),
-    "in.nc out.nc --fixed": lambda: check_limits("out.nc", False),
-    "in.nc out.nc --unlimited time": lambda: check_limits("out.nc", True),
+    "in.nc out.nc --fixed": lambda: check_unlimited_time("out.nc", is_unlimited=False),
+    "in.nc out.nc --unlimited time": lambda: check_unlimited_time("out.nc", is_unlimited=True),
     "in.nc out.nc --axes lat,lon,time": lambda: check_field("out.nc", (32, 32, 1), FIELD.transpose(1, 2, 0)),
     "in.nc out.nc --unpack": lambda: check_field("out.nc", (1, 32, 32)),
     "in.nc out.nc --chunks time=48,lat=4,lon=4 --codec zlib:1": lambda: (
@@ -119,7 +119,7 @@ CHECKS = {
     "in.zarr out.zarr --chunks time=2920,lat=25,lon=1 --memory 1G": lambda: check("out.zarr", (2920, 25, 1), FIELD),
     "in.nc out.zarr --chunks time=48": lambda: check_field("out.zarr", (48, 32, 32)),
     "in.nc out.zarr --chunks t2m:48,4,4": lambda: check_field("out.zarr", (48, 4, 4)),
-    "in.nc out.zarr --no-consolidated": lambda: check_consolidation("out.zarr"),
+    "in.nc out.zarr --no-consolidated": lambda: check_not_consolidated("out.zarr"),
     "in.zarr out.zarr --chunks auto": lambda: check("out.zarr", SHAPE, FIELD),
     "in.zarr out.zarr --chunks 4,4,4": lambda: check("out.zarr", (4, 4, 4), FIELD),
     "in.zarr out.zarr --shards 32,32,32 --chunks 16,16,16": lambda: check("out.zarr", (16, 16, 16), FIELD),
@@ -131,7 +131,7 @@ CHECKS = {
 
 
 def test_all_commands_of_the_tables_are_checked():
-    assert list(dict.fromkeys(command.removeprefix("plait copy ") for command in commands())) == list(CHECKS)
+    assert list(dict.fromkeys(command.removeprefix("plait copy ") for command in read_commands())) == list(CHECKS)
 
 
 @pytest.mark.sampled(6)

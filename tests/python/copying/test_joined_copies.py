@@ -25,7 +25,7 @@ def parts(tmp_path, monkeypatch):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("memory", ["4K", "256M"])
 @pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
-def test_files_that_a_pattern_matches(parts, memory, ranks):
+def test_files_that_a_pattern_matches_are_joined_in_natural_order(parts, memory, ranks):
     done = run("copy", "run-*.h5::/t2m", "all.zarr", "--concat", "0", "--memory", memory, "--ranks", ranks)
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("run-*.h5::/t2m -> all.zarr: 1.58 KiB in ")
@@ -34,8 +34,8 @@ def test_files_that_a_pattern_matches(parts, memory, ranks):
         np.testing.assert_array_equal(file.read(), parts)
 
 
-def test_explicit_order(parts):
-    first, last = f"run-{2}.h5::t2m", "run-10.h5::t2m"
+def test_listed_files_are_joined_in_the_order_of_the_list(parts):
+    first, last = "run-2.h5::t2m", "run-10.h5::t2m"
     done = run("copy", last, first, "all.npy", "--concat", "-3")
     assert done.exit_code == 0, done.output
     np.testing.assert_array_equal(np.load("all.npy"), np.concatenate([parts[5:], parts[:2]]))
@@ -57,7 +57,7 @@ def test_invalid_joins_are_rejected(parts):
     assert not list(Path().glob("*all*"))
 
 
-def test_sources_without_steps_have_no_step_in_errors(parts):
+def test_errors_name_a_step_only_if_the_sources_are_steps(parts):
     for sources, options, expected in (
         (["run-2.h5::/t2m"], {}, "run-2.h5::/t2m has no array 'zz'; it has: t2m"),
         (["run-2.h5::/t2m"], {"concat": 0}, "run-2.h5::/t2m has no array 'zz'; it has: t2m"),

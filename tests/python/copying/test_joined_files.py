@@ -21,8 +21,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def expected(paths, **options):
-    """Join the files as xarray does."""
+def join_by_xarray(paths, **options):
+    """Return the dataset that xarray joins from the files."""
     parts = [xarray.open_dataset(path, engine="netcdf4", mask_and_scale=False, decode_times=False) for path in paths]
     options = {"dim": "time", "data_vars": "minimal", "coords": "minimal", "compat": "override", **options}
     return xarray.concat(parts, combine_attrs="override", **options)
@@ -37,17 +37,17 @@ def open_dataset(target, **options):
 
 def check_equal(target, paths):
     with open_dataset(target) as dataset:
-        whole = expected(paths)
-        xarray.testing.assert_equal(dataset, whole)
-        assert dataset.attrs == whole.attrs
-        for name in whole.variables:
-            assert dataset[name].dims == whole[name].dims
-            assert dataset[name].dtype == whole[name].dtype
-            attributes, others = (
+        expected = join_by_xarray(paths)
+        xarray.testing.assert_equal(dataset, expected)
+        assert dataset.attrs == expected.attrs
+        for name in expected.variables:
+            assert dataset[name].dims == expected[name].dims
+            assert dataset[name].dtype == expected[name].dtype
+            attributes, expected_attributes = (
                 {key: value for key, value in data[name].attrs.items() if key not in ("_FillValue", "DIMENSION_LABELS")}
-                for data in (dataset, whole)
+                for data in (dataset, expected)
             )
-            assert attributes == others
+            assert attributes == expected_attributes
 
 
 @pytest.mark.sampled(4)
@@ -80,7 +80,7 @@ def test_npz_files_are_joined_by_the_number_of_a_dimension(folder):
 @pytest.mark.filterwarnings("ignore:attributes differ")
 @pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
 @pytest.mark.parametrize("memory", ["4K", "256M"])
-def test_the_command(folder, ranks, memory):
+def test_the_command_joins_files(folder, ranks, memory):
     paths = write_parts(folder)
     done = run("copy", "run-*.nc", "all.zarr", "--concat", "time", "--memory", memory, "--ranks", ranks)
     assert done.exit_code == 0, done.output
@@ -102,11 +102,11 @@ def test_the_command(folder, ranks, memory):
     assert done.exit_code == 0, done.output
     with open_dataset("part.zarr") as dataset:
         assert set(dataset.variables) == {"t2m", "rain"}
-        np.testing.assert_array_equal(dataset["t2m"], expected(paths)["t2m"][2:7:2])
+        np.testing.assert_array_equal(dataset["t2m"], join_by_xarray(paths)["t2m"][2:7:2])
 
 
 @pytest.mark.filterwarnings("ignore:attributes differ")
-def test_region_axes_chunks_and_dry_run(folder):
+def test_joined_files_can_be_shaped_and_planned(folder):
     paths = write_parts(folder)
     options = {"concat": "time", "axes": "lat,time", "region": "time=1:8", "chunks": {"time": 4}}
     plan = plait.copy("run-*.nc", "all.zarr", dry_run=True, **options).plan
@@ -114,12 +114,12 @@ def test_region_axes_chunks_and_dry_run(folder):
     assert not Path("all.zarr").exists()
     plait.copy("run-*.nc", "all.zarr", **options)
     with open_dataset("all.zarr") as dataset:
-        np.testing.assert_array_equal(dataset["t2m"], expected(paths)["t2m"].T[:, 1:8])
+        np.testing.assert_array_equal(dataset["t2m"], join_by_xarray(paths)["t2m"].T[:, 1:8])
         assert dataset["t2m"].encoding["chunks"] == (3, 4)
 
 
 @pytest.mark.filterwarnings("ignore:attributes differ")
-def test_resumed_joins(folder):
+def test_an_interrupted_join_can_be_resumed(folder):
     paths = write_parts(folder)
     count = 0
 
@@ -151,7 +151,7 @@ def test_files_are_sorted_by_the_coordinate(folder):
     check_equal("all.zarr", [paths[1], paths[2], paths[0]])
 
 
-def test_overlaps_and_gaps(folder):
+def test_overlaps_are_errors_and_gaps_give_a_warning(folder):
     write_parts(folder, ((0, 4), (3, 6)))
     for sort in (False, True):
         with pytest.raises(
@@ -197,7 +197,8 @@ def test_arrays_without_the_dimension_must_be_equal(folder):
         plait.copy("run-*.nc", "all.zarr", concat="time", first=True)
 
 
-def change(path, action):
+def change_file(path, action):
+    """Apply a function to a netCDF file that is open for changes."""
     with netCDF4.Dataset(path, "r+") as file:
         action(file)
 
@@ -234,13 +235,13 @@ def change(path, action):
 )
 def test_files_that_differ_are_an_error_before_anything_is_written(folder, action, message):
     paths = write_parts(folder)
-    change(paths[1], action)
+    change_file(paths[1], action)
     with pytest.raises(plait.ArgumentError, match=message):
         plait.copy("run-*.nc", "all.zarr", concat="time")
     assert not Path("all.zarr").exists()
 
 
-def test_types_that_differ(folder):
+def test_types_that_differ_are_an_error(folder):
     write_part("a.nc", np.arange(3, dtype="f8"))
     write_part("b.nc", np.arange(3, 5, dtype="i4"))
     with pytest.raises(
@@ -252,7 +253,7 @@ def test_types_that_differ(folder):
 @pytest.mark.filterwarnings("ignore:attributes differ")
 def test_packed_arrays_are_decoded(folder):
     paths = write_parts(folder)
-    change(paths[1], lambda file: file["rain"].setncattr("scale_factor", 0.25))
+    change_file(paths[1], lambda file: file["rain"].setncattr("scale_factor", 0.25))
     plait.copy("run-*.nc", "all.zarr", concat="time", unpack=True)
     parts = [xarray.open_dataset(path, decode_times=False)["rain"] for path in paths]
     with open_dataset("all.zarr") as dataset:
@@ -260,17 +261,17 @@ def test_packed_arrays_are_decoded(folder):
 
 
 @pytest.mark.filterwarnings("ignore:attributes differ")
-def test_dimensions_without_coordinate_and_parts_without_elements(folder):
+def test_files_without_coordinate_or_without_elements_are_joined(folder):
     paths = write_parts(folder, ((0, 2), (0, 0), (2, 3)))
     plait.copy("run-*.nc", "all.zarr", concat="time")
     check_equal("all.zarr", paths)
     for path in paths:
-        change(path, lambda file: file.renameVariable("time", "hours"))
+        change_file(path, lambda file: file.renameVariable("time", "hours"))
     plait.copy("run-*.nc", "other.zarr", concat="time")
     check_equal("other.zarr", paths)
 
 
-def test_arrays_in_groups(folder):
+def test_arrays_in_groups_are_joined(folder):
     for number in range(2):
         with netCDF4.Dataset(f"part-{number}.nc", "w") as file:
             file.createDimension("time", None)
@@ -337,12 +338,12 @@ names = st.sampled_from(["time", "lat", "lon"])
     target=st.sampled_from(["all.zarr", "all.nc", "all.npz"]),
     memory=st.sampled_from(["2K", "1M"]),
 )
-def test_random_datasets(folder, arrays, sizes, axis, target, memory):
+def test_random_datasets_are_joined_as_by_xarray(folder, arrays, sizes, axis, target, memory):
     arrays = [*arrays, [axis]]
     random = np.random.default_rng(len(sizes))
-    rest = {"time": 2, "lat": 3, "lon": 4}
+    extents = {"time": 2, "lat": 3, "lon": 4}  # of the dimensions that are not joined
     shared = {
-        number: random.integers(0, 9, [rest[d] for d in dims]).astype("i2")
+        number: random.integers(0, 9, [extents[d] for d in dims]).astype("i2")
         for number, dims in enumerate(arrays)
         if axis not in dims
     }
@@ -350,18 +351,19 @@ def test_random_datasets(folder, arrays, sizes, axis, target, memory):
     for number, size in enumerate(sizes):
         variables = {}
         for array, dims in enumerate(arrays):
-            shape = [size if d == axis else rest[d] for d in dims]
+            shape = [size if d == axis else extents[d] for d in dims]
             values = shared[array] if array in shared else random.integers(0, 9, shape).astype("f4")
             variables[f"v{array}"] = (dims, values, {"number": array})
         parts.append(xarray.Dataset(variables, attrs={"title": "random"}))
         parts[-1].to_netcdf(f"part-{number}.nc")
+    # Remove the files of the previous example; the fixture `folder` is the same for all examples.
     for old in (Path("all.zarr"), *Path().glob("part-*.nc")):
         if old.is_dir():
             shutil.rmtree(old)
         elif old.name[5:-3].isdecimal() and int(old.name[5:-3]) >= len(sizes):
             old.unlink()
     plait.copy("part-*.nc", target, concat=axis, memory=memory, verify=True)
-    whole = xarray.concat(parts, axis, data_vars="minimal", coords="minimal", compat="override")
+    expected = xarray.concat(parts, axis, data_vars="minimal", coords="minimal", compat="override")
     with xarray.open_dataset(target, engine="plait") as dataset:
-        for name in whole.variables:
-            np.testing.assert_array_equal(dataset[name], whole[name], err_msg=str(name))
+        for name in expected.variables:
+            np.testing.assert_array_equal(dataset[name], expected[name], err_msg=str(name))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from launching import needs_mpi
 
-KILLS = Path(__file__).parents[2] / "stress/copy_kills.py"
+SCRIPT = Path(__file__).parents[2] / "stress/copy_kills.py"
 
 
 @pytest.mark.long
@@ -16,7 +16,7 @@ KILLS = Path(__file__).parents[2] / "stress/copy_kills.py"
 def test_a_killed_copy_leaves_no_wrong_target(tmp_path, ranks, kills):
     command = [
         sys.executable,
-        str(KILLS),
+        str(SCRIPT),
         "--kills",
         kills,
         "--seed",

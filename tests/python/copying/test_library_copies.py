@@ -1,5 +1,6 @@
-"""HDF5's library copies arrays that Plait does not read from HDF5 to HDF5: references, sequences, records of these,
-and null dataspaces.
+"""Copies from HDF5 to HDF5 of arrays that Plait cannot read, which HDF5's library copies (H5Ocopy).
+
+These have references, sequences, records of both, or null dataspaces.
 """
 
 import json
@@ -18,7 +19,7 @@ RECORD = np.dtype([("n", "i4"), ("to", h5py.ref_dtype), ("name", h5py.string_dty
 
 
 @pytest.fixture
-def linked(tmp_path, monkeypatch):
+def source(tmp_path, monkeypatch):
     """Create a file with references of all kinds, sequences, and a null dataspace."""
     monkeypatch.chdir(tmp_path)
     with h5py.File("a.h5", "w") as file:
@@ -73,27 +74,27 @@ def check_links(name):
         assert [text.decode() for text in file["names"]] == ["a", "bc"]
 
 
-def test_whole_files_keep_their_references(linked):
-    done = plait.copy(linked, "b.h5")
+def test_references_in_copied_files_point_to_the_copied_objects(source):
+    done = plait.copy(source, "b.h5")
     assert done.skipped == ()
     check_links("b.h5")
     plait.copy("b.h5", "c.hdf5", codec="gzip:1")
     check_links("c.hdf5")
     assert {info.name: info.copy_reason for info in plait.arrays_in("c.hdf5") if info.copy_reason} == {
-        info.name: info.copy_reason for info in plait.arrays_in(linked) if info.copy_reason
+        info.name: info.copy_reason for info in plait.arrays_in(source) if info.copy_reason
     }
 
 
 @needs_mpi
 @pytest.mark.parametrize("ranks", ["2", "3"])
-def test_several_ranks(linked, ranks):
-    done = run("copy", linked, "b.h5", "--ranks", ranks, "--verify")
+def test_several_ranks_copy_references(source, ranks):
+    done = run("copy", source, "b.h5", "--ranks", ranks, "--verify")
     assert done.exit_code == 0, done.output
     check_links("b.h5")
 
 
-def test_copies_of_only_such_arrays(linked):
-    done = plait.copy(linked, "s.h5", variable="nothing")
+def test_files_with_no_other_arrays_are_copied(source):
+    done = plait.copy(source, "s.h5", variable="nothing")
     assert done.shape == ()
     with h5py.File("s.h5") as file:
         assert list(file) == ["nothing"]
@@ -104,34 +105,34 @@ def test_copies_of_only_such_arrays(linked):
         assert [(int(record["n"]), record["t"]) for record in file["table"]] == [(1, b"one"), (2, b"two")]
 
 
-def test_unsupported_objects_are_skipped(linked):
+def test_references_to_objects_that_are_not_copied_are_errors(source):
     with pytest.raises(plait.ArgumentError, match=r"a.h5::refs refers to .*::g/x, which is not copied to b.h5"):
-        plait.copy(linked, "b.h5", variable=["refs", "names"])
+        plait.copy(source, "b.h5", variable=["refs", "names"])
     assert [path.name for path in Path().iterdir()] == ["a.h5"]
-    plait.copy(linked, "b.h5", variable=["refs", "g/x"])
+    plait.copy(source, "b.h5", variable=["refs", "g/x"])
     with h5py.File("b.h5") as file:
         assert file[file["refs"][0]].name == "/g/x"
 
 
-def test_arrays_with_references_to_missing_arrays_are_skipped(linked):
+def test_arrays_with_references_to_missing_arrays_are_skipped(source):
     names = ["records", "refs", "names", "packed", "g/sequences"]
     with pytest.warns(UserWarning, match=r"refs: it refers to an array that is not copied"):
-        done = plait.copy(linked, "b.h5", variable=names, skip_unsupported=True)
+        done = plait.copy(source, "b.h5", variable=names, skip_unsupported=True)
     assert {array.name for array in done.skipped} == {"refs", "records"}  # records refer to refs, and refs to g/x
     with h5py.File("b.h5") as file:
         assert sorted(file) == ["g", "names", "packed"]
         assert list(file["g"]) == ["sequences"]
-    assert plait.copy(linked, "c.h5", skip_unsupported=True).skipped == ()
+    assert plait.copy(source, "c.h5", skip_unsupported=True).skipped == ()
     check_links("c.h5")
     with pytest.raises(plait.ArgumentError, match="refs refers to"):
-        plait.copy(linked, "d.h5", variable="refs", skip_unsupported=True)
+        plait.copy(source, "d.h5", variable="refs", skip_unsupported=True)
     assert not Path("d.h5").exists()
 
 
 @needs_mpi
-def test_ranks_agree_on_skipped_arrays(linked):
+def test_ranks_agree_on_skipped_arrays(source):
     options = ["--variable", "refs", "--variable", "names", "--skip-unsupported", "--ranks", "2"]
-    done = run("copy", linked, "b.h5", *options)
+    done = run("copy", source, "b.h5", *options)
     assert done.exit_code == 0, done.output
     assert "refs: it refers to an array that is not copied" in " ".join(done.output.split())
     with h5py.File("b.h5") as file:
@@ -170,11 +171,11 @@ def test_a_source_replaced_during_the_copy_is_an_error(tmp_path, monkeypatch):
     for name in ("a.h5", "new.h5"):
         with h5py.File(name, "w") as file:
             file["nothing"] = h5py.Empty("f4")
-    opened = TargetFactory.open
+    open_target = TargetFactory.open
 
     def replace_source(*arguments):
         Path("new.h5").replace("a.h5")
-        return opened(*arguments)
+        return open_target(*arguments)
 
     monkeypatch.setattr(TargetFactory, "open", replace_source)
     with pytest.raises(plait.StoreError, match=r"a\.h5 has been changed or replaced during the copy"):
@@ -206,46 +207,46 @@ def test_deleted_objects_become_null_references(tmp_path, monkeypatch):
         assert file[file["refs"][1]].name == "/y"
 
 
-def test_copies_that_change_elements_of_such_arrays_are_errors(linked):
+def test_copies_that_convert_references_are_errors(source):
     with pytest.raises(plait.ArgumentError, match="references"):
-        plait.copy(linked, "b.h5", variable="refs", target_dtype="f4")
+        plait.copy(source, "b.h5", variable="refs", target_dtype="f4")
     assert not Path("b.h5").exists()
 
 
 @pytest.mark.parametrize("target", ["b.nc", "b.zarr", "b.npz"])
-def test_other_formats_skip_unsupported_arrays(linked, target):
+def test_other_formats_skip_unsupported_arrays(source, target):
     with pytest.raises(plait.ArgumentError, match="references to other objects"):
-        plait.copy(linked, target)
+        plait.copy(source, target)
     with pytest.warns(UserWarning, match="arrays are not copied"):
-        done = plait.copy(linked, target, skip_unsupported=True, codec="none" if target == "b.zarr" else None)
+        done = plait.copy(source, target, skip_unsupported=True, codec="none" if target == "b.zarr" else None)
     assert {"refs", "nothing", "g/sequences"} <= {array.name for array in done.skipped}
 
 
-def test_listings_and_plans_mark_arrays_copied_by_the_library(linked):
-    shown = run("info", linked)
-    assert "copied by HDF5's library only: its elements are references to other objects" in shown.stdout
-    assert "empty" in next(line for line in shown.stdout.splitlines() if "nothing" in line)
-    arrays = {array["name"]: array for array in json.loads(run("info", linked, "--json").stdout)["arrays"]}
+def test_listings_and_plans_mark_arrays_copied_by_the_library(source):
+    listing = run("info", source)
+    assert "copied by HDF5's library only: its elements are references to other objects" in listing.stdout
+    assert "empty" in next(line for line in listing.stdout.splitlines() if "nothing" in line)
+    arrays = {array["name"]: array for array in json.loads(run("info", source, "--json").stdout)["arrays"]}
     assert arrays["g/sequences"]["copied_by_library"] == "its elements are sequences of any length"
     assert (arrays["nothing"]["empty"], arrays["names"]["empty"], arrays["names"]["copied_by_library"]) == (
         True,
         False,
         None,
     )
-    plan = {array.name: array for array in plait.copy(linked, "b.h5", dry_run=True).plan}
+    plan = {array.name: array for array in plait.copy(source, "b.h5", dry_run=True).plan}
     assert plan["refs"].is_library_copy
     assert plan["refs"].library == "its elements are references to other objects"
     assert not plan["g/x"].is_library_copy
-    planned = run("copy", linked, "b.h5", "--dry-run").stdout
+    planned = run("copy", source, "b.h5", "--dry-run").stdout
     assert "refs is copied by the library of its format, as it is and by one rank: its elements are ref" in planned
     assert not Path("b.h5").exists()
     with pytest.raises(plait.ArgumentError, match="or copy it to another HDF5 file"):
-        plait.open(f"{linked}::refs")
+        plait.open(f"{source}::refs")
 
 
-def test_damage_leaves_no_target(linked):
-    data = bytearray(Path(linked).read_bytes())
-    with h5py.File(linked) as file:
+def test_a_damaged_source_is_an_error_and_leaves_no_target(source):
+    data = bytearray(Path(source).read_bytes())
+    with h5py.File(source) as file:
         sequences = file["g/sequences"]
         chunk = sequences.id.get_chunk_info(0)
     data[chunk.byte_offset : chunk.byte_offset + chunk.size] = bytes(chunk.size)

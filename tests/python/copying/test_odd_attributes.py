@@ -56,7 +56,7 @@ def make_nested_value(depth):
 
 
 @pytest.mark.parametrize("depth", [62, 254])
-def test_attributes_may_nest_deep(location, depth):
+def test_attributes_may_be_nested_254_deep(location, depth):
     deep = {"deep": make_nested_value(depth)}
     with plait.open(
         f"{location}/a.zarr::/g/x", "w", shape=(2,), dtype="f4", attributes=deep, group_attributes={"g": deep}
@@ -90,7 +90,7 @@ def test_an_unwritten_scalar_has_its_fill_value(name):
     assert plait.open(name).read() == 6
 
 
-def test_scalars_with_fill_values_among_others():
+def test_unwritten_scalars_beside_other_arrays_have_their_fill_values():
     h5py = pytest.importorskip("h5py")
     arrays = {
         "big": {"shape": (300, 1000), "dtype": "f8"},
@@ -114,7 +114,7 @@ COMPLEX = {
 }
 
 
-def test_netcdf_sees_complex_numbers_halves_and_bytes():
+def test_netcdf_reads_complex_numbers_halves_and_truth_values():
     netcdf4 = pytest.importorskip("netCDF4")
     half = np.array([1.5, 65504, np.inf], "f2")
     attributes = {**COMPLEX, "half": half, "truth": np.array([True, False])}

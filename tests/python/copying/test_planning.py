@@ -1,4 +1,4 @@
-"""Dry runs: the planned copy, compared with the real copy and with counts by enumeration."""
+"""Dry runs of plait.copy: the plan, compared with the real copy and with counts of accesses by enumeration."""
 
 import json
 import math
@@ -23,14 +23,14 @@ def write_array(path, shape, **options):
         file.write(array)
 
 
-def times(shape, window, unit):
-    """Return how often windows access storage units, counted by enumeration."""
+def count_accesses(shape, window, unit):
+    """Return how often windows of shape `window` access storage units (chunks) of shape `unit`, by enumeration."""
     count = 0
-    for index in np.ndindex(*(-(-size // step) for size, step in zip(shape, window, strict=True))):
-        touched = 1
-        for at, step, size, extent in zip(index, window, shape, unit, strict=True):
-            touched *= (min((at + 1) * step, size) - 1) // extent - at * step // extent + 1
-        count += touched
+    for index in np.ndindex(*(-(-size // length) for size, length in zip(shape, window, strict=True))):
+        units = 1
+        for i, length, size, extent in zip(index, window, shape, unit, strict=True):
+            units *= (min((i + 1) * length, size) - 1) // extent - i * length // extent + 1
+        count += units
     return count
 
 
@@ -51,7 +51,7 @@ def test_the_plan_equals_the_copy(tmp_path, memory):
     assert (first.read.what, first.read.shape, first.read.count) == ("chunks", (4, 96), 32)
     assert (last.write.what, last.write.shape, last.write.count) == ("chunks", (128, 3), 32)
     for pass_, end, unit in ((first, first.read, (4, 96)), (last, last.write, (128, 3))):
-        assert end.times == times(shape, pass_.window, unit)
+        assert end.times == count_accesses(shape, pass_.window, unit)
         assert end.bytes == end.times * math.prod(unit) * 4
         assert pass_.seconds > 0
     assert array.memory <= planned.dtype.itemsize * shape[0] * shape[1]
@@ -85,18 +85,21 @@ def test_plans_count_shards_and_contiguous_stretches(tmp_path):
     planned = plait.copy(
         tmp_path / "a.npy", tmp_path / "b.zarr", chunks=(16, 16), shards=(32, 64), memory="8K", dry_run=True
     )
-    (only,) = planned.plan[0].passes
-    assert (only.write.what, only.write.shape, only.write.count) == ("shards", (32, 64), 2)
-    assert only.write.times == times((64, 64), only.window, (32, 64))
-    assert only.read.what == "stretches"
-    turned = plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", target_order="F", memory=2 * 8 * 256, dry_run=True)
-    (only,) = turned.plan[0].passes
-    rows, columns = only.window
-    chunk = (64 * 64 // columns if columns < 64 else 64 // rows, 64 * 64 // rows if rows < 64 else 64 // columns)
-    assert (only.read.count, only.write.count) == chunk
+    (single_pass,) = planned.plan[0].passes
+    assert (single_pass.write.what, single_pass.write.shape, single_pass.write.count) == ("shards", (32, 64), 2)
+    assert single_pass.write.times == count_accesses((64, 64), single_pass.window, (32, 64))
+    assert single_pass.read.what == "stretches"
+    transposed = plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", target_order="F", memory=2 * 8 * 256, dry_run=True)
+    (single_pass,) = transposed.plan[0].passes
+    rows, columns = single_pass.window
+    # A window of whole rows is one stretch of the source, and others have a stretch for each row; in the target, which
+    # is in column-major order, the same holds for columns.
+    reads = 64 * 64 // columns if columns < 64 else 64 // rows
+    writes = 64 * 64 // rows if rows < 64 else 64 // columns
+    assert (single_pass.read.count, single_pass.write.count) == (reads, writes)
 
 
-def test_each_array_of_a_file_as_json(tmp_path):
+def test_plans_of_all_arrays_are_printed_as_json(tmp_path):
     np.savez(tmp_path / "a.npz", x=np.zeros((4, 5)), y=np.zeros(7, "i2"))
     run = CliRunner().invoke(main, ["copy", f"{tmp_path}/a.npz", f"{tmp_path}/b.safetensors", "--dry-run", "--json"])
     assert run.exit_code == 0, run.output
@@ -111,7 +114,7 @@ def test_each_array_of_a_file_as_json(tmp_path):
 
 def test_dry_runs_report_impossible_copies(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((4, 4)))
-    for target, options, says in [
+    for target, options, message in [
         ("b.zarr", {"chunks": (4,)}, "chunks has 1 sizes"),
         ("b.zarr", {"codec": "lzma"}, "lzma"),
         ("b.npy", {"chunks": (2, 2)}, "in one piece"),
@@ -121,12 +124,12 @@ def test_dry_runs_report_impossible_copies(tmp_path):
         name = target if ":" in target else tmp_path / target
         with pytest.raises(plait.ArgumentError) as raised:
             plait.copy(tmp_path / "a.npy", name, dry_run=True, **options)
-        assert says in str(raised.value)
+        assert message in str(raised.value)
 
 
 CHUNKS = {"rows": (512, 1024), "columns": (1024, 512)}  # of 4 MiB
 
-LIMITED = """
+MEASURE_COPY = """
 import sys
 import plait
 
@@ -156,9 +159,9 @@ def test_memory_includes_buffers_of_compressed_chunks(tmp_path, ends, codec, chu
         tmp_path / source, "w", shape=array.shape, dtype=array.dtype, chunks=CHUNKS["rows"], codec=codec
     ) as file:
         file.write(array)
-    memory, libraries = 24 << 20, 12 << 20
+    memory, libraries = 24 << 20, 12 << 20  # bytes that the copy may use, and that libraries may use beside it
     run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", LIMITED, source, target, str(chunks), codec, str(memory)],
+        [sys.executable, "-W", "error", "-c", MEASURE_COPY, source, target, str(chunks), codec, str(memory)],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert int(run.stdout) < memory + libraries
@@ -180,11 +183,11 @@ def test_too_little_memory_for_compressed_chunks_gives_a_warning(tmp_path):
 def test_buffers_of_further_threads_leave_less_memory_for_windows(tmp_path, monkeypatch):
     write_array(tmp_path / "a.zarr", (1024, 1024), chunks=(64, 1024), codec="zstd:1")  # 256 KiB a chunk
 
-    def planned(cores, memory="3M"):
+    def plan_memory(cores, memory="3M"):
         monkeypatch.setattr(os, "cpu_count", lambda: cores)
         options = {"chunks": (64, 1024), "codec": "zstd:1", "memory": memory, "dry_run": True}
         return plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", **options).plan[0].memory
 
     # 5 chunks of 256 KiB leave 1.75 MiB for windows. Half of the limit suffices for 3 threads of two chunks each.
-    assert planned(3) < planned(1) <= 1792 << 10
-    assert planned(3) == planned(64) <= (1792 << 10) - 4 * (256 << 10)
+    assert plan_memory(3) < plan_memory(1) <= 1792 << 10
+    assert plan_memory(3) == plan_memory(64) <= (1792 << 10) - 4 * (256 << 10)

@@ -1,4 +1,4 @@
-"""Copies that change chunks, compression and order, through windows that suit both ends, in one or two passes."""
+"""Copies that change chunks, compression and order, by windows that suit source and target, in one or two passes."""
 
 import ctypes.util
 import itertools
@@ -78,7 +78,7 @@ def test_chunks_by_dimension_names(location):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"chunks": {"lat": 4}}, "those of a.zarr are without names"),
         ({"chunks": (4, 4)}, "chunks has 2 sizes, but"),
@@ -87,24 +87,24 @@ def test_chunks_by_dimension_names(location):
         ({"target_order": "c"}, "target_order='c' is not known"),
     ],
 )
-def test_invalid_options_are_errors(location, options, says):
+def test_invalid_options_are_errors(location, options, message):
     write_array(location / "a.zarr", make_array())
     with pytest.raises(plait.ArgumentError) as raised:
         plait.copy(location / "a.zarr", location / "b.zarr", **options)
-    assert says.replace("a.zarr", "data") in str(raised.value)
+    assert message.replace("a.zarr", "data") in str(raised.value)
     assert entries(location) == ["a.zarr"]
 
 
-def test_targets_without_storage_options(tmp_path):
+def test_options_that_the_target_format_lacks_are_errors(tmp_path):
     np.save(tmp_path / "a.npy", make_array())
-    for options, says in [({"chunks": (4, 4, 4)}, "in one piece"), ({"codec": "zstd"}, "in one piece")]:
-        with pytest.raises(plait.ArgumentError, match=says):
+    for options, message in [({"chunks": (4, 4, 4)}, "in one piece"), ({"codec": "zstd"}, "in one piece")]:
+        with pytest.raises(plait.ArgumentError, match=message):
             plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", **options)
     with pytest.raises(plait.ArgumentError, match="in order C, but target_order=F"):
         plait.copy(tmp_path / "a.npy", tmp_path / "b.safetensors", target_order="F")
 
 
-def test_all_arrays_of_a_file(tmp_path, location):
+def test_all_arrays_of_a_file_are_copied(tmp_path, location):
     arrays = {"t": make_array(), "group/u": make_array("i2", (9, 4)), "scalar": make_array("f8", ())}
     np.savez(tmp_path / "a.npz", **arrays)
     plait.copy(tmp_path / "a.npz", location / "b.zarr", codec="gzip:1")
@@ -120,7 +120,7 @@ def test_all_arrays_of_a_file(tmp_path, location):
         plait.copy(f"{location}/b.zarr::/t", f"{location}/b.zarr::t")
 
 
-def touches(shape, windows, chunks):
+def count_accesses(windows, chunks):
     """Return how often windows access chunks, counted by enumeration."""
     count = 0
     for window in windows:
@@ -131,23 +131,23 @@ def touches(shape, windows, chunks):
 
 
 def test_windows_cover_the_array_once(effort):
-    chance = random.Random(1)
+    generator = random.Random(1)
     for _ in range(effort.choose(6, 60)):
-        shape = tuple(chance.randint(1, 30) for _ in range(chance.randint(1, 4)))
+        shape = tuple(generator.randint(1, 30) for _ in range(generator.randint(1, 4)))
         ends = [
             make_storage(
-                chance.choice("CF"),
-                tuple(chance.randint(1, 20) for _ in shape) if chance.random() < 0.7 else None,
-                chance.random() < 0.5,
+                generator.choice("CF"),
+                tuple(generator.randint(1, 20) for _ in shape) if generator.random() < 0.7 else None,
+                generator.random() < 0.5,
             )
             for _ in range(2)
         ]
-        memory = chance.choice([8, 100, 3000, 1 << 20])
-        seen = np.zeros(shape, int)
+        memory = generator.choice([8, 100, 3000, 1 << 20])
+        visits = np.zeros(shape, int)
         for part in choose_boxes(Content(shape, "C", 8), ends[0], ends[1], memory).windows():
-            seen[part.region] += 1
+            visits[part.region] += 1
             assert 8 * part.elements <= memory
-        assert (seen == 1).all()
+        assert (visits == 1).all()
 
 
 def test_chunks_are_accessed_once_if_memory_suffices():
@@ -155,45 +155,35 @@ def test_chunks_are_accessed_once_if_memory_suffices():
     plan = choose_boxes(
         Content((512, 512), "C", 4), make_storage("C", rows, True), make_storage("C", columns, True), 1 << 20
     )
-    assert touches((512, 512), plan.windows(), rows) == 32
-    assert touches((512, 512), plan.windows(), columns) == 32
+    assert count_accesses(plan.windows(), rows) == 32
+    assert count_accesses(plan.windows(), columns) == 32
     plan = choose_boxes(Content((512, 512), "C", 4), make_storage("C", rows, True), make_storage("C"), 1 << 17)
-    assert touches((512, 512), plan.windows(), rows) == 32
+    assert count_accesses(plan.windows(), rows) == 32
 
 
 def test_two_passes_if_neither_end_fits():
     shape, rows, columns = (4096, 4096), (16, 4096), (4096, 16)
-    packed = choose_passes(
-        Content(shape, "C", 4), make_storage("C", rows, True), make_storage("C", columns, True), 4 << 20, True
-    )
-    assert packed.intermediate_chunks is not None
-    assert [
-        touches(shape, pass_.windows(), chunks) for pass_, chunks in zip(packed.passes, (rows, columns), strict=True)
-    ] == [
-        256,
-        256,
+    memory = 4 << 20
+    compressed_rows, compressed_columns = make_storage("C", rows, True), make_storage("C", columns, True)
+
+    def choose(source, target, allow_intermediate):
+        return choose_passes(Content(shape, "C", 4), source, target, memory, allow_intermediate)
+
+    plan = choose(compressed_rows, compressed_columns, allow_intermediate=True)
+    assert plan.intermediate_chunks is not None
+    accesses = [
+        count_accesses(pass_.windows(), chunks) for pass_, chunks in zip(plan.passes, (rows, columns), strict=True)
     ]
-    assert (
-        choose_passes(
-            Content(shape, "C", 4), make_storage("C", rows, True), make_storage("C", columns, True), 4 << 20, False
-        ).intermediate_chunks
-        is None
-    )
-    assert (
-        choose_passes(
-            Content(shape, "C", 4), make_storage("C", rows), make_storage("C", columns), 4 << 20, True
-        ).intermediate_chunks
-        is None
-    )
-    assert (
-        choose_passes(
-            Content(shape, "C", 4), make_storage("C", rows, True), make_storage("C", rows, True), 4 << 20, True
-        ).intermediate_chunks
-        is None
-    )
+    assert accesses == [256, 256]  # each of the 4096 / 16 chunks once
+    one_pass = [
+        choose(compressed_rows, compressed_columns, allow_intermediate=False),
+        choose(make_storage("C", rows), make_storage("C", columns), allow_intermediate=True),
+        choose(compressed_rows, compressed_rows, allow_intermediate=True),
+    ]
+    assert [plan.intermediate_chunks for plan in one_pass] == [None] * 3
 
 
-LIMITED = """
+MEASURE_COPY = """
 import sys
 import plait
 
@@ -217,7 +207,7 @@ def test_memory_is_bounded(tmp_path, codec):
     array = np.arange(8192 * 4096, dtype="f4").reshape(8192, 4096)  # 128 MiB
     write_array(tmp_path / "rows.zarr", array, chunks=(64, 4096), codec=codec)
     run = subprocess.run(
-        [sys.executable, "-c", LIMITED, "rows.zarr", "columns.zarr", "(8192, 64)", codec],
+        [sys.executable, "-c", MEASURE_COPY, "rows.zarr", "columns.zarr", "(8192, 64)", codec],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert int(run.stdout) < (16 << 10) + (64 << 10)
@@ -250,7 +240,7 @@ def test_many_dimensions_do_not_slow_down_planning(order):
     assert all(1 <= size <= 2 for size in plan.window)
 
 
-PACKED = """
+CHECK_GZIP = """
 import sys
 import zlib
 
@@ -263,8 +253,8 @@ for level in (0, 1, 4, 9):
     options = {"chunks": (64, 256), "codec": f"gzip:{level}"}
     with plait.open("a.zarr", "w", shape=array.shape, dtype=array.dtype, **options) as file:
         file.write(array)
-    whole = [zlib.decompress(open(f"a.zarr/c/{i}/0", "rb").read(), 31) for i in range(2)]
-    assert b"".join(whole) == array.tobytes()
+    chunks = [zlib.decompress(open(f"a.zarr/c/{i}/0", "rb").read(), 31) for i in range(2)]
+    assert b"".join(chunks) == array.tobytes()
     assert (plait.open("a.zarr").read() == array).all()
 print("libdeflate.so.0" in open("/proc/self/maps").read())
 """
@@ -272,16 +262,16 @@ print("libdeflate.so.0" in open("/proc/self/maps").read())
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["smooth", "random"])
-@pytest.mark.parametrize("there", [True, False])
-def test_gzip_is_the_same_with_libdeflate_and_without(tmp_path, there, kind):
+@pytest.mark.parametrize("is_loadable", [True, False])
+def test_gzip_is_the_same_with_libdeflate_and_without(tmp_path, is_loadable, kind):
     array = np.arange(128 * 256, dtype="f8") if kind == "smooth" else np.random.default_rng(1).random(128 * 256)
     np.save(tmp_path / "a.npy", array.reshape(128, 256))
     environment = dict(os.environ)
-    if not there:
+    if not is_loadable:
         (tmp_path / "libdeflate.so.0").touch()  # the loader rejects this file
         environment["LD_LIBRARY_PATH"] = f"{tmp_path}:{environment.get('LD_LIBRARY_PATH', '')}"
     run = subprocess.run(
-        [sys.executable, "-c", PACKED], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", CHECK_GZIP], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
-    installed = ctypes.util.find_library("deflate") is not None
-    assert run.stdout.strip() == str(there and installed)
+    is_installed = ctypes.util.find_library("deflate") is not None
+    assert run.stdout.strip() == str(is_loadable and is_installed)

@@ -1,4 +1,4 @@
-"""Checks of a resumed copy: replaced sources, and foreign files with the names of its own files."""
+"""Errors of resumed copies: sources that changed, and a symbolic link with the name of the copy's journal."""
 
 import os
 
@@ -15,12 +15,13 @@ class StopError(Exception):
 
 
 def stop(done, total):
+    """Stop a copy after half of its bytes."""
     if 2 * done > total:
         raise StopError
 
 
 @pytest.fixture(autouse=True)
-def interrupted(tmp_path, monkeypatch):
+def _interrupted_copy(tmp_path, monkeypatch):
     """Create a copy of a.npy to b.npy that was interrupted."""
     monkeypatch.chdir(tmp_path)
     np.save("a.npy", ARRAY)
@@ -46,7 +47,7 @@ def test_a_replaced_source_is_detected_despite_equal_size_and_time(replaced):
 
 
 @pytest.mark.parametrize("name", ["s.zarr", "s.zarr::/g/x"])
-def test_chunks_that_another_program_wrote_meanwhile(name):
+def test_chunks_of_the_source_that_another_program_changed_are_detected(name):
     plait.copy("a.npy", name, chunks=(10, 80))
     with pytest.raises(StopError):
         plait.copy(name, "c.npy", resume=True, memory="16K", progress=stop)
@@ -59,23 +60,23 @@ def test_chunks_that_another_program_wrote_meanwhile(name):
 @pytest.mark.parametrize("resume", [True, False])
 def test_a_link_in_place_of_the_journal_is_not_followed(resume):
     with open("mine", "w", encoding="utf-8") as file:
-        file.write("kept")
+        file.write("text")
     os.unlink(".b.npy.plait-copy")
     os.symlink("mine", ".b.npy.plait-copy")
     with pytest.raises(plait.StoreError, match="symbolic links"):
         plait.copy("a.npy", "b.npy", resume=resume)
     with open("mine", encoding="utf-8") as file:
-        assert file.read() == "kept"
+        assert file.read() == "text"
 
 
 @pytest.mark.parametrize("resume", [True, False])
-def test_the_longest_names(resume):
+def test_targets_may_have_names_of_255_bytes(resume):
     name = "n" * 251 + ".npy"
     plait.copy("a.npy", name, resume=resume)
     np.testing.assert_array_equal(np.load(name), ARRAY)
 
 
-def test_a_missing_folder():
+def test_a_missing_folder_is_an_error():
     with pytest.raises(FileNotFoundError, match="none"):
         plait.copy("a.npy", "none/b.npy", resume=True)
 
@@ -84,13 +85,13 @@ class OtherDevice:
     """The status of a file to which the file system has given another device number."""
 
     def __init__(self, status):
-        self._found = status
+        self._status = status
 
     def __getattr__(self, name):
-        return getattr(self._found, name) + (name == "st_dev")
+        return getattr(self._status, name) + (name == "st_dev")
 
 
-def test_the_device_number_is_ignored(monkeypatch):
+def test_another_device_number_of_the_source_is_ignored(monkeypatch):
     stat = os.stat
     monkeypatch.setattr(os, "stat", lambda *args, **more: OtherDevice(stat(*args, **more)))
     done = plait.copy("a.npy", "b.npy", resume=True, memory="8K")

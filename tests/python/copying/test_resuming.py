@@ -39,19 +39,21 @@ def array(tmp_path, monkeypatch):
 def stop_at(share):
     """Return a progress function that ends a copy after this share of its bytes."""
 
-    def tell(done, total):
+    def stop(done, total):
         if done >= share * total:
             raise StopError
 
-    return tell
+    return stop
 
 
 def interrupt_copy(source, target, share, **options):
+    """Stop a copy by an exception after this share of its bytes; it can be resumed."""
     with pytest.raises(StopError):
         plait.copy(source, target, resume=True, progress=stop_at(share), **options)
 
 
-def content(target):
+def read_target(target):
+    """Return the array of a target, also of one without shape and type."""
     path = target.removeprefix("stripe:").partition("?")[0]
     name = f"stripe:{path}" if target.startswith("stripe") else path
     options = {"shape": SHAPE, "dtype": "i4"} if path.endswith(("bin", ".s")) else {}
@@ -59,7 +61,8 @@ def content(target):
         return np.asarray(file.read())
 
 
-def unfinished_files():
+def new_files():
+    """Return the names of the files that copies made."""
     return sorted(name for name in os.listdir() if name not in ("a.npy", "a.zarr", "x", "y"))
 
 
@@ -80,43 +83,41 @@ CASES = [
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("shares", [(0.5,), (0.1, 0.5, 0.9)])
 @pytest.mark.parametrize(("source", "target", "options"), CASES)
-def test_the_rest_is_copied(array, source, target, options, shares):
+def test_only_the_remaining_part_is_copied(array, source, target, options, shares):
     expected = array[:50].T.astype("f8") if "axes" in options else array
-    done = []
     for share in shares:
         interrupt_copy(source, target, share, memory="4K", **options)
-        unfinished = unfinished_files()
+        unfinished = new_files()
         assert all(name.startswith(".b.") for name in unfinished)
         assert len(unfinished) >= 2
-        done.append(unfinished)
-    first_copy = plait.copy(source, target, resume=True, memory="4K", verify=True, **options)
-    assert 0 < first_copy.resumed < first_copy.bytes == expected.nbytes
-    np.testing.assert_array_equal(content(target), expected)
-    assert len(unfinished_files()) == 1
+    done = plait.copy(source, target, resume=True, memory="4K", verify=True, **options)
+    assert 0 < done.resumed < done.bytes == expected.nbytes
+    np.testing.assert_array_equal(read_target(target), expected)
+    assert len(new_files()) == 1
     if target == STRIPES:
         assert len(os.listdir("x")) == len(os.listdir("y")) == 1
 
 
 def test_both_passes_can_be_resumed(array):
     shape = (1024, 1024)
-    whole = np.arange(1 << 20, dtype="f4").reshape(shape)
+    large_array = np.arange(1 << 20, dtype="f4").reshape(shape)
     with plait.open("c.zarr", "w", shape=shape, dtype="f4", chunks=(4, 1024), codec="zstd:1") as file:
-        file.write(whole)
+        file.write(large_array)
     options = {"chunks": (1024, 4), "codec": "zstd:1", "memory": "256K"}
     assert len(plait.copy("c.zarr", "b.zarr", **options, dry_run=True).plan[0].passes) == 2
     for share in (0.2, 0.7, 0.8):
         interrupt_copy("c.zarr", "b.zarr", share, **options)
-        assert ".b.zarr.scratch.zarr.plait-unfinished" in unfinished_files()
+        assert ".b.zarr.scratch.zarr.plait-unfinished" in new_files()
     done = plait.copy("c.zarr", "b.zarr", resume=True, **options)
-    assert 0.7 * whole.nbytes < done.resumed < whole.nbytes
-    np.testing.assert_array_equal(content("b.zarr"), whole)
+    assert 0.7 * large_array.nbytes < done.resumed < large_array.nbytes
+    np.testing.assert_array_equal(read_target("b.zarr"), large_array)
     interrupt_copy("c.zarr", "b.zarr", 0.7, **options)
     (scratch,) = Path.cwd().glob(".*scratch*")
     plait._core.remove_unfinished("b.zarr.scratch.zarr")
     assert not scratch.exists()
     assert plait.copy("c.zarr", "b.zarr", resume=True, **options).resumed == 0
-    np.testing.assert_array_equal(content("b.zarr"), whole)
-    assert unfinished_files() == ["b.zarr", "c.zarr"]
+    np.testing.assert_array_equal(read_target("b.zarr"), large_array)
+    assert new_files() == ["b.zarr", "c.zarr"]
 
 
 def test_incomplete_shards_are_written_again(array):
@@ -130,13 +131,13 @@ def test_incomplete_shards_are_written_again(array):
     (changes / "0").write_bytes(b"a chunk before it got its name")
     done = plait.copy("a.npy", "b.zarr", resume=True, **options)
     assert done.resumed == 32 * 96 * 4
-    np.testing.assert_array_equal(content("b.zarr"), array)
+    np.testing.assert_array_equal(read_target("b.zarr"), array)
     assert sorted(os.listdir("b.zarr")) == ["c", "zarr.json"]
 
 
 def test_complete_arrays_are_not_copied_again(array):
     np.savez("c.npz", first=array, second=array + 1)
-    (size,) = {array.nbytes}
+    size = array.nbytes
     interrupt_copy("c.npz", "b.zarr", 0.75, memory="4K")
     assert plait.arrays_in("b.zarr")[0].name == "first"
     done = plait.copy("c.npz", "b.zarr", resume=True, memory="4K")
@@ -146,7 +147,7 @@ def test_complete_arrays_are_not_copied_again(array):
     interrupt_copy("c.npz", "{variable}.npy", 0.75, memory="4K")
     assert plait.copy("c.npz", "{variable}.npy", resume=True, memory="4K").resumed > size
     np.testing.assert_array_equal(np.load("second.npy"), array + 1)
-    assert unfinished_files() == ["b.zarr", "c.npz", "first.npy", "second.npy"]
+    assert new_files() == ["b.zarr", "c.npz", "first.npy", "second.npy"]
 
 
 def test_an_old_target_stays_until_the_copy_is_complete(array):
@@ -157,9 +158,9 @@ def test_an_old_target_stays_until_the_copy_is_complete(array):
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 
-def test_another_copy_is_not_resumed(array):
+def test_a_copy_with_other_options_or_another_source_is_not_resumed(array):
     interrupt_copy("a.npy", "b.zarr", 0.5, memory="4K", chunks=(8, 8))
-    for options, says in [
+    for options, message in [
         ({"chunks": (8, 4)}, "whose chunks was (8, 8), nothing, not (8, 4), nothing"),
         ({"chunks": (8, 8), "codec": "zstd"}, "whose codec was nothing, not zstd"),
         ({"chunks": (8, 8), "target_dtype": "i8"}, "whose type was nothing, not int64"),
@@ -167,16 +168,16 @@ def test_another_copy_is_not_resumed(array):
     ]:
         with pytest.raises(plait.ArgumentError) as raised:
             plait.copy("a.npy", "b.zarr", resume=True, **options)
-        assert says in str(raised.value)
+        assert message in str(raised.value)
     os.utime("a.npy", (1, 1))
     with pytest.raises(plait.ArgumentError, match=r"whose source was \[.*leave resume out once, which begins anew"):
         plait.copy("a.npy", "b.zarr", resume=True, chunks=(8, 8))
-    assert unfinished_files() == [".b.zarr.plait-copy", ".b.zarr.plait-unfinished"]
+    assert new_files() == [".b.zarr.plait-copy", ".b.zarr.plait-unfinished"]
     plait.copy("a.npy", "b.zarr", chunks=(8, 8))
-    assert unfinished_files() == ["b.zarr"]
+    assert new_files() == ["b.zarr"]
 
 
-def test_two_copies_at_once(array):
+def test_a_second_copy_to_a_target_that_is_written_is_an_error(array):
     interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     with open(".b.npy.plait-copy") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX)
@@ -204,12 +205,12 @@ def test_synced_parts_count_after_two_restarts_of_the_host(array, monkeypatch):
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 
-def test_only_the_begun_file_is_continued(array):
+def test_another_file_with_the_temporary_name_is_not_continued(array):
     interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     (unfinished,) = Path.cwd().glob("*unfinished")
-    content = unfinished.read_bytes()
+    size = unfinished.stat().st_size
     os.rename(unfinished, "aside")
-    unfinished.write_bytes(bytes(len(content)))  # another file, without any record of progress
+    unfinished.write_bytes(bytes(size))  # another file, without any record of progress
     assert plait.copy("a.npy", "b.npy", resume=True, memory="4K").resumed == 0
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
@@ -231,7 +232,7 @@ def test_a_torn_line_of_the_journal_is_ignored(array):
 def test_copies_that_cannot_be_resumed_leave_nothing(array):
     pytest.importorskip("h5py")
     interrupt_copy("a.npy", "b.h5::/a", 0.5, memory="4K")
-    assert unfinished_files() == []
+    assert new_files() == []
     assert plait.copy("a.npy", "b.h5::/a", resume=True, memory="4K").resumed == 0
     np.testing.assert_array_equal(plait.open("b.h5::/a").read(), array)
     with pytest.raises(plait.ArgumentError, match="resume needs a source that is a file"):
@@ -242,18 +243,18 @@ def test_copies_that_cannot_be_resumed_leave_nothing(array):
         plait.open("c.npy", "w", shape=(3,), dtype="f8", unfinished="yes")
 
 
-def test_without_resume_nothing_stays(array):
+def test_interrupted_copies_without_resume_leave_nothing(array):
     with pytest.raises(StopError):
         plait.copy("a.npy", "b.zarr", memory="4K", progress=stop_at(0.5))
-    assert unfinished_files() == []
+    assert new_files() == []
     with pytest.raises(plait.ArgumentError):
         plait.copy("a.npy", "b.zarr", resume=True, chunks=(0, 0))
-    assert unfinished_files() == []
+    assert new_files() == []
 
 
-def test_large_intervals_do_not_wait_for_the_disk(array, monkeypatch):
-    count = []
+def test_a_short_copy_syncs_at_most_once(array, monkeypatch):
+    sync_times = []
     sync = journals.Journal.sync
-    monkeypatch.setattr(journals.Journal, "sync", lambda self: (count.append(time.monotonic()), sync(self)))
+    monkeypatch.setattr(journals.Journal, "sync", lambda self: (sync_times.append(time.monotonic()), sync(self)))
     plait.copy("a.npy", "b.npy", resume=True, memory="4K")
-    assert len(count) <= 1
+    assert len(sync_times) <= 1

@@ -1,4 +1,4 @@
-"""Copies of a part of an array: regions, axes in another order and other types, compared with NumPy."""
+"""Copies with a region, axes in another order, or another element type, compared with NumPy."""
 
 import itertools
 import os
@@ -43,7 +43,7 @@ REGIONS = [
 
 @pytest.mark.parametrize("target", ["b.npy", "b.zarr", "b.npz"])
 @pytest.mark.parametrize(("region", "slices"), REGIONS)
-def test_regions(tmp_path, location, source, array, target, region, slices):
+def test_a_region_is_copied(tmp_path, location, source, array, target, region, slices):
     target = (location if target.endswith(".zarr") else tmp_path) / target
     done = plait.copy(source, target, region=region, memory=600, verify=True)
     assert done.shape == array[slices].shape
@@ -54,7 +54,7 @@ def test_regions(tmp_path, location, source, array, target, region, slices):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("axes", list(itertools.permutations(range(3))))
 @pytest.mark.parametrize("ends", [(".npy", ".npy"), (".npy", ".zarr"), (".zarr", ".npy")])
-def test_axes(tmp_path, array, axes, order, ends):
+def test_axes_are_permuted(tmp_path, array, axes, order, ends):
     source, target = tmp_path / f"a{ends[0]}", tmp_path / f"b{ends[1]}"
     with plait.open(source, "w", shape=SHAPE, dtype="i2", order=order) as file:
         file.write(array)
@@ -72,10 +72,10 @@ def test_dimension_names_follow_the_axes(location, source, array):
         np.testing.assert_array_equal(file.read(), array[:, 1:8:3].transpose(2, 0, 1))
 
 
-kinds = st.sampled_from(["?", "i1", "u2", "<i4", ">i8", "f2", "<f4", ">f8", "c8", "<c16"])
+dtypes = st.sampled_from(["?", "i1", "u2", "<i4", ">i8", "f2", "<f4", ">f8", "c8", "<c16"])
 
 
-@given(source=kinds, target=kinds, cast=st.sampled_from(["safe", "same_kind", "unsafe"]))
+@given(source=dtypes, target=dtypes, cast=st.sampled_from(["safe", "same_kind", "unsafe"]))
 def test_casts_equal_those_of_numpy(tmp_path_factory, source, target, cast):
     folder = tmp_path_factory.mktemp("cast")
     array = np.array([0, 1, 1, 100, 0, 7], source).reshape(2, 3)
@@ -86,9 +86,10 @@ def test_casts_equal_those_of_numpy(tmp_path_factory, source, target, cast):
         assert os.listdir(folder) == ["a.npy"]
         return
     plait.copy(folder / "a.npy", folder / "b.npy", target_dtype=target, cast=cast, verify=True)
-    real = array.real if np.dtype(source).kind == "c" and np.dtype(target).kind not in "cb" else array
+    # A cast to real numbers drops the imaginary parts.
+    values = array.real if np.dtype(source).kind == "c" and np.dtype(target).kind not in "cb" else array
     with np.errstate(all="ignore"):
-        expected = real.astype(target, casting="unsafe")
+        expected = values.astype(target, casting="unsafe")
     actual = np.load(folder / "b.npy")
     assert actual.dtype == expected.dtype
     np.testing.assert_array_equal(actual, expected)
@@ -121,7 +122,7 @@ def test_arrays_without_a_dimension_are_copied_whole(tmp_path, array):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"region": "height=0:1"}, "has a dimension 'height'; they have: 'lat', 'lon', 'time'"),
         ({"region": "0:1,:"}, "region has 2 ranges, but"),
@@ -146,10 +147,10 @@ def test_arrays_without_a_dimension_are_copied_whole(tmp_path, array):
         ({"target_dtype": "i1"}, 'cast="same_kind" if that is meant'),
     ],
 )
-def test_invalid_options_are_rejected(tmp_path, source, options, says):
+def test_invalid_options_are_rejected(tmp_path, source, options, message):
     with pytest.raises(plait.ArgumentError) as raised:
         plait.copy(source, tmp_path / "b.npy", **options)
-    assert says in str(raised.value)
+    assert message in str(raised.value)
     assert not (tmp_path / "b.npy").exists()
 
 
@@ -161,7 +162,7 @@ def test_texts_that_are_not_numbers_are_errors(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["b.nc", "b.h5", "b.safetensors"])
-def test_formats_of_one_order_convert_the_other(tmp_path, name):
+def test_formats_with_row_major_order_only_convert_column_major_arrays(tmp_path, name):
     np.save(tmp_path / "a.npy", np.asfortranarray(np.arange(6).reshape(2, 3)))
     plait.copy(tmp_path / "a.npy", tmp_path / name)
     with plait.open(tmp_path / name) as file:

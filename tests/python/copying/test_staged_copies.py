@@ -1,4 +1,4 @@
-"""Copies of several arrays to a new Zarr hierarchy, which appears completely; a failed copy leaves nothing."""
+"""Copies of several arrays to a new Zarr hierarchy: it appears complete under its name, or not at all."""
 
 import subprocess
 import sys
@@ -19,6 +19,7 @@ class StopError(Exception):
 
 @pytest.fixture
 def source(tmp_path, monkeypatch):
+    """Write four arrays to a.h5, and return them by their names."""
     monkeypatch.chdir(tmp_path)
     arrays = {name: np.random.default_rng(number).random((40, 500)) for number, name in enumerate(NAMES)}
     described = {name: {"shape": array.shape, "dtype": "f8"} for name, array in arrays.items()}
@@ -28,17 +29,18 @@ def source(tmp_path, monkeypatch):
     return arrays
 
 
-def files():
+def list_files():
     return sorted(path.name for path in Path().iterdir())
 
 
 def stop_at_half(done, total):
+    """Stop a copy after half of its bytes."""
     assert not Path("b.zarr").exists()
     if done > total / 2:
         raise StopError
 
 
-def check(path, arrays):
+def check_copy(path, arrays):
     assert sorted(info.name for info in plait.arrays_in(path)) == sorted(arrays)
     assert plait.groups_in(path)[0].attributes["title"] == "all"
     for name, array in arrays.items():
@@ -48,10 +50,10 @@ def check(path, arrays):
 def test_a_copy_that_fails_leaves_nothing(source):
     with pytest.raises(StopError):
         plait.copy("a.h5", "b.zarr", progress=stop_at_half)
-    assert files() == ["a.h5"]
+    assert list_files() == ["a.h5"]
     plait.copy("a.h5", "b.zarr", verify=True)
-    assert files() == ["a.h5", "b.zarr"]
-    check("b.zarr", source)
+    assert list_files() == ["a.h5", "b.zarr"]
+    check_copy("b.zarr", source)
 
 
 def test_existing_arrays_of_the_hierarchy_stay(source):
@@ -62,10 +64,10 @@ def test_existing_arrays_of_the_hierarchy_stay(source):
     assert [info.name for info in plait.arrays_in("c.zarr")] == ["g1/other"]
     assert sorted(path.name for path in Path("c.zarr").iterdir()) == ["g1", "zarr.json"]
     plait.copy("a.h5", "c.zarr")
-    check("c.zarr", {**source, "g1/other": np.arange(3)})
+    check_copy("c.zarr", {**source, "g1/other": np.arange(3)})
 
 
-KILLED = """
+KILL_AT_HALF = """
 import os, signal, plait
 def progress(done, total):
     if done > total / 2:
@@ -75,62 +77,62 @@ plait.copy("a.h5", "b.zarr", progress=progress)
 
 
 def test_a_killed_copy_leaves_no_target(source):
-    subprocess.run([sys.executable, "-c", KILLED.format(signal="KILL")], check=False)
+    subprocess.run([sys.executable, "-c", KILL_AT_HALF.format(signal="KILL")], check=False)
     assert not Path("b.zarr").exists()
-    assert len(files()) == 2
+    assert len(list_files()) == 2
     plait.copy("a.h5", "b.zarr")
-    assert files() == ["a.h5", "b.zarr"]
-    check("b.zarr", source)
+    assert list_files() == ["a.h5", "b.zarr"]
+    check_copy("b.zarr", source)
 
 
-def test_a_name_that_another_program_takes_meanwhile(source):
-    def take(done, total):
+def test_a_target_that_another_program_makes_meanwhile_is_not_replaced(source):
+    def make_target(done, total):
         if done == total:
             Path("b.zarr").mkdir()
             Path("b.zarr", "mine").touch()
 
     with pytest.raises(FileExistsError, match=r"the new data is in .*b\.zarr\.kept-1"):
-        plait.copy("a.h5", "b.zarr", progress=take)
-    assert files() == ["a.h5", "b.zarr", "b.zarr.kept-1"]
+        plait.copy("a.h5", "b.zarr", progress=make_target)
+    assert list_files() == ["a.h5", "b.zarr", "b.zarr.kept-1"]
     assert [path.name for path in Path("b.zarr").iterdir()] == ["mine"]
 
 
-def test_an_empty_folder_and_steps(source):
+def test_an_empty_folder_is_replaced_and_each_step_has_a_hierarchy(source):
     Path("b.zarr").mkdir()
     plait.copy("a.h5", "b.zarr")
-    check("b.zarr", source)
+    check_copy("b.zarr", source)
     plait.copy("a.h5", "c-{step}.zarr")
-    check("c-0.zarr", source)
-    assert files() == ["a.h5", "b.zarr", "c-0.zarr"]
+    check_copy("c-0.zarr", source)
+    assert list_files() == ["a.h5", "b.zarr", "c-0.zarr"]
 
 
 @pytest.mark.parametrize("name", ["n" * 250, "å" * 124, "氣" * 83], ids=["1 byte", "2 bytes", "3 bytes"])
-def test_a_name_as_long_as_file_systems_allow(source, name):
-    """The temporary name of the target has a suffix, and is yet no longer than 255 bytes."""
+def test_targets_may_have_names_of_255_bytes(source, name):
+    """The temporary name of the target, which has a suffix, must not be longer either."""
     plait.copy("a.h5", f"{name}.zarr")
-    assert files() == ["a.h5", f"{name}.zarr"]
-    check(f"{name}.zarr", source)
+    assert list_files() == ["a.h5", f"{name}.zarr"]
+    check_copy(f"{name}.zarr", source)
 
 
-def test_errors_name_the_target(source):
+def test_errors_name_the_target_and_no_temporary_files(source):
     command = f"ulimit -f 100; exec {sys.executable} -m plait.cli copy a.h5 b.zarr"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "b.zarr/g0/a" in done.stderr
     assert ".plait-" not in done.stderr
-    assert files() == ["a.h5"]
+    assert list_files() == ["a.h5"]
 
 
 @needs_mpi
-def test_ranks(source):
+def test_several_ranks_copy_to_a_new_hierarchy(source):
     done = run("copy", "a.h5", "b.zarr", "--ranks", "3", "--memory", "1M")
     assert done.exit_code == 0, done.output
-    assert files() == ["a.h5", "b.zarr"]
-    check("b.zarr", source)
+    assert list_files() == ["a.h5", "b.zarr"]
+    check_copy("b.zarr", source)
 
 
 def test_copies_to_a_new_hierarchy_can_be_resumed(source):
     with pytest.raises(StopError):
         plait.copy("a.h5", "c.zarr", progress=stop_at_half, resume=True)
     assert plait.copy("a.h5", "c.zarr", resume=True).resumed > 0
-    check("c.zarr", source)
+    check_copy("c.zarr", source)

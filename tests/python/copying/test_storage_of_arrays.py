@@ -1,4 +1,4 @@
-"""Chunks, shards, codecs and unlimited dimensions that differ between the arrays of one copy."""
+"""Copies whose arrays get different chunks, shards, codecs and unlimited dimensions, by names and patterns."""
 
 import json
 import re
@@ -18,7 +18,7 @@ ARRAYS = ("time", "lat", "lon", "temp", "rain", "g/wind", "g/wind_flag")
 
 
 @pytest.fixture(autouse=True)
-def source(tmp_path, monkeypatch):
+def _source(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     netcdf = pytest.importorskip("netCDF4")
     with netcdf.Dataset("in.nc", "w") as file:
@@ -31,9 +31,10 @@ def source(tmp_path, monkeypatch):
             file.createVariable(name, kind, (*DIMENSIONS,), chunksizes=(1, 12, 16))[:] = VALUES
 
 
-def run(*arguments):
-    done = CliRunner().invoke(main, ["copy", *arguments])
-    return done.exit_code, done.output
+def run_copy(*arguments):
+    """Run `plait copy`, and return its exit code and its output."""
+    result = CliRunner().invoke(main, ["copy", *arguments])
+    return result.exit_code, result.output
 
 
 def check_values(url):
@@ -78,10 +79,10 @@ def test_codecs_of_arrays(target):
     check_values(target)
 
 
-def test_options_of_the_command():
+def test_the_command_has_storage_options_of_arrays():
     arguments = ["--chunks", "auto:series:4K", "--chunks", "temp:time=8,lat=4", "--shards", "temp:16,12,16"]
     arguments += ["--codec", "zstd:1", "--codec", "*_flag:zlib:1", "--codec", "g/wind:none"]
-    status, output = run("in.nc", "a.zarr", *arguments)
+    status, output = run_copy("in.nc", "a.zarr", *arguments)
     assert status == 0, output
     check_values("a.zarr")
     storage = {info.name: info.storage for info in plait.arrays_in("a.zarr")}
@@ -90,7 +91,7 @@ def test_options_of_the_command():
     assert "zstd" in storage["rain"]
     assert "not packed" in storage["g/wind"]
     assert chunks_in("a.zarr")["rain"] == (40, 4, 6)
-    status, output = run("in.nc", "b.zarr", *arguments, "--dry-run")
+    status, output = run_copy("in.nc", "b.zarr", *arguments, "--dry-run")
     assert status == 0
     assert re.search(r"rain 40x12x16 float32 .* chunks of 40x4x6, once, zstd:1 ", output)
     assert re.search(r"g/wind_flag .*, gzip:1 ", output)
@@ -130,14 +131,14 @@ def test_the_grammar_of_the_options(monkeypatch, option, values, expected):
 
     monkeypatch.setattr(running, "copy_here", copy_here)
     arguments = [text for value in values for text in (f"--{option}", value)]
-    assert run("in.nc", "a.zarr", *arguments)[0] == 0
+    assert run_copy("in.nc", "a.zarr", *arguments)[0] == 0
     assert jobs[0][option] == expected
     if isinstance(expected, dict):
         assert list(jobs[0][option]) == list(expected)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (
             ["--chunks", "tmp:4,4,4"],
@@ -159,16 +160,16 @@ def test_the_grammar_of_the_options(monkeypatch, option, values, expected):
         (["--unlimited", "time"], "a.zarr has arrays that can be extended along every dimension"),
     ],
 )
-def test_invalid_options_are_errors(arguments, says):
-    status, output = run("in.nc", "a.zarr", *arguments)
+def test_invalid_options_are_errors(arguments, message):
+    status, output = run_copy("in.nc", "a.zarr", *arguments)
     assert status != 0
-    assert says in " ".join(output.split())
+    assert message in " ".join(output.split())
     with pytest.raises(plait.StoreError):
         plait.arrays_in("a.zarr")
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"chunks": {"time": 4, "temp": (1, 2, 3)}}, "mixes sizes of dimensions and values for arrays"),
         ({"chunks": {("a",): (4,)}}, "has a key that is no name"),
@@ -180,8 +181,8 @@ def test_invalid_options_are_errors(arguments, says):
         ({"consolidated": "no"}, "consolidated='no' is not known"),
     ],
 )
-def test_invalid_arguments_are_errors(options, says):
-    with pytest.raises(plait.ArgumentError, match=says):
+def test_invalid_arguments_are_errors(options, message):
+    with pytest.raises(plait.ArgumentError, match=message):
         plait.copy("in.nc", "a.nc", **options)
 
 
@@ -199,24 +200,25 @@ def test_coordinates_have_one_chunk_unless_they_are_named():
     assert chunks_in("c.zarr")["time"] == (512,)  # all of 4 KiB
 
 
-def test_limits_of_dimensions():
+def test_dimensions_become_unlimited_or_fixed():
     netcdf = pytest.importorskip("netCDF4")
 
-    def limits(name):
+    def read_limits(name):
+        """Return whether each dimension is unlimited, and the chunks of temp."""
         with netcdf.Dataset(name) as file:
             return [dimension.isunlimited() for dimension in file.dimensions.values()], file["temp"].chunking()
 
     plait.copy("in.nc", "fixed.nc", unlimited=())
-    assert limits("fixed.nc") == ([False, False, False], [1, 12, 16])
+    assert read_limits("fixed.nc") == ([False, False, False], [1, 12, 16])
     check_values("fixed.nc")
-    assert run("fixed.nc", "growing.nc", "--unlimited", "time,lat", "--codec", "zlib:1")[0] == 0
-    assert limits("growing.nc")[0] == [True, True, False]
+    assert run_copy("fixed.nc", "growing.nc", "--unlimited", "time,lat", "--codec", "zlib:1")[0] == 0
+    assert read_limits("growing.nc")[0] == [True, True, False]
     check_values("growing.nc")
     with netcdf.Dataset("growing.nc", "a") as file:
         file["temp"][40:42] = 1
         assert file["g/wind"].shape == (42, 12, 16)
-    assert run("growing.nc", "again.nc", "--fixed")[0] == 0
-    assert limits("again.nc")[0] == [False, False, False]
+    assert run_copy("growing.nc", "again.nc", "--fixed")[0] == 0
+    assert read_limits("again.nc")[0] == [False, False, False]
     plan = plait.copy("in.nc", "c.nc", unlimited="lon", codec={"temp": "zlib:2"}, dry_run=True).plan
     assert {array.name: (array.unlimited, array.codec) for array in plan} == {
         **dict.fromkeys(ARRAYS[3:], (("lon",), "")),
@@ -227,7 +229,7 @@ def test_limits_of_dimensions():
     }
 
 
-def test_dimensions_without_names_have_numbers():
+def test_unlimited_dimensions_without_names_are_numbered():
     h5py = pytest.importorskip("h5py")
     with h5py.File("a.h5", "w") as file:
         file.create_dataset("a", data=np.ones((3, 4)), maxshape=(None, 4), chunks=(10, 4))
@@ -239,19 +241,19 @@ def test_dimensions_without_names_have_numbers():
 
 def test_consolidated_metadata_is_optional():
     for options, expected in (([], True), (["--consolidated"], True), (["--no-consolidated"], False)):
-        assert run("in.nc", "a.zarr", *options)[0] == 0
+        assert run_copy("in.nc", "a.zarr", *options)[0] == 0
         with open("a.zarr/zarr.json", encoding="utf-8") as file:
             assert ("consolidated_metadata" in json.load(file)) is expected
         check_values("a.zarr")
     plait.copy("in.nc", "r.zarr", consolidated=False, resume=True)
     with open("r.zarr/zarr.json", encoding="utf-8") as file:
         assert "consolidated_metadata" not in json.load(file)
-    for target, source, says in (
+    for target, source, message in (
         ("a.h5", "in.nc", "a.h5 has no metadata of Zarr"),
         ("b.zarr", "in.nc::temp", "b.zarr becomes an array without a group"),
         ("memory://storage/of/arrays.zarr", "in.nc", "is in an object store"),
     ):
-        with pytest.raises(plait.ArgumentError, match=says):
+        with pytest.raises(plait.ArgumentError, match=message):
             plait.copy(source, target, consolidated=True)
 
 
@@ -273,21 +275,21 @@ def test_a_copy_with_other_storage_options_is_not_resumed(monkeypatch):
     check_values("a.zarr")
 
 
-def test_completion_knows_automatic_sizes_and_codecs():
+def test_shells_complete_automatic_sizes_and_codecs():
     from plait.cli.copying.storage_options import PatternCodec, PatternSizes
 
-    def completed(kind, text):
+    def complete(kind, text):
         return [completion.value for completion in kind.shell_complete(None, None, text)]
 
-    assert completed(PatternSizes(takes_auto=True), "auto:s") == ["auto:series"]
-    assert completed(PatternSizes(takes_auto=True), "temp:auto:m") == ["temp:auto:maps"]
-    assert completed(PatternSizes(), "a") == []
-    assert completed(PatternCodec(), "zs") == ["zstd"]
-    assert completed(PatternCodec(), "temp:bl") == ["temp:blosc", "temp:blosc-zstd"]
-    assert completed(PatternCodec(), "zstd:") == []
+    assert complete(PatternSizes(takes_auto=True), "auto:s") == ["auto:series"]
+    assert complete(PatternSizes(takes_auto=True), "temp:auto:m") == ["temp:auto:maps"]
+    assert complete(PatternSizes(), "a") == []
+    assert complete(PatternCodec(), "zs") == ["zstd"]
+    assert complete(PatternCodec(), "temp:bl") == ["temp:blosc", "temp:blosc-zstd"]
+    assert complete(PatternCodec(), "zstd:") == []
 
 
-def test_given_chunks_of_coordinates_apply():
+def test_explicit_chunks_apply_to_coordinates():
     plait.copy("in.nc", "a.zarr", chunks=(1,))
     assert chunks_in("a.zarr")["time"] == (1,)
     check_values("a.zarr")
@@ -296,7 +298,7 @@ def test_given_chunks_of_coordinates_apply():
 @pytest.mark.parametrize(
     ("chunks", "expected"), [(None, (1,)), ("auto", (20,)), ("auto:16", (2,)), ((5,), (5,))], ids=str
 )
-def test_shards_of_coordinates(chunks, expected):
+def test_coordinates_may_have_shards(chunks, expected):
     plait.copy("in.nc", "a.zarr", variable="time", shards=(20,), chunks=chunks)
     with plait.open("a.zarr") as file:
         np.testing.assert_array_equal(file.read(), np.arange(SHAPE[0]))

@@ -14,15 +14,15 @@ h5py = pytest.importorskip("h5py")
 
 def test_datasets_of_hdf5_can_be_extended(tmp_path):
     array = np.arange(60, dtype="f4").reshape(6, 10)
-    limits = {"rows": (None, 10), "all": (None, None), "columns": (6, None), "none": (6, 10), "room": (12, 10)}
+    limits = {"rows": (None, 10), "all": (None, None), "columns": (6, None), "none": (6, 10), "capacity": (12, 10)}
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for number, (name, limit) in enumerate(limits.items()):
-            packed = {"compression": "gzip", "fillvalue": 5} if number % 2 else {}
-            file.create_dataset(name, data=array, maxshape=limit, chunks=(2, 5), **packed)
+            compression = {"compression": "gzip", "fillvalue": 5} if number % 2 else {}
+            file.create_dataset(name, data=array, maxshape=limit, chunks=(2, 5), **compression)
         file.create_dataset("group/empty", (0, 3), "i2", maxshape=(None, 3))
         file["group/plain"] = array
     infos = {info.name: info.unlimited for info in plait.arrays_in(tmp_path / "a.h5")}
-    assert infos == {"rows": (0,), "all": (0, 1), "columns": (1,), "none": (), "room": ()} | {
+    assert infos == {"rows": (0,), "all": (0, 1), "columns": (1,), "none": (), "capacity": ()} | {
         "group/empty": (0,),
         "group/plain": (),
     }
@@ -30,7 +30,7 @@ def test_datasets_of_hdf5_can_be_extended(tmp_path):
     with h5py.File(tmp_path / "b.h5", "r+") as file:
         for name, limit in limits.items():
             dataset = file[name]
-            assert dataset.maxshape == (limit if name != "room" else (6, 10))
+            assert dataset.maxshape == (limit if name != "capacity" else (6, 10))
             assert dataset.chunks == (2, 5)
             np.testing.assert_array_equal(dataset[...], array)
         assert (file["group/empty"].shape, file["group/empty"].maxshape) == ((0, 3), (None, 3))
@@ -49,7 +49,7 @@ def test_datasets_of_hdf5_can_be_extended(tmp_path):
         assert file.read()[6:].tolist() == [[7] * 10, [8] * 10]
 
 
-def test_axes_and_types_of_copies(tmp_path):
+def test_permuted_axes_stay_unlimited(tmp_path):
     array = np.arange(24, dtype="f4").reshape(2, 3, 4)
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("a", data=array, maxshape=(2, None, None), chunks=(1, 2, 2))
@@ -122,7 +122,7 @@ def test_record_dimensions_of_classic_files_are_preserved(tmp_path):
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip:1"])
-def test_new_files(tmp_path, codec):
+def test_new_files_have_unlimited_dimensions(tmp_path, codec):
     array = np.arange(24, dtype="i4").reshape(6, 4)
     path = tmp_path / "a.h5"
     with plait.open(path, "w", shape=array.shape, dtype=array.dtype, unlimited=0, codec=codec) as file:
@@ -142,7 +142,7 @@ def test_new_files(tmp_path, codec):
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "says"),
+    ("name", "options", "message"),
     [
         ("a.h5", {"unlimited": (2,)}, "unlimited dimension 2 was given for 2 dimensions"),
         ("a.h5", {"unlimited": (-1,)}, "unlimited dimension -1 was given for 2 dimensions"),
@@ -152,8 +152,8 @@ def test_new_files(tmp_path, codec):
         ("a.npy", {"unlimited": (0,)}, "unlimited dimensions or names of dimensions were given, but a file of this"),
     ],
 )
-def test_invalid_unlimited_dimensions_are_errors(tmp_path, name, options, says):
-    with pytest.raises(plait.ArgumentError, match=says):
+def test_invalid_unlimited_dimensions_are_errors(tmp_path, name, options, message):
+    with pytest.raises(plait.ArgumentError, match=message):
         plait.open(tmp_path / name, "w", shape=(3, 4), dtype="f4", **options)
     assert list(tmp_path.iterdir()) == []
 

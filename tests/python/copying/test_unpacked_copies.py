@@ -1,4 +1,7 @@
-"""Copies of packed arrays: `--unpack` decodes them, and joined arrays agree or fail before anything is written."""
+"""Copies with `--unpack` of packed arrays, whose stored integers are decoded by scale_factor and add_offset.
+
+Joined arrays must be packed alike, or be decoded; otherwise the copy fails before anything is written.
+"""
 
 from pathlib import Path
 
@@ -22,26 +25,26 @@ DECODED = np.array([[5, 10, np.nan], [0.5, 1, 1.5], [7, np.nan, 4.75]])
 def parts(tmp_path, monkeypatch):
     """Write two files with different scale factors and offsets, and with times since different days."""
     monkeypatch.chdir(tmp_path)
-    for at, array in enumerate(STORED):
-        units = {"units": f"days since 200{at}-01-01", "calendar": "noleap"}
+    for number, array in enumerate(STORED):
+        units = {"units": f"days since 200{number}-01-01", "calendar": "noleap"}
         arrays = {
-            "v": {"shape": array.shape, "dtype": "i2", "dimension_names": ("time", "x"), "attributes": PACKED[at]},
+            "v": {"shape": array.shape, "dtype": "i2", "dimension_names": ("time", "x"), "attributes": PACKED[number]},
             "time": {"shape": (len(array),), "dtype": "f8", "dimension_names": ("time",), "attributes": units},
         }
-        with plait.open(f"p_{at}.nc", "w", arrays=arrays) as file:
+        with plait.open(f"p_{number}.nc", "w", arrays=arrays) as file:
             file.write(array, variable="v")
             file.write(np.arange(len(array), dtype="f8"), variable="time")
 
 
 @pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
-def test_joined_copies(parts, ranks):
-    names = ("copy", "p_*.nc::/v", "all.zarr::/v", "--concat", "time", "--ranks", ranks)
-    failed = run(*names)
+def test_arrays_that_are_packed_differently_are_joined_if_decoded(parts, ranks):
+    arguments = ("copy", "p_*.nc::/v", "all.zarr::/v", "--concat", "time", "--ranks", ranks)
+    failed = run(*arguments)
     assert failed.exit_code != 0
     assert "p_1.nc::/v has" in failed.stderr
     assert "--unpack" in failed.stderr
     assert not Path("all.zarr").exists()
-    done = run(*names, "--unpack", "--memory", "4K", "--chunks", "2,2")
+    done = run(*arguments, "--unpack", "--memory", "4K", "--chunks", "2,2")
     assert done.exit_code == 0, done.output
     assert done.stderr.count("title (p_1.nc::/v)") == 1
     with plait.open("all.zarr::/v") as file:
@@ -55,7 +58,7 @@ def test_joined_copies(parts, ranks):
 
 
 @pytest.mark.parametrize("target", ["a.zarr", "a.nc", "a.h5", "a.npz"])
-def test_whole_files(parts, target):
+def test_arrays_of_whole_files_are_decoded(parts, target):
     with plait.open("p_0.nc::v") as file:
         assert file.dtype == np.int16
     plait.copy("p_0.nc", target, unpack=True, verify=True)
@@ -64,7 +67,7 @@ def test_whole_files(parts, target):
     np.testing.assert_array_equal(plait.open(f"{target}::time").read(), [0, 1])
 
 
-def test_copies_contain_the_decoded_array(parts):
+def test_decoded_arrays_can_be_shaped_and_planned(parts):
     plait.copy("p_1.nc", "a.npy", variable="v", unpack=True, axes=(1, 0), target_dtype="f4", cast="same_kind")
     np.testing.assert_array_equal(np.load("a.npy"), DECODED[2:].T.astype("f4"))
     plan = plait.copy("p_1.nc", "b.zarr", variable="v", unpack=True, dry_run=True).plan

@@ -13,8 +13,8 @@ h5py = pytest.importorskip("h5py", reason="h5py is not installed")
 
 
 @pytest.fixture
-def mixed(tmp_path, monkeypatch):
-    """Create a file with arrays of all kinds."""
+def source(tmp_path, monkeypatch):
+    """Create a file with arrays that all formats, some formats or only HDF5 can hold."""
     monkeypatch.chdir(tmp_path)
     with h5py.File("a.h5", "w") as file:
         file["a"] = np.arange(5.0)
@@ -25,21 +25,21 @@ def mixed(tmp_path, monkeypatch):
     return "a.h5"
 
 
-def names(url):
+def list_arrays(url):
     return sorted(info.name for info in plait.arrays_in(url))
 
 
 @pytest.mark.parametrize("target", ["b.zarr", "b.nc", "b.h5", "b.npy", "b.npz", "b.safetensors"])
-def test_a_named_array_does_not_depend_on_others(mixed, target):
-    assert plait.copy(mixed, target, variable="a").skipped == ()
+def test_a_named_array_does_not_depend_on_others(source, target):
+    assert plait.copy(source, target, variable="a").skipped == ()
     np.testing.assert_array_equal(plait.open(target).read(), np.arange(5.0))
-    done = run("copy", mixed, f"two-{target}", "--variable", "a")
+    done = run("copy", source, f"two-{target}", "--variable", "a")
     assert done.exit_code == 0, done.output
     if target != "b.h5":
         with pytest.raises(plait.ArgumentError, match=r"a.h5::records: its elements are records"):
-            plait.copy(mixed, target, variable="records")
+            plait.copy(source, target, variable="records")
     with pytest.raises(plait.ArgumentError, match="has no array 'b'"):
-        plait.copy(mixed, target, variable="b")
+        plait.copy(source, target, variable="b")
 
 
 IMPOSSIBLE = {
@@ -52,46 +52,46 @@ IMPOSSIBLE = {
 
 @pytest.mark.parametrize("target", IMPOSSIBLE)
 @pytest.mark.parametrize("ranks", ["1", pytest.param("2", marks=needs_mpi)])
-def test_copies_of_whole_files_list_unsupported_arrays_first(mixed, target, ranks):
+def test_copies_of_whole_files_list_unsupported_arrays_first(source, target, ranks):
     missing = IMPOSSIBLE[target]
     listed = "".join(rf".*\({number}\) {name}: " for number, name in enumerate(missing, 1))
     pattern = rf"{len(missing)} of 5 arrays of a.h5 cannot be copied to {target}:{listed}.*skip_unsupported=True"
-    for more in ({}, {"dry_run": True}):
+    for options in ({}, {"dry_run": True}):
         with pytest.raises(plait.ArgumentError, match=pattern):
-            plait.copy(mixed, target, **more)
-    failed = run("copy", mixed, target, "--ranks", ranks)
+            plait.copy(source, target, **options)
+    failed = run("copy", source, target, "--ranks", ranks)
     assert failed.exit_code != 0
     assert all(f"{name}: " in failed.stderr for name in missing)
     assert [path.name for path in Path().iterdir()] == ["a.h5"]
-    done = run("copy", mixed, target, "--skip-unsupported", "--json", "--ranks", ranks)
+    done = run("copy", source, target, "--skip-unsupported", "--json", "--ranks", ranks)
     assert done.exit_code == 0, done.output
     assert [array["name"] for array in json.loads(done.stdout)["skipped"]] == missing
     assert "warning: arrays are not copied" in done.stderr
-    assert names(target) == sorted({"a", "g/half", "opaque", "records", "sequences"} - set(missing))
+    assert list_arrays(target) == sorted({"a", "g/half", "opaque", "records", "sequences"} - set(missing))
     np.testing.assert_array_equal(plait.open(f"{target}::a").read(), np.arange(5.0))
 
 
-def test_skipped_arrays_are_in_the_result(mixed):
+def test_skipped_arrays_are_in_the_result(source):
     with pytest.warns(UserWarning, match=r"arrays are not copied:\n  records: its elements are records"):
-        done = plait.copy(mixed, "b.zarr", skip_unsupported=True)
+        done = plait.copy(source, "b.zarr", skip_unsupported=True)
     assert [array.name for array in done.skipped] == ["records", "sequences"]
     assert all(array.reason for array in done.skipped)
-    line = run("copy", mixed, "c.npz", "--skip-unsupported")
-    assert ", 2 arrays left out" in line.stdout
+    result = run("copy", source, "c.npz", "--skip-unsupported")
+    assert ", 2 arrays left out" in result.stdout
     with pytest.raises(plait.ArgumentError, match="'yes' is not a truth value"):
-        plait.copy(mixed, "d.h5", skip_unsupported="yes")
+        plait.copy(source, "d.h5", skip_unsupported="yes")
 
 
-def test_conversions_that_are_not_possible(mixed):
+def test_arrays_that_cannot_be_cast_count_as_unsupported(source):
     pattern = r"3 of 5 arrays .* \(3\) opaque: opaque has elements of \|V4"
     with pytest.raises(plait.ArgumentError, match=pattern):
-        plait.copy(mixed, "b.nc", target_dtype="f4", cast="same_kind")
+        plait.copy(source, "b.nc", target_dtype="f4", cast="same_kind")
     with pytest.warns(UserWarning, match="opaque: opaque has elements of"):
-        plait.copy(mixed, "b.nc", target_dtype="f4", cast="same_kind", skip_unsupported=True)
-    assert names("b.nc") == ["a", "g/half"]
+        plait.copy(source, "b.nc", target_dtype="f4", cast="same_kind", skip_unsupported=True)
+    assert list_arrays("b.nc") == ["a", "g/half"]
 
 
-def test_files_without_supported_arrays_are_errors(mixed):
+def test_files_without_supported_arrays_are_errors(source):
     with h5py.File("c.h5", "w") as file:
         file.create_dataset("records", (2,), [("x", "i4"), ("to", h5py.ref_dtype)])
         file["nothing"] = h5py.Empty("f4")
@@ -106,7 +106,7 @@ def test_files_without_supported_arrays_are_errors(mixed):
 
 
 @pytest.mark.parametrize("target", ["b.zarr", "b.nc", "b.npz"])
-def test_null_dataspaces_are_skipped(mixed, target):
+def test_null_dataspaces_are_skipped(source, target):
     with h5py.File("c.h5", "w") as file:
         file["a"] = np.arange(3.0)
         file["b"] = np.arange(4.0)
@@ -114,6 +114,6 @@ def test_null_dataspaces_are_skipped(mixed, target):
     with pytest.warns(UserWarning, match=r"nothing: it has no shape \(a null dataspace\)"):
         done = plait.copy("c.h5", target)
     assert [array.name for array in done.skipped] == ["nothing"]
-    assert names(target) == ["a", "b"]
+    assert list_arrays(target) == ["a", "b"]
     with pytest.raises(plait.ArgumentError, match="null dataspace"):
         plait.copy("c.h5", "d.zarr", variable="nothing")

@@ -1,4 +1,4 @@
-"""Copies that read back the written data."""
+"""Copies with verify=True, which read the written data and compare it with the source."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ TARGETS = ["b.npy", "b.bin", "b.zarr", "b.npz", "b.safetensors", "stripe:b.s?dis
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path, monkeypatch):
+def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for disk in "xy":
         os.mkdir(disk)
@@ -35,7 +35,7 @@ def test_equal_copies_are_verified(target, memory):
 
 
 # Copies an array with a writer that changes the element at one index.
-SPOILED = """
+COPY_WITH_CHANGE = """
 import sys
 import numpy as np
 import plait
@@ -45,16 +45,16 @@ write = FileTarget.write
 index = eval(sys.argv[2])
 
 
-def spoiled(self, array, layout, given, region):
-    for rank, part in enumerate(given):
+def change_and_write(self, array, layout, parts, region):
+    for rank, part in enumerate(parts):
         for local in np.ndindex(*part.shape):
-            at = layout.to_global(local, rank)
-            if tuple(a + r.start for a, r in zip(at, region)) == index:
+            position = layout.to_global(local, rank)
+            if tuple(i + range_.start for i, range_ in zip(position, region)) == index:
                 part[local] = part[local] + 1
-    write(self, array, layout, given, region)
+    write(self, array, layout, parts, region)
 
 
-FileTarget.write = spoiled
+FileTarget.write = change_and_write
 try:
     plait.copy("a.npy", sys.argv[1], memory="2K", verify=True, resume=sys.argv[3] == "resume")
 except plait.StoreError as error:
@@ -73,8 +73,8 @@ except plait.StoreError as error:
 )
 def test_a_difference_is_an_error_and_leaves_no_target(target, index, resume):
     np.save("a.npy", np.arange(1200.0).reshape(40, 30))
-    code = [sys.executable, "-c", SPOILED, target, repr(index), resume]
-    done = subprocess.run(code, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", COPY_WITH_CHANGE, target, repr(index), resume]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     value = 30.0 * index[0] + index[1]
     assert done.stdout.startswith(f"{errno.EIO} ")
     assert f"the array data differs at index {index} after the copy" in done.stdout
@@ -83,11 +83,11 @@ def test_a_difference_is_an_error_and_leaves_no_target(target, index, resume):
     assert os.listdir("x") == os.listdir("y") == []
 
 
-def test_the_old_target_stays():
+def test_a_difference_leaves_the_old_target():
     np.save("a.npy", np.arange(1200.0).reshape(40, 30))
     np.save("b.npy", np.zeros(3))
-    code = [sys.executable, "-c", SPOILED, "b.npy", "(1, 1)", "anew"]
-    subprocess.run(code, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", COPY_WITH_CHANGE, "b.npy", "(1, 1)", "anew"]
+    subprocess.run(command, capture_output=True, text=True, check=True)
     np.testing.assert_array_equal(np.load("b.npy"), np.zeros(3))
 
 

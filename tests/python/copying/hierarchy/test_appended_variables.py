@@ -1,4 +1,4 @@
-"""plait.copy and `plait copy` append a file with arrays that the target does not have yet."""
+"""plait.copy(append=) and `plait copy --append` of a file that has arrays that the target does not have yet."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ TARGETS = ["all.zarr", "all.h5", "all.nc"]
 
 
 def write_days(path, begin, count, *, new=False, kind="NETCDF4", z=3):
-    """Write a netCDF file with temp, time and lat, and with rain, z and area if `new`; return what is new."""
+    """Write a netCDF file with time, lat and temp, and if `new`, with z, rain and area, which are returned by name."""
     rng = np.random.default_rng(begin)
     with netcdf4.Dataset(path, "w", format=kind) as file:
         file.createDimension("time", None)
@@ -47,7 +47,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def check(target, rain, area, z):
+def check_new_variables(target, rain, area, z):
     for name, expected in (("rain", rain), ("area", area), ("z", z)):
         with plait.open(f"{target}::{name}") as file:
             np.testing.assert_array_equal(file.read(), expected)
@@ -57,8 +57,8 @@ def check(target, rain, area, z):
             assert [scales[0].name for scales in dataset["rain"].dims] == ["/time", "/z", "/lat"]
             assert dataset["rain"].maxshape[0] is None
         return
-    opened = xarray.open_zarr(target, consolidated=False, decode_times=False) if target == "all.zarr" else None
-    with opened or xarray.open_dataset(target, decode_times=False) as dataset:
+    zarr_dataset = xarray.open_zarr(target, consolidated=False, decode_times=False) if target == "all.zarr" else None
+    with zarr_dataset or xarray.open_dataset(target, decode_times=False) as dataset:
         assert dataset["rain"].dims == ("time", "z", "lat")
         assert dataset["rain"].units == "mm"
         np.testing.assert_array_equal(dataset["rain"].fillna(-1), rain)
@@ -75,12 +75,12 @@ def test_new_variables_are_added_and_then_extended(folder, target, ranks):
     rain = np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"]))
     done = run("copy", "day.nc", target, "--append", "time", "--ranks", ranks)
     assert done.exit_code == 0, done.output
-    check(target, rain, new["area"], new["z"])
+    check_new_variables(target, rain, new["area"], new["z"])
     more = write_days("day.nc", DAYS + 2, 3, new=True)
     with netcdf4.Dataset("day.nc", "a") as day:
         day["area"][:] = new["area"]
     plait.copy("day.nc", target, append="time", memory="64K")
-    check(target, np.concatenate((rain, more["rain"])), new["area"], new["z"])
+    check_new_variables(target, np.concatenate((rain, more["rain"])), new["area"], new["z"])
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -88,7 +88,7 @@ def test_variables_of_a_classic_file_are_added(folder, target):
     plait.copy("first.nc", target)
     new = write_days("day.nc", DAYS, 1, new=True, kind="NETCDF3_CLASSIC")
     plait.copy("day.nc", target, append="time")
-    check(target, np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"])), new["area"], new["z"])
+    check_new_variables(target, np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"])), new["area"], new["z"])
 
 
 def test_consolidated_metadata_has_the_new_arrays(folder):
@@ -101,48 +101,48 @@ def test_consolidated_metadata_has_the_new_arrays(folder):
 
 
 @pytest.mark.parametrize("target", ["all.h5", "all.nc"])
-def test_killed_copies_add_nothing(folder, target):
+def test_killed_copies_add_no_variables(folder, target):
     plait.copy("first.nc", target)
     new = write_days("day.nc", DAYS, 1, new=True)
     program = (
         "import os, plait, signal, sys\n"
         "from plait._file.file import File\n"
-        "close, count = File.close, []\n"
-        "def closed(self):\n"
+        "close, closed_files = File.close, []\n"
+        "def close_or_die(self):\n"
         "    if self.mode == 'a':\n"
-        "        count.append(self)\n"
-        "        if len(count) == int(sys.argv[1]): os.kill(os.getpid(), signal.SIGKILL)\n"
+        "        closed_files.append(self)\n"
+        "        if len(closed_files) == int(sys.argv[1]): os.kill(os.getpid(), signal.SIGKILL)\n"
         "    close(self)\n"
-        "File.close = closed\n"
+        "File.close = close_or_die\n"
         f"plait.copy('day.nc', '{target}', append='time')"
     )
-    for count in range(1, 6):
-        done = subprocess.run([sys.executable, "-c", program, str(count)], check=False)
+    for closes in range(1, 6):
+        done = subprocess.run([sys.executable, "-c", program, str(closes)], check=False)
         assert done.returncode == -9
         infos = {info.name: info.shape for info in plait.arrays_in(target)}
         assert infos == {"time": (DAYS,), "lat": (LAT,), "temp": (DAYS, LAT)}
     plait.copy("day.nc", target, append="time")
-    check(target, np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"])), new["area"], new["z"])
+    check_new_variables(target, np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"])), new["area"], new["z"])
 
 
-def test_a_killed_copy_to_zarr_is_repeated(folder):
+def test_a_killed_copy_to_zarr_can_be_repeated(folder):
     plait.copy("first.nc", "all.zarr")
     new = write_days("day.nc", DAYS, 1, new=True)
     program = (
         "import os, plait, signal\n"
         "from plait._file.file import File\n"
-        "close, count = File.close, []\n"
-        "def closed(self):\n"
+        "close, closed_files = File.close, []\n"
+        "def close_or_die(self):\n"
         "    if self.mode != 'r':\n"
-        "        count.append(self)\n"
-        "        if len(count) == 4: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "        closed_files.append(self)\n"
+        "        if len(closed_files) == 4: os.kill(os.getpid(), signal.SIGKILL)\n"
         "    close(self)\n"
-        "File.close = closed\n"
+        "File.close = close_or_die\n"
         "plait.copy('day.nc', 'all.zarr', append='time')"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9
     plait.copy("day.nc", "all.zarr", append="time")
-    check("all.zarr", np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"])), new["area"], new["z"])
+    check_new_variables("all.zarr", np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"])), new["area"], new["z"])
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -177,7 +177,7 @@ def test_fixed_texts_are_added(folder, target):
         assert list(file.read()) == [f"n{i}" for i in range(LAT)]
 
 
-def test_targets_that_accept_no_new_arrays(folder):
+def test_classic_netcdf_targets_accept_no_new_arrays(folder):
     write_days("classic.nc", 0, DAYS, kind="NETCDF3_CLASSIC")
     write_days("day.nc", DAYS, 1, new=True)
     with pytest.raises(plait.ArgumentError, match="has no array of that name, and takes no new one"):

@@ -1,4 +1,7 @@
-"""Copies in parts: the target equals that of a plain copy, for any order and repetition of the parts."""
+"""Copies in parts (plait.copy_tasks): the target equals that of plait.copy, for any order and repetition of the parts.
+
+The tasks of a copy run in one phase, or in two if an intermediate array is written first.
+"""
 
 import json
 import pickle
@@ -18,7 +21,7 @@ from plait._copying.parts.folder import PartsFolder
 
 zarr = pytest.importorskip("zarr")
 
-pytestmark = pytest.mark.usefixtures("nothing_left", "here")
+pytestmark = pytest.mark.usefixtures("nothing_left", "source")
 
 SHAPE = (48, 30, 20)
 FIELD = np.arange(np.prod(SHAPE), dtype="f4").reshape(SHAPE)
@@ -27,7 +30,8 @@ SERIES = {"chunks": {"time": -1, "lat": 8, "lon": 8}, "codec": "zstd:1"}
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def source(tmp_path, monkeypatch):
+    """Write FIELD to in.zarr in the test's own working directory."""
     monkeypatch.chdir(tmp_path)
     with plait.open(
         "in.zarr", "w", shape=SHAPE, dtype="f4", chunks=(1, 30, 20), codec="zstd:1", dimension_names=NAMES
@@ -35,44 +39,44 @@ def here(tmp_path, monkeypatch):
         file.write(FIELD)
 
 
-def run(tasks, order=None):
-    """Copy all parts, phase by phase, each phase in a random order."""
+def run_all(tasks):
+    """Copy all parts, phase by phase, each phase in a random order, and return the result of the copy."""
     for phase in tasks.phases:
         shuffled = [*phase]
-        random.Random(order).shuffle(shuffled)
+        random.shuffle(shuffled)
         for task in shuffled:
             plait.run_task(task)
     return plait.finish_copy(tasks)
 
 
-def values(path):
-    """Return the values of all arrays of a Zarr folder, by their names."""
+def read_arrays(path):
+    """Return the values of all arrays of a Zarr folder by their names; a single array has the name ""."""
     opened = zarr.open(path, mode="r")
     if isinstance(opened, zarr.Array):
         return {"": opened[...]}
     return {name: array[...] for name, array in opened.members(max_depth=None) if isinstance(array, zarr.Array)}
 
 
-def files(path):
+def list_files(path):
     """Return the names of all files in a folder, and the content of those with metadata."""
-    files_ = [entry for entry in Path(path).rglob("*") if entry.is_file()]
-    names = sorted(str(file.relative_to(path)) for file in files_)
+    files = [entry for entry in Path(path).rglob("*") if entry.is_file()]
+    names = sorted(str(file.relative_to(path)) for file in files)
     return names, {
-        str(file.relative_to(path)): json.loads(file.read_text("utf-8")) for file in files_ if file.name == "zarr.json"
+        str(file.relative_to(path)): json.loads(file.read_text("utf-8")) for file in files if file.name == "zarr.json"
     }
 
 
 def check_equal(target, plain):
     """Check that two Zarr folders have the same files, metadata and values."""
-    assert files(target) == files(plain)
-    actual, expected = values(target), values(plain)
+    assert list_files(target) == list_files(plain)
+    actual, expected = read_arrays(target), read_arrays(plain)
     assert actual.keys() == expected.keys()
     for name, array in expected.items():
         np.testing.assert_array_equal(actual[name], array)
 
 
-def dataset(name="data.zarr"):
-    """Write a group with arrays of several sizes, coordinates, a scalar and an array without elements."""
+def write_dataset(name="data.zarr"):
+    """Write a group with arrays of several sizes, coordinates and a scalar to the folder `name`; return `name`."""
     root = zarr.open_group(name, mode="w", attributes={"title": "parts"})
     for group in ("ocean", "land"):
         for array in ("heat", "wind"):
@@ -108,9 +112,9 @@ def test_a_copy_in_parts_equals_a_plain_copy(options, parts):
     plait.copy("in.zarr", "plain.zarr", **options)
     tasks = plait.copy_tasks("in.zarr", "out.zarr", parts=parts, **options)
     assert len(tasks) == parts
-    done = run(tasks)
+    result = run_all(tasks)
     check_equal("out.zarr", "plain.zarr")
-    assert (done.bytes, done.dtype, done.shape) == (tasks.bytes, *dtype_and_shape("plain.zarr"))
+    assert (result.bytes, result.dtype, result.shape) == (tasks.bytes, *dtype_and_shape("plain.zarr"))
 
 
 def dtype_and_shape(name):
@@ -123,22 +127,22 @@ def dtype_and_shape(name):
 @pytest.mark.parametrize("parts", [1, 3, 16])
 def test_all_arrays_of_a_group_are_copied(parts, intermediate):
     options = {"chunks": {"time": -1, "lat": 8, "lon": 8}, "codec": "zstd:1"}
-    plait.copy(dataset(), "plain.zarr", **options)
+    plait.copy(write_dataset(), "plain.zarr", **options)
     tasks = plait.copy_tasks("data.zarr", "out.zarr", parts=parts, intermediate=intermediate, **options)
-    run(tasks)
+    run_all(tasks)
     check_equal("out.zarr", "plain.zarr")
 
 
 def test_arrays_without_elements_need_no_part():
     zarr.create_array("none.zarr", shape=(0, 3), dtype="f4", chunks=(1, 3))
-    run(plait.copy_tasks("none.zarr", "out.zarr", parts=2))
+    run_all(plait.copy_tasks("none.zarr", "out.zarr", parts=2))
     assert zarr.open("out.zarr", mode="r").shape == (0, 3)
 
 
 def test_sources_are_joined():
     for number in range(3):
         plait.copy("in.zarr", f"part-{number}.npy", region=f"time={16 * number}:{16 * number + 16}")
-    run(plait.copy_tasks("part-*.npy", "out.zarr", parts=4, concat=0, chunks=(12, 10, 10)))
+    run_all(plait.copy_tasks("part-*.npy", "out.zarr", parts=4, concat=0, chunks=(12, 10, 10)))
     np.testing.assert_array_equal(zarr.open("out.zarr", mode="r")[...], FIELD)
 
 
@@ -147,8 +151,8 @@ def test_hdf5_is_a_source():
     with h5py.File("in.h5", "w") as file:
         file.create_dataset("a/field", data=FIELD, chunks=(8, 30, 20), compression=1)
         file.create_dataset("b", data=np.arange(5))
-    run(plait.copy_tasks("in.h5", "out.zarr", parts=4, chunks=(48, 8, 8), intermediate=True))
-    actual = values("out.zarr")
+    run_all(plait.copy_tasks("in.h5", "out.zarr", parts=4, chunks=(48, 8, 8), intermediate=True))
+    actual = read_arrays("out.zarr")
     np.testing.assert_array_equal(actual["a/field"], FIELD)
     np.testing.assert_array_equal(actual["b"], np.arange(5))
 
@@ -163,7 +167,7 @@ def test_two_phases_read_the_source_once():
     assert len(tasks.phases) == 2
     with pytest.raises(plait.ArgumentError, match=r"phase 1, but \d+ of \d+ parts of phase 1 are missing: 1-"):
         tasks.phases[1][0]()
-    run(tasks)
+    run_all(tasks)
     np.testing.assert_array_equal(zarr.open("out.zarr", mode="r")[...], FIELD)
 
 
@@ -221,7 +225,7 @@ def test_types_whose_fields_overlap_are_errors():
 def test_texts_are_copied():
     array = zarr.create_array("texts.zarr", shape=(6,), dtype="str", chunks=(2,))
     array[...] = np.array(["a", "bc", "", "def", "g", "hi"], dtype=object)
-    done = run(plait.copy_tasks("texts.zarr", "out.zarr", parts=3))
+    done = run_all(plait.copy_tasks("texts.zarr", "out.zarr", parts=3))
     assert [*zarr.open("out.zarr", mode="r")[...]] == ["a", "bc", "", "def", "g", "hi"]
     with plait.open("out.zarr") as file:
         assert done.dtype == file.dtype
@@ -237,8 +241,8 @@ def test_parts_repeat_no_warnings():
         tasks = plait.copy_tasks("run-*.zarr", "out.zarr", parts=2, concat="time")
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        run(tasks)
-    np.testing.assert_array_equal(values("out.zarr").popitem()[1][:, 0], [0] * 4 + [1] * 4)
+        run_all(tasks)
+    np.testing.assert_array_equal(read_arrays("out.zarr").popitem()[1][:, 0], [0] * 4 + [1] * 4)
 
 
 def test_arrays_of_joined_files_are_compared_once(monkeypatch):
@@ -249,47 +253,48 @@ def test_arrays_of_joined_files_are_compared_once(monkeypatch):
             array[...] = number if name == "heat" else 7
     compared = []
     joining = "plait._views.joined_files.joining"
-    plain = __import__(joining, fromlist=["compare_elements"]).compare_elements
+    compare_elements = __import__(joining, fromlist=["compare_elements"]).compare_elements
 
-    def count(arrays, *others):
+    def count_and_compare(arrays, *others):
         compared.append(len(arrays))
-        plain(arrays, *others)
+        compare_elements(arrays, *others)
 
-    monkeypatch.setattr(f"{joining}.compare_elements", count)
+    monkeypatch.setattr(f"{joining}.compare_elements", count_and_compare)
     tasks = plait.copy_tasks("run-*.zarr", "out.zarr", parts=3, concat="time")
     assert sum(compared) == 1
-    run(tasks)
+    run_all(tasks)
     assert sum(compared) == 1
-    np.testing.assert_array_equal(values("out.zarr")["mask"], np.full((4, 4), 7))
+    np.testing.assert_array_equal(read_arrays("out.zarr")["mask"], np.full((4, 4), 7))
 
 
 def test_each_record_is_read_once_at_the_end(monkeypatch):
     tasks = plait.copy_tasks("in.zarr", "out.zarr", parts=6, chunks=(8, 30, 20))
-    read = []
-    plain = PartsFolder.record
+    numbers_read = []
+    read_record = PartsFolder.record
 
-    def record(folder, plan, number):
-        read.append(number)
-        return plain(folder, plan, number)
+    def log_and_read_record(folder, plan, number):
+        numbers_read.append(number)
+        return read_record(folder, plan, number)
 
-    monkeypatch.setattr(PartsFolder, "record", record)
+    monkeypatch.setattr(PartsFolder, "record", log_and_read_record)
     for task in tasks:
         task()
-    assert read == [1, 2, 3, 4, 5, 6]
+    assert numbers_read == [1, 2, 3, 4, 5, 6]
     plait.finish_copy(tasks)
-    assert sorted(read[6:]) == [1, 2, 3, 4, 5, 6]
+    assert sorted(numbers_read[6:]) == [1, 2, 3, 4, 5, 6]
 
 
 def test_intermediate_arrays_are_planned_only_if_the_source_is_read_repeatedly(monkeypatch):
+    # A call of None would fail.
     monkeypatch.setattr("plait._copying.parts.beginning.Planner.can_use_intermediate", None)
-    run(plait.copy_tasks("in.zarr", "out.zarr", parts=3))
+    run_all(plait.copy_tasks("in.zarr", "out.zarr", parts=3))
 
 
 @pytest.mark.parametrize("format", ["zarr", "zarr2"])
 @pytest.mark.parametrize("consolidated", [None, False])
 def test_metadata_is_consolidated_as_by_a_plain_copy(format, consolidated):
-    dataset()
-    run(plait.copy_tasks("data.zarr", "out.zarr", parts=2, format=format, consolidated=consolidated))
+    write_dataset()
+    run_all(plait.copy_tasks("data.zarr", "out.zarr", parts=2, format=format, consolidated=consolidated))
     plait.copy("data.zarr", "plain.zarr", format=format, consolidated=consolidated)
     check_equal("out.zarr", "plain.zarr")
     root = json.loads(Path("out.zarr/zarr.json").read_text("utf-8")) if format == "zarr" else {}
