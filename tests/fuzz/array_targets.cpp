@@ -1,3 +1,4 @@
+// The kinds of bytes that the fuzzing program of the array library tests.
 #include <vector>
 
 #include "container_target.hpp"
@@ -7,11 +8,11 @@
 
 namespace plait::fuzz {
 
-const std::vector<MessageKind>& received() {
+const std::vector<MessageKind>& message_kinds() {
   static const std::vector<MessageKind> kAll = [] {
-    std::vector<MessageKind> all = received_encodings();
-    for (const MessageKind& kind : received_by_pipes()) all.push_back(kind);
-    for (const MessageKind& kind : received_in_files()) all.push_back(kind);
+    std::vector<MessageKind> all = encoding_kinds();
+    for (const MessageKind& kind : pipe_kinds()) all.push_back(kind);
+    for (const MessageKind& kind : file_kinds()) all.push_back(kind);
     return all;
   }();
   return kAll;

@@ -1,3 +1,4 @@
+// Reads any bytes as files, Zarr metadata, chunks and indices, and checks what the library returns for them.
 #include "container_target.hpp"
 
 #include <algorithm>
@@ -32,9 +33,10 @@ using container::Format;
 using container::Member;
 using store::memory::MemoryStore;
 
-constexpr std::size_t kMaxOpen = 8;  // arrays of a file that are opened
-constexpr std::int64_t kMaxRead = std::int64_t{64} << 10;
+constexpr std::size_t kMaxOpenedArrays = 8;  // of one file
+constexpr std::int64_t kMaxReadBytes = std::int64_t{64} << 10;
 
+/// Aborts the program, which counts as a failure, if a condition does not hold.
 void demand_of_file(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "fuzz: file: %s\n", what);
@@ -49,7 +51,8 @@ std::shared_ptr<MemoryStore> to_store(std::string_view bytes) {
 
 /// Reads the first elements of an array.
 std::vector<std::byte> read_data(store::Store& store, const Content& content) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(kMaxRead, content.bytes() - content.data_offset)));
+  std::vector<std::byte> bytes(
+      static_cast<std::size_t>(std::min(kMaxReadBytes, content.bytes() - content.data_offset)));
   store.read({{content.data_offset, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
   return bytes;
 }
@@ -66,6 +69,7 @@ std::string catch_error(const Call& call) {
   return {};
 }
 
+/// Opens an array as the first rank does, and as another rank does that has received the description of the dataset.
 void open_array(const Format& format, const std::shared_ptr<MemoryStore>& file, const std::string& path) {
   (void)catch_error([&] {
     const std::unique_ptr<container::Dataset> dataset = format.open(file, path)->dataset({});
@@ -83,7 +87,7 @@ void open_array(const Format& format, const std::shared_ptr<MemoryStore>& file, 
 }
 
 /// Opens the bytes as a file of a format, and reads its arrays.
-void run(const Format& format, std::string_view bytes) {
+void run_format(const Format& format, std::string_view bytes) {
   const std::shared_ptr<MemoryStore> file = to_store(bytes);
   const std::string name = "input" + std::string(format.traits().suffix);
   (void)format.has_signature(std::as_bytes(std::span(bytes)).first(std::min(bytes.size(), container::kHeaderBytes)));
@@ -93,7 +97,7 @@ void run(const Format& format, std::string_view bytes) {
   // Each array needs some bytes of the header.
   demand_of_file(members.size() <= bytes.size(), "more arrays than the bytes can hold");
   open_array(format, file, name);
-  for (std::size_t i = 0; i < std::min(members.size(), kMaxOpen); ++i)
+  for (std::size_t i = 0; i < std::min(members.size(), kMaxOpenedArrays); ++i)
     open_array(format, file, name + "::" + members[i].name);
 }
 
@@ -120,49 +124,51 @@ void run_zarr(std::string_view bytes) {
   using namespace container::zarr;
   const std::string name = "input.zarr/zarr.json";
   const std::string error = catch_error([&] {
-    const bool group = is_group(bytes, name);
+    (void)is_group(bytes, name);
     const Metadata metadata = parse_metadata(bytes, name);
-    (void)group;
-    std::int64_t total = metadata.chunk_bytes;
+    std::int64_t total_bytes = metadata.chunk_bytes;
     demand_of_file(metadata.grid.size() == metadata.type.shape.size() && metadata.chunk.size() == metadata.grid.size(),
                    "dimensions that differ");
     for (const std::int64_t chunks : metadata.grid)
-      demand_of_file(chunks >= 0 && !__builtin_mul_overflow(total, chunks, &total), "more bytes than there are");
+      demand_of_file(chunks >= 0 && !__builtin_mul_overflow(total_bytes, chunks, &total_bytes),
+                     "more bytes than there are");
     demand_of_file(static_cast<std::int64_t>(metadata.fill.size()) == metadata.type.element_bytes, "half an element");
   });
   demand_of_file(error.empty() || error.find(name) != std::string::npos, "an error names no file");
 }
 
+/// The first byte states the codecs of a chunk; the encoded chunk follows.
 void run_zarr_chunk(std::string_view bytes) {
   if (bytes.empty()) return;
-  constexpr std::size_t kChunk = 96;
-  constexpr int kKinds = 5;
-  std::vector<std::byte> chunk(kChunk);  // on the heap, so that the sanitizer sees writes past its end
-  const int kind = static_cast<unsigned char>(bytes.front()) % kKinds;
+  constexpr std::size_t kChunkBytes = 96;
+  constexpr int kChains = 5;
+  std::vector<std::byte> chunk(kChunkBytes);  // on the heap, so that the sanitizer detects writes past its end
+  const int chain_number = static_cast<unsigned char>(bytes.front()) % kChains;
   std::vector<std::shared_ptr<const codec::Codec>> codecs;
-  if (kind == 0 || kind == 4) codecs.push_back(codec::gzip(1));
-  if (kind == 1) codecs.push_back(codec::zlib(1));
-  if (kind == 2) codecs.push_back(codec::zstd(1));
-  if (kind >= 3) codecs.push_back(codec::crc32c());
+  if (chain_number == 0 || chain_number == 4) codecs.push_back(codec::gzip(1));
+  if (chain_number == 1) codecs.push_back(codec::zlib(1));
+  if (chain_number == 2) codecs.push_back(codec::zstd(1));
+  if (chain_number >= 3) codecs.push_back(codec::crc32c());
   const codec::Chain chain(std::move(codecs));
   const std::string error =
       catch_error([&] { chain.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "the chunk input.zarr/c/0"); });
   demand_of_file(error.empty() || error.find("input.zarr/c/0") != std::string::npos, "an error names no file");
 }
 
-/// The first byte states the filters of a chunk and their order.
+/// The first byte states three filters of a chunk, two bits for each. If it states none, four values of szip follow.
+/// Then the encoded chunk follows.
 void run_hdf5_chunk(std::string_view bytes) {
   using namespace container::hdf5;
   if (bytes.empty()) return;
-  constexpr std::size_t kChunk = 96;
+  constexpr std::size_t kChunkBytes = 96;
   constexpr int kCodecs = 3;
-  std::vector<std::byte> chunk(kChunk);
-  int kinds = static_cast<unsigned char>(bytes.front());
+  std::vector<std::byte> chunk(kChunkBytes);
+  int filters = static_cast<unsigned char>(bytes.front());
   std::vector<std::shared_ptr<const codec::Codec>> codecs;
-  for (int i = 0; i < kCodecs; ++i, kinds /= 4) {
-    if (kinds % 4 == 1) codecs.push_back(lzf());
-    if (kinds % 4 == 2) codecs.push_back(fletcher32());
-    if (kinds % 4 == 3) codecs.push_back(shuffle(1 + static_cast<std::size_t>(kinds) % 9));
+  for (int i = 0; i < kCodecs; ++i, filters /= 4) {
+    if (filters % 4 == 1) codecs.push_back(lzf());
+    if (filters % 4 == 2) codecs.push_back(fletcher32());
+    if (filters % 4 == 3) codecs.push_back(shuffle(1 + static_cast<std::size_t>(filters) % 9));
   }
   constexpr std::size_t kSzipValues = 4;
   if (codecs.empty() && bytes.size() > kSzipValues) {
@@ -181,9 +187,10 @@ void run_hdf5_chunk(std::string_view bytes) {
 void run_hdf5_description(std::string_view bytes) {
   using namespace container::hdf5;
   (void)catch_error([&] {
-    const HdfDataset found = decode_dataset(bytes);
-    const std::string again = encode_dataset(found);
-    demand_of_file(encode_dataset(decode_dataset(again)) == again, "a dataset changes when it is encoded and decoded");
+    const HdfDataset dataset = decode_dataset(bytes);
+    const std::string encoded = encode_dataset(dataset);
+    demand_of_file(encode_dataset(decode_dataset(encoded)) == encoded,
+                   "a dataset changes when it is encoded and decoded");
   });
 }
 
@@ -203,10 +210,10 @@ std::vector<std::string> valid_descriptions() {
 void run_zarr_shard(std::string_view bytes) {
   using namespace container::zarr;
   if (bytes.empty()) return;
-  constexpr std::int64_t kMax = 9;
+  constexpr std::int64_t kMaxChunks = 9;
   const auto first = static_cast<unsigned char>(bytes.front());
   Shards shards;
-  shards.count = 1 + first % kMax;
+  shards.count = 1 + first % kMaxChunks;
   shards.index_at_end = first % 2 == 0;
   if (first >= 128) shards.index = codec::Chain({codec::crc32c()});
   shards.index_bytes =
@@ -218,8 +225,8 @@ void run_zarr_shard(std::string_view bytes) {
     demand_of_file(static_cast<std::int64_t>(entries.size()) == shards.count, "more chunks than a shard has");
     for (const ShardEntry& entry : entries)
       demand_of_file(!entry.exists() || entry.offset + entry.bytes <= bytes.size() - 1, "a chunk outside of its shard");
-    const std::vector<std::byte> again = encode_index(shards, entries);
-    demand_of_file(static_cast<std::int64_t>(again.size()) == shards.index_bytes, "an index of another size");
+    const std::vector<std::byte> encoded = encode_index(shards, entries);
+    demand_of_file(static_cast<std::int64_t>(encoded.size()) == shards.index_bytes, "an index of another size");
   });
   demand_of_file(error.empty() || error.find("memory/c/0") != std::string::npos, "an error names no file");
 }
@@ -234,9 +241,9 @@ std::vector<std::string> valid_zarr() {
           R"({"zarr_format":3,"node_type":"group","attributes":{}})"};
 }
 
-void run_npz(std::string_view bytes) { run(container::npz::format(), bytes); }
-void run_safetensors(std::string_view bytes) { run(container::safetensors::format(), bytes); }
-void run_netcdf(std::string_view bytes) { run(container::netcdf::format(), bytes); }
+void run_npz(std::string_view bytes) { run_format(container::npz::format(), bytes); }
+void run_safetensors(std::string_view bytes) { run_format(container::safetensors::format(), bytes); }
+void run_netcdf(std::string_view bytes) { run_format(container::netcdf::format(), bytes); }
 std::vector<std::string> valid_npz() { return make_valid_files(container::npz::format()); }
 std::vector<std::string> valid_safetensors() { return make_valid_files(container::safetensors::format()); }
 std::vector<std::string> valid_shards() {
@@ -256,19 +263,19 @@ std::vector<std::string> valid_shards() {
   }
   return all;
 }
-/// For formats whose valid inputs are in the folder `corpus`, where other programs wrote them.
-std::vector<std::string> no_made_inputs() { return {}; }
+/// For kinds whose valid inputs are in the folder `corpus`, written by other programs.
+std::vector<std::string> inputs_in_corpus_only() { return {}; }
 
 }  // namespace
 
-std::vector<MessageKind> received_in_files() {
+std::vector<MessageKind> file_kinds() {
   return {{"npz", run_npz, valid_npz},
           {"safetensors", run_safetensors, valid_safetensors},
-          {"netcdf", run_netcdf, no_made_inputs},
+          {"netcdf", run_netcdf, inputs_in_corpus_only},
           {"zarr", run_zarr, valid_zarr},
-          {"zarr-chunk", run_zarr_chunk, no_made_inputs},
+          {"zarr-chunk", run_zarr_chunk, inputs_in_corpus_only},
           {"zarr-shard", run_zarr_shard, valid_shards},
-          {"hdf5-chunk", run_hdf5_chunk, no_made_inputs},
+          {"hdf5-chunk", run_hdf5_chunk, inputs_in_corpus_only},
           {"hdf5-description", run_hdf5_description, valid_descriptions}};
 }
 

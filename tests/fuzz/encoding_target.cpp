@@ -1,3 +1,4 @@
+// Decodes any bytes as a record with fields of all types; bytes that can be decoded must be the encoding of the value.
 #include "encoding_target.hpp"
 
 #include <array>
@@ -22,6 +23,7 @@ namespace plait::fuzz {
 
 namespace {
 
+/// A record with a field of each type that the encoder supports.
 struct AllTypes {
   std::variant<bool, Order, std::string> variant;
   std::vector<std::optional<std::string>> texts;
@@ -80,6 +82,6 @@ std::vector<std::string> valid_encodings() {
 
 }  // namespace
 
-std::vector<MessageKind> received_encodings() { return {{"encoding", run_encoding, valid_encodings}}; }
+std::vector<MessageKind> encoding_kinds() { return {{"encoding", run_encoding, valid_encodings}}; }
 
 }  // namespace plait::fuzz

@@ -8,6 +8,6 @@
 namespace plait::fuzz {
 
 /// `encoding`: records of every kind of field.
-std::vector<MessageKind> received_encodings();
+std::vector<MessageKind> encoding_kinds();
 
 }  // namespace plait::fuzz

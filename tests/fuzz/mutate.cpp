@@ -1,3 +1,4 @@
+// Mutations of texts and binary inputs: bits, bytes, parts, words of other inputs, numbers and lines.
 #include "mutate.hpp"
 
 #include <algorithm>
@@ -8,9 +9,10 @@ namespace plait::fuzz {
 
 namespace {
 
-constexpr std::size_t kLongest = 4096;
+constexpr std::size_t kMaxInputBytes = 4096;
 constexpr std::size_t kMaxInputs = 8192;
-constexpr std::size_t kMaxMessage = 2048;
+constexpr std::size_t kMaxWords = 2048;
+// Numbers at the limits of types, in decimal and hexadecimal notation.
 constexpr std::array<std::string_view, 20> kNumbers{"0",
                                                     "1",
                                                     "-1",
@@ -32,7 +34,7 @@ constexpr std::array<std::string_view, 20> kNumbers{"0",
                                                     "1e300",
                                                     ""};
 
-bool is_word(char letter) {
+bool is_in_word(char letter) {
   return (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z') ||
          letter == '_' || letter == '-' || letter == '.';
 }
@@ -40,12 +42,12 @@ bool is_word(char letter) {
 }  // namespace
 
 void Corpus::add(std::string input) {
-  input.resize(std::min(input.size(), kLongest));
-  for (std::size_t at = 0; at < input.size() && words_.size() < kMaxMessage;) {
-    std::size_t end = at;
-    while (end < input.size() && is_word(input[end])) ++end;
-    if (end > at && end - at < 32) words_.push_back(input.substr(at, end - at));
-    at = end + 1;
+  input.resize(std::min(input.size(), kMaxInputBytes));
+  for (std::size_t begin = 0; begin < input.size() && words_.size() < kMaxWords;) {
+    std::size_t end = begin;
+    while (end < input.size() && is_in_word(input[end])) ++end;
+    if (end > begin && end - begin < 32) words_.push_back(input.substr(begin, end - begin));
+    begin = end + 1;
   }
   if (inputs_.size() < kMaxInputs)
     inputs_.push_back(std::move(input));
@@ -53,43 +55,43 @@ void Corpus::add(std::string input) {
     inputs_[below(inputs_.size())] = std::move(input);
 }
 
-std::string Corpus::mutated() {
-  std::string text = some();
+std::string Corpus::make_mutated() {
+  std::string text = random_input();
   for (std::size_t changes = std::size_t{1} << below(4); changes > 0; --changes) change(text);
-  text.resize(std::min(text.size(), kLongest));
+  text.resize(std::min(text.size(), kMaxInputBytes));
   return text;
 }
 
 void Corpus::change(std::string& text) {
-  const std::size_t at = below(text.size() + 1);
-  const std::size_t count = std::min(below(2) == 0 ? 1 + below(4) : 1 + below(64), text.size() - at);
+  const std::size_t position = below(text.size() + 1);
+  const std::size_t count = std::min(below(2) == 0 ? 1 + below(4) : 1 + below(64), text.size() - position);
   switch (below(12)) {
     case 0:
-      if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << below(8)));
+      if (position < text.size()) text[position] = static_cast<char>(text[position] ^ (1 << below(8)));
       break;
     case 1:
-      if (at < text.size()) text[at] = static_cast<char>(random_());
+      if (position < text.size()) text[position] = static_cast<char>(random_());
       break;
-    case 2: text.insert(at, 1 + below(4), static_cast<char>(random_())); break;
-    case 3: text.erase(at, count); break;
-    case 4: text.insert(below(text.size() + 1), text.substr(at, count)); break;
+    case 2: text.insert(position, 1 + below(4), static_cast<char>(random_())); break;
+    case 3: text.erase(position, count); break;
+    case 4: text.insert(below(text.size() + 1), text.substr(position, count)); break;
     case 5: {
-      const std::string& other = some();
+      const std::string& other = random_input();
       const std::size_t from = below(other.size() + 1);
-      text.insert(at, other.substr(from, 1 + below(200)));
+      text.insert(position, other.substr(from, 1 + below(200)));
       break;
     }
     case 6:
-      if (!words_.empty()) text.insert(at, words_[below(words_.size())]);
+      if (!words_.empty()) text.insert(position, words_[below(words_.size())]);
       break;
     case 7:
-      if (!words_.empty()) text.replace(at, count, words_[below(words_.size())]);
+      if (!words_.empty()) text.replace(position, count, words_[below(words_.size())]);
       break;
-    case 8: text.resize(at); break;
+    case 8: text.resize(position); break;
     case 9: {  // overwrite 1, 2, 4 or 8 bytes by a binary number
       const std::uint64_t value = below(2) == 0 ? random_() >> below(64) : std::uint64_t{0} - below(3);
-      for (std::size_t i = 0; i < (std::size_t{1} << below(4)) && at + i < text.size(); ++i)
-        text[at + i] = static_cast<char>(value >> (8 * i % 64));
+      for (std::size_t i = 0; i < (std::size_t{1} << below(4)) && position + i < text.size(); ++i)
+        text[position + i] = static_cast<char>(value >> (8 * i % 64));
       break;
     }
     case 10: change_number(text); break;
@@ -121,7 +123,7 @@ void Corpus::change_lines(std::string& text) {
     default: lines.resize(line + 1); break;
   }
   text.clear();
-  for (const std::string& each : lines) text += each;
+  for (const std::string& part : lines) text += part;
 }
 
 }  // namespace plait::fuzz

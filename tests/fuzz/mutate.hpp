@@ -1,4 +1,4 @@
-/// The corpus of inputs, and their mutation.
+/// The corpus of a fuzzing program: its inputs, and their mutation.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,18 @@ namespace plait::fuzz {
 class Corpus {
  public:
   explicit Corpus(std::uint64_t seed) : random_(seed) {}
+  /// Adds an input; if the corpus is full, it replaces a random one.
   void add(std::string input);
   std::size_t size() const { return inputs_.size(); }
   const std::string& input(std::size_t i) const { return inputs_[i]; }
   /// Returns one of the inputs with 1, 2, 4 or 8 random changes.
-  std::string mutated();
+  std::string make_mutated();
 
  private:
   /// Returns a random number from 0 to bound - 1; 0 if bound is 0.
   std::size_t below(std::size_t bound) { return bound == 0 ? 0 : static_cast<std::size_t>(random_() % bound); }
-  const std::string& some() { return inputs_[below(inputs_.size())]; }
+  const std::string& random_input() { return inputs_[below(inputs_.size())]; }
+  /// Makes one random change of any kind; replaces a decimal number; removes, copies, swaps or truncates lines.
   void change(std::string& text);
   void change_number(std::string& text);
   void change_lines(std::string& text);

@@ -9,6 +9,6 @@ namespace plait::fuzz {
 
 /// `pipe-hello`: bytes on an unauthenticated connection; `pipe-frames`: frames from a reader
 /// to a process of the writer; `pipe-answers`: the bodies of that process's answers.
-std::vector<MessageKind> received_by_pipes();
+std::vector<MessageKind> pipe_kinds();
 
 }  // namespace plait::fuzz

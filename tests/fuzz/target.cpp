@@ -1,3 +1,4 @@
+// The entry of a fuzzing program: passes each input to the selected kind of message.
 #include "target.hpp"
 
 #include <cstdio>
@@ -19,13 +20,13 @@ const MessageKind* selected = nullptr;
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  for (const MessageKind& kind : received()) all.emplace_back(kind.name);
+  for (const MessageKind& kind : message_kinds()) all.emplace_back(kind.name);
   return all;
 }
 
-bool choose(std::string_view name) {
+bool select_kind(std::string_view name) {
   selected = nullptr;
-  for (const MessageKind& kind : received())
+  for (const MessageKind& kind : message_kinds())
     if (kind.name == name) selected = &kind;
   return selected != nullptr;
 }
@@ -43,7 +44,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
 
 int LLVMFuzzerInitialize(int* count, char*** arguments) {
   for (int i = 1; i < *count; ++i)
-    if (std::strncmp((*arguments)[i], "-format=", 8) == 0 && plait::fuzz::choose((*arguments)[i] + 8)) return 0;
+    if (std::strncmp((*arguments)[i], "-format=", 8) == 0 && plait::fuzz::select_kind((*arguments)[i] + 8)) return 0;
   std::fprintf(stderr, "fuzz: say which reader to run, as in -format=1992\n");
   std::exit(2);
 }

@@ -1,4 +1,4 @@
-/// A fuzz target: code that reads traces, files or messages, and must satisfy certain conditions for any input.
+/// The fuzz target: code that reads traces, files or messages, and must satisfy certain conditions for any input.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace plait::fuzz {
 
-/// Returns the names of all readers, each for a format of traces or files, or for a kind of message.
+/// Returns the names of all kinds: formats of traces and files, and kinds of messages.
 std::vector<std::string> names();
-/// Selects the reader to run; returns false if there is none of this name.
-bool choose(std::string_view name);
+/// Selects the kind whose function runs; returns false if there is none of this name.
+bool select_kind(std::string_view name);
 
 }  // namespace plait::fuzz
 
 /// The entry that libFuzzer and Plait's own driver call.  Aborts the program if a condition does not hold.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-/// Called by libFuzzer: selects the reader that the argument -format=NAME names.
+/// Called by libFuzzer: selects the kind that the argument -format=NAME names.
 extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments);

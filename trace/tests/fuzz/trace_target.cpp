@@ -142,7 +142,7 @@ std::vector<std::string> make_valid_traces(const Format& format) {
 
 }  // namespace
 
-const std::vector<MessageKind>& received() {
+const std::vector<MessageKind>& message_kinds() {
   static const std::vector<MessageKind> kAll = [] {
     std::vector<MessageKind> all;
     for (const Format& format : formats())
