@@ -33,19 +33,19 @@ def name(tmp_path):
     return tmp_path / "field.npy"
 
 
-def address(array):
+def find_address(array):
     return array.__array_interface__["data"][0]
 
 
 def test_a_result_uses_the_memory_of_a_dropped_one(name):
     with plait.open(name) as file:
         first = file.read()
-        where = address(first)
+        first_address = find_address(first)
         del first
         second = file.read()
-        assert address(second) == where
+        assert find_address(second) == first_address
         third = file.read()  # the second array is still referenced
-        assert address(third) != where
+        assert find_address(third) != first_address
     assert np.array_equal(second, VALUES)
     assert np.array_equal(third, VALUES)
 
@@ -53,17 +53,17 @@ def test_a_result_uses_the_memory_of_a_dropped_one(name):
 def test_memory_waits_until_the_last_view_is_gone(name):
     with plait.open(name) as file:
         whole = file.read()
-        where = address(whole)
+        first_address = find_address(whole)
         part = whole[5:9, ::2].T
         del whole
         other = file.read()
-        assert address(other) != where
+        assert find_address(other) != first_address
         assert np.array_equal(part, VALUES[5:9, ::2].T)
         expected = part.copy()
         other[...] = -1
         assert np.array_equal(part, expected)
         del part
-        assert address(file.read()) == where
+        assert find_address(file.read()) == first_address
 
 
 @pytest.mark.sampled(4)
@@ -71,9 +71,9 @@ def test_memory_waits_until_the_last_view_is_gone(name):
 @pytest.mark.parametrize("dtype", ["f8", "i2", "c16", "V7", np.dtype([("a", "i4"), ("b", "f8")])])
 def test_results_are_ordinary_arrays(order, dtype):
     layout = plait.Layout((700, 800), "(*, *)", order=order)
-    kind = np.dtype(dtype)
-    content = np.arange(700 * 800 * kind.itemsize, dtype=np.uint64).astype(np.uint8)
-    source = np.ndarray((700, 800), kind, content, order=order)
+    element_type = np.dtype(dtype)
+    content = np.arange(700 * 800 * element_type.itemsize, dtype=np.uint64).astype(np.uint8)
+    source = np.ndarray((700, 800), element_type, content, order=order)
     for _ in range(2):
         result = plait.redistribute(source, layout, layout)
         assert result.dtype == source.dtype
@@ -81,22 +81,22 @@ def test_results_are_ordinary_arrays(order, dtype):
         assert result.flags.writeable
         assert result.flags.aligned
         assert result.tobytes("A") == source.tobytes("A")
-        result[...] = np.zeros((), kind)
+        result[...] = np.zeros((), element_type)
         del result
 
 
 def test_redistributions_indexing_and_streams_recycle_memory(name):
     rows, columns = (plait.Layout(SHAPE, [*dist], grid=(1,)) for dist in (("block", "*"), ("*", "cyclic")))
     with plait.open(name) as file:
-        where = address(file.read())
+        first_address = find_address(file.read())
         result = plait.redistribute(VALUES, rows, columns)
-        assert address(result) == where
+        assert find_address(result) == first_address
         assert np.array_equal(result, VALUES)
         del result
-        assert address(file[:, :]) == where
+        assert find_address(file[:, :]) == first_address
         with file.stream(mode=0) as stream:
             actual = stream.read(300000)
-            assert address(actual) == where
+            assert find_address(actual) == first_address
         assert np.array_equal(actual, VALUES.ravel())
 
 
@@ -122,7 +122,7 @@ def test_cached_memory_is_bounded_and_can_be_disabled(name):
 
 
 def test_threads_get_separate_memory():
-    wrong = []
+    mismatches = []
 
     def work(number):
         layout = plait.Layout(SHAPE, "(*, *)")
@@ -130,14 +130,14 @@ def test_threads_get_separate_memory():
         for _ in range(20):
             result = plait.redistribute(local, layout, layout)
             if not (result == number).all():
-                wrong.append(number)
+                mismatches.append(number)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert not wrong
+    assert not mismatches
 
 
 def test_a_forked_child_has_results_but_no_cached_memory(name):
@@ -174,8 +174,8 @@ def test_cached_memory_is_freed_if_address_space_is_limited(name):
         "print(_core.waiting_recycled(), numpy.empty(size, 'u1').size)"
     )
     command = [sys.executable, "-c", program, str(name.with_name("large.npy"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.split()) == (0, ["0", str(100 << 20)]), done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (completed.returncode, completed.stdout.split()) == (0, ["0", str(100 << 20)]), completed.stderr
 
 
 @pytest.mark.parametrize("shape", [(1 << 62, 8), (1 << 40, 1 << 40), (1 << 62,), ((1 << 61) + 1,)])

@@ -31,11 +31,12 @@ LAYOUTS = [
 ]
 
 
-def every_index(layout):
+def list_indices(layout):
     return itertools.product(*(range(extent) for extent in layout.shape))
 
 
 def draw_text(layout, view=None, width=100, height=40):
+    """Return the picture of a layout that a terminal of this size shows."""
     console = Console(width=width, height=height, force_terminal=False, no_color=True)
     with console.capture() as capture:
         console.print(render_layout(layout, view or View(), width, height))
@@ -69,14 +70,14 @@ def test_each_band_has_one_owner_and_bands_cover_the_dimension(text):
                 assert layout.owners(tuple(index)) not in owners
 
 
-COPIED = ["6x4 (block, *) onto (2, 2) replicate=(1)", "8x4 (cyclic, block) onto (3, 2, 2) replicate=(0)"]
+REPLICATED = ["6x4 (block, *) onto (2, 2) replicate=(1)", "8x4 (cyclic, block) onto (3, 2, 2) replicate=(0)"]
 
 
-@pytest.mark.parametrize("text", [*LAYOUTS, *COPIED])
+@pytest.mark.parametrize("text", [*LAYOUTS, *REPLICATED])
 def test_owner_groups_name_all_copies(text):
     layout = plait.Layout.parse(text)
     groups = owner_groups(layout, [range(extent) for extent in layout.shape])
-    for index in every_index(layout):
+    for index in list_indices(layout):
         assert groups.groups[groups.of_element[index]] == layout.owners(index)
 
 
@@ -114,10 +115,11 @@ RUNS = [
 def test_runs_are_contiguous_in_memory(text):
     layout = plait.Layout.parse(text)
     for rank in layout.rank_numbers:
-        memory = element_order(layout, rank)
-        joints = (np.diff(memory) == 1) & (memory[1:] > 0)
-        ends = [k + 1 for k in range(len(joints)) if not joints[k]]
-        stretches = [part for part in np.split(memory, ends) if len(part) and part[0] >= 0]
+        elements = element_order(layout, rank)
+        # A halo position has -1, so element 0 does not continue it.
+        is_joined = (np.diff(elements) == 1) & (elements[1:] > 0)
+        ends = [k + 1 for k in range(len(is_joined)) if not is_joined[k]]
+        stretches = [part for part in np.split(elements, ends) if len(part) and part[0] >= 0]
         assert runs_in_array(layout, rank) == (len(stretches), max(map(len, stretches), default=0))
 
 
@@ -156,14 +158,14 @@ def test_local_position_counts_through_the_local_array(order):
 
 def test_two_dimensions_are_drawn_as_a_grid_of_ranks():
     lines = draw_text(plait.Layout((2, 4), "(block, cyclic) onto (2, 2)")).splitlines()
-    assert [line.split() for line in lines[:3]] == [
+    assert [line.split() for line in lines[:3]] == [  # the first row and column number the indices
         ["0", "1", "2", "3"],
         ["0", "0", "1", "0", "1"],
         ["1", "2", "3", "2", "3"],
     ]
 
 
-def test_a_selected_rank_hides_the_others():
+def test_only_a_selected_rank_is_drawn():
     text = draw_text(plait.Layout((4,), "(cyclic) onto (2)"), View(rank=1))
     assert text.splitlines()[1].split() == ["·", "1", "·", "1"]
 
@@ -208,7 +210,7 @@ def test_traffic_counts_each_element_once():
     target = plait.Layout((8, 12), "(cyclic, *) onto (3)")
     traffic = measure(plait.compose(source, target))
     expected = np.zeros((4, 3), dtype=np.int64)
-    for index in every_index(source):
+    for index in list_indices(source):
         expected[source.owners(index)[0], target.owners(index)[0]] += 1
     assert np.array_equal(traffic.elements, expected)
     assert traffic.stationary + traffic.moved == 96
@@ -251,7 +253,7 @@ def test_indices_are_written_as_stretches(indices, text):
     assert indices_text(np.array(indices, dtype=np.int64)) == text
 
 
-def test_ranks_have_colours_of_their_own():
+def test_each_rank_has_another_colour():
     colours = [rank_hex(rank) for rank in range(64)]
     assert len(set(colours)) == 64
     assert all(len(colour) == 7 for colour in colours)

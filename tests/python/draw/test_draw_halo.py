@@ -23,10 +23,11 @@ LAYOUTS = [
     "4x4x6 (block, *, block) onto (2, 3) halo=(1, 0, 1:2) periodic=(2)",
     "6x4 (block, block) onto (2, 2, 2) replicate=(1) halo=(2, 1)",
 ]
-ROOMY = Limits(100, 100, 100)
+LARGE_LIMITS = Limits(100, 100, 100)
 
 
 def draw_text(layout, view, width=100, height=40):
+    """Return the picture of a layout that a terminal of this size shows."""
     console = Console(width=width, height=height, force_terminal=False, no_color=True)
     with console.capture() as capture:
         console.print(render_layout(layout, view, width, height))
@@ -36,14 +37,14 @@ def draw_text(layout, view, width=100, height=40):
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_a_halo_is_shown_as_it_is_filled(text):
     layout = plait.Layout.parse(text)
-    filled, plain = plait.compose(layout, layout, fill_halo=True), plait.compose(layout, layout)
+    with_halo, without_halo = plait.compose(layout, layout, fill_halo=True), plait.compose(layout, layout)
     for rank in map(int, layout.rank_numbers):
-        kinds = build_scene(layout, View(rank), ROOMY).kinds
+        kinds = build_scene(layout, View(rank), LARGE_LIMITS).kinds
         count = {kind: int((kinds == kind).sum()) for kind in Kind}
-        assert count[Kind.OWNED] == sum(message.elements for message in plain.receives(rank))
-        got = count[Kind.OWNED] + count[Kind.HALO] + count[Kind.WRAPPED]
-        assert got == sum(message.elements for message in filled.receives(rank))
-        assert got + count[Kind.UNTOUCHED] == math.prod(layout.padded_shape(rank))
+        assert count[Kind.OWNED] == sum(message.elements for message in without_halo.receives(rank))
+        received = count[Kind.OWNED] + count[Kind.HALO] + count[Kind.WRAPPED]
+        assert received == sum(message.elements for message in with_halo.receives(rank))
+        assert received + count[Kind.UNTOUCHED] == math.prod(layout.padded_shape(rank))
         assert count[Kind.UNTOUCHED] == 0 or not all(layout.periodic)
 
 
@@ -51,12 +52,12 @@ def test_a_halo_is_shown_as_it_is_filled(text):
 def test_positions_of_a_halo_count_through_the_padded_array(text):
     layout = plait.Layout.parse(text)
     for rank in map(int, layout.rank_numbers):
-        scene = build_scene(layout, View(rank, positions=True), ROOMY)
+        scene = build_scene(layout, View(rank, positions=True), LARGE_LIMITS)
         numbers = sorted(int(label) for label in scene.labels[scene.kinds < Kind.OTHER])
         assert numbers == list(range(math.prod(layout.padded_shape(rank))))
 
 
-def test_a_halo_in_the_terminal():
+def test_marks_distinguish_a_halo_in_the_terminal():
     layout = plait.Layout.parse("4x8 (block, block) onto (2, 2) halo=(1, 1) periodic=(1)")
     lines = draw_text(layout, View(1)).splitlines()
     assert lines[:6] == [

@@ -12,7 +12,7 @@ from plait.draw.png import conversion_png, layout_png
 from plait.draw.terrain import terrain_png
 
 
-def png_size(path):
+def read_png_size(path):
     """Return width and height of a PNG file from its header."""
     data = path.read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
@@ -39,8 +39,8 @@ def png_size(path):
 )
 def test_a_layout_is_drawn(tmp_path, text):
     layout_png(plait.Layout.parse(text), tmp_path / "layout.png")
-    width, height = png_size(tmp_path / "layout.png")
-    assert 300 < width < 5000
+    width, height = read_png_size(tmp_path / "layout.png")
+    assert 300 < width < 5000  # pixels
     assert 300 < height < 5000
 
 
@@ -56,10 +56,11 @@ def test_a_conversion_is_drawn(tmp_path):
     target = plait.Layout((300, 200), "(cyclic, *) onto (5)")
     conversion = plait.compose(source, target)
     conversion_png(conversion, measure(conversion), 8, tmp_path / "conversion.png")
-    assert png_size(tmp_path / "conversion.png")[0] > 1000
+    assert read_png_size(tmp_path / "conversion.png")[0] > 1000
 
 
-def png_colours(path):
+def read_png_colours(path):
+    """Return the colours of the pixels as numbers 0xRRGGBB."""
     from matplotlib.image import imread
 
     pixels = np.round(imread(path)[..., :3] * 255).astype(np.uint32)
@@ -68,13 +69,13 @@ def png_colours(path):
 
 def test_all_copies_have_stripes_of_their_colours(tmp_path):
     layout_png(plait.Layout.parse("4x4 (block, *) onto (2, 3) replicate=(1)"), tmp_path / "copies.png")
-    assert {int(rank_hex(rank)[1:], 16) for rank in range(6)} <= png_colours(tmp_path / "copies.png")
+    assert {int(rank_hex(rank)[1:], 16) for rank in range(6)} <= read_png_colours(tmp_path / "copies.png")
 
 
 def test_a_selected_rank_is_drawn_in_its_colour_only(tmp_path):
     layout = plait.Layout.parse("4x4 (block, *) onto (4)")
     layout_png(layout, tmp_path / "one.png", View(2))
-    colours = png_colours(tmp_path / "one.png")
+    colours = read_png_colours(tmp_path / "one.png")
     assert int(rank_hex(2)[1:], 16) in colours
     assert not {int(rank_hex(rank)[1:], 16) for rank in (0, 1, 3)} & colours
 
@@ -84,11 +85,11 @@ def test_a_conversion_between_different_ranks_is_drawn(tmp_path):
     target = plait.Layout.parse("12x4x4 (cyclic, *, *) onto (3, 2) ranks=(3:9) replicate=(1)")
     conversion = plait.compose(source, target)
     conversion_png(conversion, measure(conversion), None, tmp_path / "x.png", View(4))
-    assert png_size(tmp_path / "x.png")[0] > 1000
+    assert read_png_size(tmp_path / "x.png")[0] > 1000
 
 
 def test_terrain_is_drawn(tmp_path):
     elevation = np.add.outer(np.arange(30), np.arange(40)).astype(np.int16)
     layouts = [plait.Layout((30, 40), "(*, block) onto (4)"), plait.Layout((30, 40), "(cyclic, cyclic) onto (2, 2)")]
     terrain_png(elevation, layouts, "terrain", tmp_path / "terrain.png")
-    assert png_size(tmp_path / "terrain.png")[0] > 300
+    assert read_png_size(tmp_path / "terrain.png")[0] > 300

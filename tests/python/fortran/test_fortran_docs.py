@@ -16,11 +16,11 @@ GUIDES = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/guid
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("kind", [4, 8])
-def test_examples(tmp_path, path, kind):
+def test_examples_print_what_the_guide_says(tmp_path, path, kind):
     text = path.read_text(encoding="utf-8")
-    shown = [parts for guide in GUIDES if (parts := guide.partition(f"```fortran\n{text}```\n"))[1]]
-    assert len(shown) == 1, f"{len(shown)} guides show {path.name} as it is"
-    before, _, after = shown[0]
+    matches = [parts for guide in GUIDES if (parts := guide.partition(f"```fortran\n{text}```\n"))[1]]
+    assert len(matches) == 1, f"{len(matches)} guides contain {path.name} unchanged"
+    before, _, after = matches[0]
     assert f"examples/fortran/{path.name}" in before.rstrip().split("\n\n")[-1]
     printed, errors = run(compile_program(path, tmp_path, kind), 4, tmp_path)
     assert errors == ""

@@ -12,7 +12,7 @@ pytestmark = needs_fortran
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("kind", [4, 8])
-def test_arrays_of_any_type_and_rank(tmp_path, kind, ranks):
+def test_arrays_of_any_type_and_rank_are_written(tmp_path, kind, ranks):
     program = compile_program("arrays.f90", tmp_path, kind)
     assert run(program, ranks, tmp_path) == ("", "")
     positions = np.arange(1, 101)
@@ -33,7 +33,7 @@ def test_arrays_of_any_type_and_rank(tmp_path, kind, ranks):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("kind", [4, 8])
-def test_arrays_that_grow(tmp_path, kind, ranks):
+def test_arrays_grow(tmp_path, kind, ranks):
     program = compile_program("growth.f90", tmp_path, kind)
     new = {"shape": (6, 3), "dtype": "f4", "chunks": (2, 2), "codec": "gzip:1", "unlimited": [1]}
     with plait.open(tmp_path / "growth.h5::/v", "w", **new) as file:
@@ -50,7 +50,7 @@ def test_arrays_that_grow(tmp_path, kind, ranks):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [1, 3, 4])
 @pytest.mark.parametrize("kind", [4, 8])
-def test_streams(tmp_path, kind, ranks):
+def test_streams_write_in_rank_order(tmp_path, kind, ranks):
     program = compile_program("streams.f90", tmp_path, kind)
     assert run(program, ranks, tmp_path) == ("", "")
     # Rank r wrote r + 1 elements in rank order; then rank 0 wrote the last two elements.
@@ -63,17 +63,17 @@ def test_streams(tmp_path, kind, ranks):
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("kind", [4, 8])
 @pytest.mark.parametrize("nodes", ["one node", "nodes of one rank"])
-def test_distant_files(tmp_path, kind, ranks, nodes):
+def test_ranks_access_distant_files(tmp_path, kind, ranks, nodes):
     program = compile_program("distant.f90", tmp_path, kind)
-    apart = {"PLAIT_NODE_SIZE": "1"} if nodes != "one node" else {}
-    assert run(program, ranks, tmp_path, **apart) == ("", "")
+    environment = {"PLAIT_NODE_SIZE": "1"} if nodes != "one node" else {}
+    assert run(program, ranks, tmp_path, **environment) == ("", "")
     for rank in range(ranks):
         assert (tmp_path / f"disk-{rank}").read_bytes() == bytes([7] * 100)  # the other files were temporary
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_distant_files_that_are_not_closed(tmp_path, ranks):
+def test_unclosed_distant_files_are_reported(tmp_path, ranks):
     program = compile_program("distant_unclosed.f90", tmp_path)
     printed, errors = run(program, ranks, tmp_path)
     assert printed == ""
@@ -90,7 +90,7 @@ def test_distant_files_that_are_not_closed(tmp_path, ranks):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [4, 8])
-def test_wrong_arguments(tmp_path, kind):
+def test_wrong_arguments_are_errors(tmp_path, kind):
     program = compile_program("module_errors.f90", tmp_path, kind)
     printed, errors = run(program, 2, tmp_path)
     assert printed == ""
@@ -103,7 +103,7 @@ def test_wrong_arguments(tmp_path, kind):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 @pytest.mark.parametrize("kind", [4, 8])
-def test_odd_arguments_and_handles(tmp_path, kind, ranks):
+def test_unusual_arguments_and_handles_are_accepted(tmp_path, kind, ranks):
     program = compile_program("handles.f90", tmp_path, kind)
     assert run(program, ranks, tmp_path) == ("", "")
     assert np.fromfile(tmp_path / "kinds.bin").tolist() == list(range(1, 6 * ranks + 1))
@@ -112,7 +112,7 @@ def test_odd_arguments_and_handles(tmp_path, kind, ranks):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_unchecked_errors_and_unclosed_files(tmp_path, ranks):
+def test_unchecked_errors_and_unclosed_files_are_reported(tmp_path, ranks):
     """Each error is reported once, by the rank where it occurred; new files that were not closed leave no file."""
     program = compile_program("unasked.f90", tmp_path)
     _, errors = run(program, ranks, tmp_path)
@@ -129,7 +129,7 @@ def test_unchecked_errors_and_unclosed_files(tmp_path, ranks):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("kind", [4, 8])
-def test_attributes(tmp_path, kind, ranks):
+def test_attributes_are_written(tmp_path, kind, ranks):
     program = compile_program("attributes.f90", tmp_path, kind)
     assert run(program, ranks, tmp_path) == ("", "")
     with plait.open(tmp_path / "a.zarr") as file:

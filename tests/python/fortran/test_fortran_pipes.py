@@ -20,11 +20,12 @@ def program(request, tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def _meets_in_its_own_folder(meeting_folder):
+def _use_own_meeting_folder(meeting_folder):
     pass
 
 
 def start(ranks, program, *arguments):
+    """Start a program on this many ranks, and return its process."""
     return subprocess.Popen(
         [MPIEXEC, "-n", str(ranks), str(program), *arguments],
         env={**os.environ, **WELCOME},
@@ -35,7 +36,8 @@ def start(ranks, program, *arguments):
     )
 
 
-def expect_well(*jobs):
+def check_success(*jobs):
+    """Check that the jobs end successfully and print nothing."""
     printed = [job.communicate(timeout=SECONDS)[0] for job in jobs]
     assert ([job.returncode for job in jobs], printed) == ([0] * len(jobs), [""] * len(jobs)), "".join(printed)
 
@@ -47,16 +49,16 @@ def make_field(step):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(("writers", "readers"), [(1, 1), (3, 2), (2, 4)])
-def test_between_two_programs(program, writers, readers):
-    expect_well(start(writers, program, "write", "pipe:flow"), start(readers, program, "read", "pipe:flow"))
+def test_steps_pass_between_two_fortran_programs(program, writers, readers):
+    check_success(start(writers, program, "write", "pipe:flow"), start(readers, program, "read", "pipe:flow"))
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("writers", [1, 3])
-def test_from_fortran_to_python(program, writers):
+def test_python_reads_steps_of_fortran(program, writers):
     job = start(writers, program, "write", "pipe:flow?timeout=30")
     with plait.open("pipe:flow", shape=(7, 4), dtype="i4") as file:
-        numbers = []
+        step_numbers = []
         for step in file:
             if step.number < 3:
                 count = step.number + 1
@@ -75,14 +77,14 @@ def test_from_fortran_to_python(program, writers):
             else:
                 assert step.attributes == {}
                 np.testing.assert_array_equal(file.read(), make_field(3))
-            numbers.append(step.number)
-        assert numbers == [0, 1, 2, 3]
-    expect_well(job)
+            step_numbers.append(step.number)
+        assert step_numbers == [0, 1, 2, 3]
+    check_success(job)
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("readers", [1, 4])
-def test_from_python_to_fortran(program, readers):
+def test_fortran_reads_steps_of_python(program, readers):
     job = start(readers, program, "read", "pipe:flow?timeout=30")
     rows = plait.Layout((7, 4), "(cyclic(2), *) onto (3)")
     with plait.open("pipe:flow", "w", shape=(7, 4), dtype="i4") as file:
@@ -94,4 +96,4 @@ def test_from_python_to_fortran(program, readers):
             file.write(parts, rows)
             file.write(np.array([count + 0.5, -1, 7.25], "f4"), variable="pressure")
             file.end_step()
-    expect_well(job)
+    check_success(job)

@@ -26,15 +26,16 @@ def folder(tmp_path, monkeypatch, meeting_folder):
     return tmp_path
 
 
-def cloud(time, row, column, width):
+def make_cloud(time, row, column, width):
+    """Return the density of a cloud that starts at a row and column, as cloud() in simulation.f90 computes it."""
     rows, columns = np.ogrid[1 : SHAPE[0] + 1, 1 : SHAPE[1] + 1]
     spread = width**2 + 10 * time
     return width**2 / spread * np.exp(-((rows - row - 3 * time) ** 2 + (columns - column - 8 * time) ** 2) / spread)
 
 
-def density(step):
+def make_density(step):
     """Return the field that the program computes, from NumPy."""
-    return cloud(0.5 * step, 30, 40, 8) + cloud(0.5 * step, 70, 20, 5)
+    return make_cloud(0.5 * step, 30, 40, 8) + make_cloud(0.5 * step, 70, 20, 5)
 
 
 def start(command, ranks=1, **streams):
@@ -56,7 +57,7 @@ def expected_output(name):
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
-    ("name", "how"),
+    ("name", "open_options"),
     [
         ("field.npy", {}),
         ("field.bin", {"shape": SHAPE, "dtype": "f8", "order": "F"}),
@@ -66,20 +67,20 @@ def expected_output(name):
         ("distant:field?folder=d1&striped=false", {}),
     ],
 )
-def test_files_hold_the_last_step(simulation, folder, name, how):
+def test_files_hold_the_last_step(simulation, folder, name, open_options):
     for disk in ("d1", "d2", "d3"):
         (folder / disk).mkdir()
-    done = launch_simulation(simulation, folder, name)
-    assert (done.returncode, done.stdout, done.stderr) == (0, expected_output(name), "")
+    result = launch_simulation(simulation, folder, name)
+    assert (result.returncode, result.stdout, result.stderr) == (0, expected_output(name), "")
     content = (
         name.replace("disks=d1,d2,d3&unit=4K", "")
         .replace("&striped=true", "")
         .replace("&striped=false", "")
         .rstrip("?")
     )
-    with plait.open(content, **how) as file:
+    with plait.open(content, **open_options) as file:
         assert (file.shape, file.dtype, file.order) == (SHAPE, np.dtype("f8"), "F")
-        np.testing.assert_allclose(file.read(), density(STEPS - 1), rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(file.read(), make_density(STEPS - 1), rtol=1e-12, atol=1e-300)
 
 
 def launch_simulation(program, folder, name):
@@ -96,30 +97,30 @@ def launch_simulation(program, folder, name):
 
 
 def test_memory_ends_with_the_program(simulation, folder):
-    done = launch_simulation(simulation, folder, "memory:field")
-    assert (done.returncode, done.stdout, done.stderr) == (0, expected_output("memory:field"), "")
+    result = launch_simulation(simulation, folder, "memory:field")
+    assert (result.returncode, result.stdout, result.stderr) == (0, expected_output("memory:field"), "")
 
 
 def test_a_pipe_passes_on_every_step(simulation):
     job = start([simulation, "pipe:field"], ranks=4)
     layout = plait.Layout(SHAPE, "(*, cyclic) onto (3)")
     with plait.open("pipe:field", shape=SHAPE, dtype="f8") as file:
-        numbers = []
+        step_numbers = []
         for step in file:
             assert step.attributes == {"time": 0.5 * step.number}
-            whole = density(step.number)
+            whole = make_density(step.number)
             for rank, part in enumerate(file.read(layout)):
                 np.testing.assert_allclose(part, whole[:, rank::3], rtol=1e-12, atol=1e-300)
-            numbers.append(step.number)
-    assert numbers == list(range(STEPS))
+            step_numbers.append(step.number)
+    assert step_numbers == list(range(STEPS))
     printed, _ = job.communicate(timeout=300)
     assert (job.returncode, printed) == (0, expected_output("pipe:field"))
 
 
 def test_a_missing_reader_is_named(simulation, folder):
-    done = launch_simulation(simulation, folder, "pipe:field?timeout=0.2")
-    assert done.returncode != 0
-    assert "no reader has come within 0.2 s" in done.stderr
+    result = launch_simulation(simulation, folder, "pipe:field?timeout=0.2")
+    assert result.returncode != 0
+    assert "no reader has come within 0.2 s" in result.stderr
 
 
 @pytest.mark.long

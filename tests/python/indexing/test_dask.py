@@ -13,7 +13,7 @@ FIELD = np.random.default_rng(1).random((40, 30))
 
 @pytest.fixture(autouse=True, scope="module")
 def _dask():
-    """Imports dask.array for the first test, not in every process that only collects the tests."""
+    """Import dask.array for the first test, not in every process that only collects the tests."""
     global dask
     dask = pytest.importorskip("dask.array", reason="dask is not installed")
 

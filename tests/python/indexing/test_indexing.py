@@ -69,7 +69,7 @@ def indices(draw, shape):
 shapes = st.lists(st.sampled_from([0, 1, 2, 3, 5, 8]), min_size=0, max_size=4).map(tuple)
 
 
-def same(actual, expected):
+def check_equal(actual, expected):
     assert type(actual) is type(expected)
     assert actual.dtype == expected.dtype
     assert actual.shape == expected.shape
@@ -84,8 +84,8 @@ def test_reading_equals_numpy(tmp_path, data):
     index = data.draw(indices(whole.shape))
     (tmp_path / "a").write_bytes(whole.tobytes(order))
     with plait.open(tmp_path / "a", shape=whole.shape, dtype=whole.dtype, order=order) as file:
-        for _ in range(2):  # the core parses the second index
-            same(file[index], whole[index])
+        for _ in range(2):  # the first index is planned in Python; the core parses the second
+            check_equal(file[index], whole[index])
 
 
 @given(st.data())
@@ -96,15 +96,15 @@ def test_writing_equals_numpy(tmp_path, data):
     order = data.draw(st.sampled_from("CF"))
     index = data.draw(indices(whole.shape))
     (tmp_path / "a").write_bytes(whole.tobytes(order))
-    target = whole[index].shape
-    # The value has that shape or broadcasts to it; other dtypes of the same kind are cast.
-    shape = tuple(1 if data.draw(st.booleans()) else count for count in target)
+    selected = whole[index].shape
+    # The value has the shape of the selection or broadcasts to it; other dtypes of the same kind are cast.
+    shape = tuple(1 if data.draw(st.booleans()) else count for count in selected)
     value = -1 - np.arange(int(np.prod(shape))).reshape(shape).astype("i4" if dtype == "i2" else "f8")
-    drop = data.draw(st.integers(0, next((i for i, count in enumerate(shape) if count != 1), len(shape))))
-    value = value.reshape(shape[drop:]) if shape == () or data.draw(st.booleans()) else value[None]
+    dropped = data.draw(st.integers(0, next((i for i, count in enumerate(shape) if count != 1), len(shape))))
+    value = value.reshape(shape[dropped:]) if shape == () or data.draw(st.booleans()) else value[None]
     with plait.open(tmp_path / "a", "r+", shape=whole.shape, dtype=dtype, order=order) as file:
         file[index] = value
-    value = value.reshape(value.shape[max(0, value.ndim - len(target)) :])  # NumPy's masks accept no more dimensions
+    value = value.reshape(value.shape[max(0, value.ndim - len(selected)) :])  # NumPy's masks accept no more dimensions
     whole[index] = value
     assert (tmp_path / "a").read_bytes() == whole.tobytes(order)
 
@@ -114,7 +114,7 @@ def test_writing_equals_numpy(tmp_path, data):
 @pytest.mark.parametrize("limits", [(64, 16, 8), (1 << 12, 1, 1), (1, 1, 1), (256, 64, 1 << 20)])
 @given(st.data())
 @settings(max_examples=30)
-def test_lists_divided_in_every_way(tmp_path, order, limits, data):
+def test_lists_divided_into_pieces_of_any_size_equal_numpy(tmp_path, order, limits, data):
     """Small limits make small arrays use the code paths of large ones."""
     whole = make_distinct_array((9, 11, 7))
     (tmp_path / "a").write_bytes(whole.tobytes(order))
@@ -123,15 +123,15 @@ def test_lists_divided_in_every_way(tmp_path, order, limits, data):
         for name, limit in zip(("_MAX_REGION_BYTES", "_CHEAP_BYTES", "_MAX_GAP_BYTES"), limits, strict=True):
             patch.setattr(pieces, name, limit)
         with plait.open(tmp_path / "a", shape=whole.shape, dtype="f8", order=order) as file:
-            same(file[index], whole[index])
+            check_equal(file[index], whole[index])
 
 
 @given(st.data())
 @settings(max_examples=150)
-def test_indices_that_numpy_rejects(tmp_path, data):
+def test_indices_that_numpy_rejects_are_errors(tmp_path, data):
     whole = make_distinct_array((3, 4))
     np.save(tmp_path / "a.npy", whole)
-    wrong = st.sampled_from(
+    invalid = st.sampled_from(
         [
             3,
             -4,
@@ -149,7 +149,7 @@ def test_indices_that_numpy_rejects(tmp_path, data):
             object(),
         ]
     )
-    items = data.draw(st.lists(wrong | basic_indices(3), min_size=1, max_size=4))
+    items = data.draw(st.lists(invalid | basic_indices(3), min_size=1, max_size=4))
     index = tuple(items)
     try:
         expected = whole[index]
@@ -162,7 +162,7 @@ def test_indices_that_numpy_rejects(tmp_path, data):
     else:
         with plait.open(tmp_path / "a.npy") as file:
             for _ in range(2):
-                same(file[index], expected)
+                check_equal(file[index], expected)
 
 
 def test_an_index_outside_is_an_index_error(tmp_path):
@@ -173,7 +173,7 @@ def test_an_index_outside_is_an_index_error(tmp_path):
                 file[index]
 
 
-def test_array_properties(tmp_path):
+def test_files_have_the_properties_of_arrays(tmp_path):
     whole = make_distinct_array((3, 4, 5), "f4")
     np.save(tmp_path / "a.npy", whole)
     np.save(tmp_path / "one.npy", np.float32(2.5))
@@ -199,16 +199,16 @@ def test_array_properties(tmp_path):
             len(file)
 
 
-def test_astype(tmp_path):
+def test_astype_returns_a_view_that_converts(tmp_path):
     whole = make_distinct_array((3, 4)) + 0.75
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy") as file:
         view = file.astype("i2")
         assert (view.shape, view.dtype, view.ndim, view.size, view.nbytes) == ((3, 4), np.dtype("i2"), 2, 12, 24)
         for index in (np.s_[1:, ::-2], np.s_[1, 2], np.s_[[2, 0]], ...):
-            same(view[index], whole[index].astype("i2"))
-        same(np.asarray(view), whole.astype("i2"))
-        same(np.asarray(view, dtype="f4"), whole.astype("i2").astype("f4"))
+            check_equal(view[index], whole[index].astype("i2"))
+        check_equal(np.asarray(view), whole.astype("i2"))
+        check_equal(np.asarray(view, dtype="f4"), whole.astype("i2").astype("f4"))
         assert [row.tolist() for row in view] == whole.astype("i2").tolist()
         assert "as int16" in repr(view)
         with pytest.raises(plait.ArgumentError, match="did you mean"):
@@ -245,7 +245,7 @@ def test_lossy_values_are_errors(tmp_path, dtype, value):
     ("dtype", "value"),
     [("u1", 255), ("f4", 1), ("i2", np.int64(7)), ("c8", 2.5), ("S2", b"ab"), ("M8[s]", "2020-01-01"), ("?", True)],
 )
-def test_lossless_values(tmp_path, dtype, value):
+def test_lossless_values_are_converted(tmp_path, dtype, value):
     with plait.open(tmp_path / "a.npy", "w", shape=3, dtype=dtype) as file:
         file[1] = value
         file[2:] = [value]
@@ -254,7 +254,7 @@ def test_lossless_values(tmp_path, dtype, value):
     assert np.array_equal(np.load(tmp_path / "a.npy"), expected)
 
 
-def test_a_value_that_does_not_broadcast(tmp_path):
+def test_a_value_that_does_not_broadcast_is_an_error(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((3, 4)))
     with plait.open(tmp_path / "a.npy", "r+") as file:
         for index in (..., [0, 2], np.s_[:, ::-1]):
@@ -263,7 +263,7 @@ def test_a_value_that_does_not_broadcast(tmp_path):
     assert not np.load(tmp_path / "a.npy").any()
 
 
-def test_modes(tmp_path):
+def test_indices_obey_the_mode_and_the_end_of_a_file(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(3))
     with plait.open(tmp_path / "a.npy") as file, pytest.raises(plait.ArgumentError, match=r"r\+"):
         file[0] = 1
@@ -272,25 +272,24 @@ def test_modes(tmp_path):
             file[index]
 
 
-def test_a_comm_of_one_rank(tmp_path):
+def test_a_communicator_of_one_rank_allows_indexing(tmp_path):
     np.save(tmp_path / "a.npy", make_distinct_array((3, 4)))
     with plait.open(tmp_path / "a.npy", comm=plait.world()) as file:
-        same(file[1:, [3, 0]], make_distinct_array((3, 4))[1:, [3, 0]])
+        check_equal(file[1:, [3, 0]], make_distinct_array((3, 4))[1:, [3, 0]])
 
 
-def test_threads(tmp_path):
-    """Several threads read different parts at the same time."""
+def test_several_threads_read_different_parts(tmp_path):
     whole = make_distinct_array((64, 1000))
     np.save(tmp_path / "a.npy", whole)
-    wrong = []
+    mismatches = []
 
     def read(file, seed):
-        numbers = np.random.default_rng(seed)
+        random = np.random.default_rng(seed)
         for _ in range(60):
-            rows = slice(*sorted(numbers.integers(0, 65, 2)))
-            index = (rows, [int(numbers.integers(0, 1000)), 5] if seed % 2 else slice(None, None, 3))
+            rows = slice(*sorted(random.integers(0, 65, 2)))
+            index = (rows, [int(random.integers(0, 1000)), 5] if seed % 2 else slice(None, None, 3))
             if not np.array_equal(file[index], whole[index]):
-                wrong.append(index)
+                mismatches.append(index)
 
     with plait.open(tmp_path / "a.npy") as file:
         threads = [threading.Thread(target=read, args=(file, seed)) for seed in range(8)]
@@ -298,10 +297,10 @@ def test_threads(tmp_path):
             thread.start()
         for thread in threads:
             thread.join()
-    assert not wrong
+    assert not mismatches
 
 
-def test_dask(tmp_path):
+def test_dask_reads_and_writes_files(tmp_path):
     dask_array = pytest.importorskip("dask.array")
     whole = make_distinct_array((200, 300))
     np.save(tmp_path / "a.npy", whole)

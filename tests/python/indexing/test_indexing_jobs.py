@@ -11,7 +11,7 @@ import plait
 
 comm = plait.world()
 with plait.open("a.npy", "r+", comm=comm) as file:
-    if comm.rank == 1:  # without the others, who do not wait for it
+    if comm.rank == 1:  # alone: the other ranks do not wait for it
         calls = lambda: file[0], lambda: file.astype("f4")[0], lambda: np.asarray(file), lambda: file.__setitem__(0, 1)
         for call in calls:
             try:
@@ -20,7 +20,7 @@ with plait.open("a.npy", "r+", comm=comm) as file:
                 assert "file.read(layout, region=...)" in str(error), error
                 assert "open on 2 ranks" in str(error), error
             else:
-                raise SystemExit("it was not refused")
+                raise SystemExit("indexing was not rejected")
     layout = plait.Layout(file.shape, ["block", None], grid=comm.size)
     part = file.read(layout)
     assert part.shape == (file.shape[0] // 2, file.shape[1])
@@ -35,7 +35,7 @@ def test_several_ranks_get_an_error_without_waiting(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(96.0).reshape(8, 12))
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, "-m", "plait.cli", "run", "-n", "2", "--", sys.executable, "program.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "done 0" in done.stdout
-    assert "done 1" in done.stdout
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "done 0" in result.stdout
+    assert "done 1" in result.stdout

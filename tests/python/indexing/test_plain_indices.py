@@ -33,8 +33,8 @@ def write_array(folder, array, kind):
         options = {"zarr": {}, "zarr-plain": {"codec": "none"}, "zarr-shards": {"shards": [2 * n for n in CHUNKS]}}
         order = "F" if kind == "zarr-plain" else "C"
         path = folder / f"a-{kind}.zarr"
-        about = {"chunks": CHUNKS, "codec": "gzip", "order": order, **options[kind]}
-        with plait.open(path, "w", shape=array.shape, dtype=array.dtype, durable=False, **about) as file:
+        properties = {"chunks": CHUNKS, "codec": "gzip", "order": order, **options[kind]}
+        with plait.open(path, "w", shape=array.shape, dtype=array.dtype, durable=False, **properties) as file:
             file.write(array)
     else:
         options = {"h5": {}, "plain.h5": {"chunks": CHUNKS}, "gzip.h5": {"chunks": CHUNKS, "compression": "gzip"}}
@@ -65,7 +65,7 @@ def indices(draw, shape):
     return items[0] if len(items) == 1 and draw(st.booleans()) else tuple(items)
 
 
-def same(actual, expected):
+def check_equal(actual, expected):
     assert type(actual) is type(expected)
     assert actual.dtype == expected.dtype
     assert actual.shape == expected.shape
@@ -83,27 +83,27 @@ def test_every_plain_index_is_read_without_planning(tmp_path, kind):
     @settings(max_examples=150)
     def check(index):
         actual = _core.read_plain(file._core, index, whole.dtype)
-        same(actual, whole[index])
+        check_equal(actual, whole[index])
         assert isinstance(actual, np.generic) or actual.flags.f_contiguous or file.order == "C"
-        same(file[index], whole[index])
+        check_equal(file[index], whole[index])
 
     with plait.open(name) as file:
         check()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_every_type(tmp_path, dtype):
+def test_every_type_equals_numpy(tmp_path, dtype):
     whole = make_distinct_array((5, 40), dtype)
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy") as file:
         for index in (np.s_[2, 3:30:2], np.s_[1:, 4], np.s_[4, 39], np.s_[...], np.s_[0, ..., 0]):
             for _ in range(2):
-                same(file[index], whole[index])
-        same(file.read(), whole)
+                check_equal(file[index], whole[index])
+        check_equal(file.read(), whole)
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]", [("a", "i4"), ("b", "f8")], "V3"])
-def test_types_without_the_buffer_protocol(tmp_path, dtype):
+def test_types_without_the_buffer_protocol_equal_numpy(tmp_path, dtype):
     whole = np.zeros((5, 40), dtype)
     whole.view("u1")[...] = np.arange(whole.nbytes, dtype="u1").reshape(whole.view("u1").shape)
     with plait.open(tmp_path / "a.npy", "w", shape=whole.shape, dtype=dtype, durable=False) as file:
@@ -112,17 +112,17 @@ def test_types_without_the_buffer_protocol(tmp_path, dtype):
         assert file._buffer_dtype is None
         for index in (np.s_[2, 3:30:2], np.s_[4, 39], np.s_[...]):
             for _ in range(2):
-                same(file[index], whole[index])
+                check_equal(file[index], whole[index])
 
 
 @pytest.mark.parametrize("columns", [500, 511, 512, 513, 520, 700, 6000])
-def test_gaps_of_every_size(tmp_path, columns):
+def test_strides_with_gaps_of_every_size_equal_numpy(tmp_path, columns):
     """Gaps of up to 4 KiB are read, too; longer gaps are not, and a request has at most 96 KiB."""
     whole = make_distinct_array((40, columns))
     np.save(tmp_path / "a.npy", whole)
     with plait.open(tmp_path / "a.npy") as file:
         for index in (np.s_[:, 0], np.s_[::3, -1], np.s_[:, 1:3], np.s_[::2, ::2], np.s_[3:, ::511], np.s_[7, ::5]):
-            same(_core.read_plain(file._core, index, whole.dtype), whole[index])
+            check_equal(_core.read_plain(file._core, index, whole.dtype), whole[index])
 
 
 def test_large_and_scattered_regions_are_planned(tmp_path):
@@ -132,13 +132,13 @@ def test_large_and_scattered_regions_are_planned(tmp_path):
         assert _core.read_plain(file._core, np.s_[:256], whole.dtype) is not None
         for index in (np.s_[:257], np.s_[:1025, 3], ...):
             assert _core.read_plain(file._core, index, whole.dtype) is None
-            same(file[index], whole[index])
-        same(file[:, 3], whole[:, 3])
-        same(file.read(), whole)
+            check_equal(file[index], whole[index])
+        check_equal(file[:, 3], whole[:, 3])
+        check_equal(file.read(), whole)
     for options in ({"strategy": "two-phase"}, {"memory": 1 << 16}):
         with plait.open(tmp_path / "a.npy", **options) as file:
             assert _core.read_plain(file._core, np.s_[0], whole.dtype) is None
-            same(file[0], whole[0])
+            check_equal(file[0], whole[0])
 
 
 @pytest.mark.parametrize("index", [None, np.s_[::-1], np.s_[2:2], [1], "a", 1.5, 4, -5, (0, 0, 0),
@@ -155,7 +155,7 @@ def test_other_indices_are_left_to_python(tmp_path, index):
             with pytest.raises(plait.ArgumentError, match=r"^index"):
                 file[index]
         else:
-            same(file[index], expected)
+            check_equal(file[index], expected)
 
 
 @pytest.mark.parametrize("index", [True, np.True_, (0, np.False_)])
@@ -204,15 +204,15 @@ def test_errors_equal_those_of_read(tmp_path):
         file.read()
 
 
-def test_damaged_chunks(tmp_path):
+def test_damaged_chunks_are_errors(tmp_path):
     name = write_array(tmp_path, make_distinct_array(SHAPE), "gzip.h5")
     path = tmp_path / "a.gzip.h5"
     with h5py.File(path) as file:
-        at = file["a"].id.get_chunk_info(0).byte_offset
+        offset = file["a"].id.get_chunk_info(0).byte_offset
     with plait.open(name) as file:
         assert file[-1, 0, -1, -1] == make_distinct_array(SHAPE).size - 1
         data = bytearray(path.read_bytes())
-        data[at : at + 8] = bytes(8)
+        data[offset : offset + 8] = bytes(8)
         path.write_bytes(data)
         with pytest.raises(plait.StoreError, match="chunk"):
             file[0, 0, 0, 0]
@@ -225,31 +225,31 @@ def test_writes_are_visible_at_once(tmp_path):
         for number in range(5):
             assert file[3, 4] == whole[3, 4]
             file[3, 2:9] = whole[3, 2:9] = -number
-            same(file[3], whole[3])
+            check_equal(file[3], whole[3])
             request = file.iwrite(whole + number)
-            same(file[1:3, ::2], whole[1:3, ::2] + number)
+            check_equal(file[1:3, ::2], whole[1:3, ::2] + number)
             request.wait()
             file.write(whole)
 
 
-def test_an_array_that_grows(tmp_path):
+def test_an_array_can_be_indexed_while_it_grows(tmp_path):
     whole = make_distinct_array((6, 4))
     with plait.open(tmp_path / "a.zarr", "w", shape=(0, 4), dtype="f8", chunks=(2, 4), durable=False) as file:
         for row in range(6):
             file.append(whole[row : row + 1])
-            same(file[row], whole[row])
-            same(file.read(), whole[: row + 1])
+            check_equal(file[row], whole[row])
+            check_equal(file.read(), whole[: row + 1])
 
 
 def test_threads_read_at_once(tmp_path):
     whole = make_distinct_array((200, 50))
     np.save(tmp_path / "a.npy", whole)
-    wrong = []
+    mismatches = []
 
     def work(first):
         for row in range(first, 200, 4):
             if not np.array_equal(file[row, 3:40], whole[row, 3:40]) or file[row, 7] != whole[row, 7]:
-                wrong.append(row)
+                mismatches.append(row)
 
     with plait.open(tmp_path / "a.npy") as file:
         threads = [threading.Thread(target=work, args=(first,)) for first in range(4)]
@@ -257,10 +257,10 @@ def test_threads_read_at_once(tmp_path):
             thread.start()
         for thread in threads:
             thread.join()
-    assert wrong == []
+    assert mismatches == []
 
 
-def test_reads_have_times(tmp_path):
+def test_the_times_of_a_plain_read_are_recorded(tmp_path):
     np.save(tmp_path / "a.npy", make_distinct_array((200, 50)))
     with plait.open(tmp_path / "a.npy") as file:
         file.read()

@@ -54,8 +54,8 @@ def test_several_threads_write(tmp_path):
         with plait.open(tmp_path / "a.zarr", "w", shape=(count, rounds), dtype="text", chunks=(1, 5)) as file:
 
             def write(row):
-                for at in range(rounds):
-                    file[row, at] = f"{row}, {at}"
+                for column in range(rounds):
+                    file[row, column] = f"{row}, {column}"
 
             threads = [threading.Thread(target=write, args=(row,)) for row in range(count)]
             for thread in threads:
@@ -65,5 +65,5 @@ def test_several_threads_write(tmp_path):
     finally:
         sys.setswitchinterval(interval)
     with plait.open(tmp_path / "a.zarr") as file:
-        expected = np.array([[f"{row}, {at}" for at in range(rounds)] for row in range(count)], object)
+        expected = np.array([[f"{row}, {column}" for column in range(rounds)] for row in range(count)], object)
         np.testing.assert_array_equal(file[...].astype(object), expected)

@@ -14,18 +14,18 @@ import plait
 SIZES = (3, 1, 0, 5, 4)
 
 
-def parts_along(axis, sizes=SIZES, rest=(4, 6), dtype="f8"):
-    """Return arrays with different random numbers, to be joined along an axis."""
-    shapes = [(*rest[:axis], size, *rest[axis:]) for size in sizes]
+def make_parts(axis, sizes=SIZES, other_sizes=(4, 6), dtype="f8"):
+    """Return arrays of different random numbers, to be joined along an axis; `other_sizes` are of the other axes."""
+    shapes = [(*other_sizes[:axis], size, *other_sizes[axis:]) for size in sizes]
     return [np.random.default_rng(seed).integers(0, 99, shape).astype(dtype) for seed, shape in enumerate(shapes)]
 
 
-def write_files(folder, arrays, how="npy"):
+def write_files(folder, arrays, ending="npy"):
     """Write the arrays to files of a format, and return the names."""
     names = []
     for number, array in enumerate(arrays):
-        name = str(folder / f"part-{number}.{how}")
-        if how == "npy":
+        name = str(folder / f"part-{number}.{ending}")
+        if ending == "npy":
             np.save(name, np.asfortranarray(array) if number % 2 else array)
         else:
             chunks = tuple(max(min(size, 2 + number % 2), 1) for size in array.shape)
@@ -38,11 +38,11 @@ def write_files(folder, arrays, how="npy"):
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
-@pytest.mark.parametrize("how", ["npy", "zarr"])
-def test_reads_equal_those_of_the_whole_array(tmp_path, location, axis, how):
-    arrays = parts_along(axis % 3)
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_reads_equal_those_of_the_whole_array(tmp_path, location, axis, ending):
+    arrays = make_parts(axis % 3)
     whole = np.concatenate(arrays, axis)
-    with plait.concat(write_files(location if how == "zarr" else tmp_path, arrays, how), axis) as joined:
+    with plait.concat(write_files(location if ending == "zarr" else tmp_path, arrays, ending), axis) as joined:
         assert (joined.shape, joined.dtype, joined.axis) == (whole.shape, whole.dtype, axis % 3)
         assert [part.end - part.begin for part in joined.parts] == list(SIZES)
         np.testing.assert_array_equal(joined.read(), whole)
@@ -50,11 +50,11 @@ def test_reads_equal_those_of_the_whole_array(tmp_path, location, axis, how):
         for text in ("(cyclic, *, block)", "(*, cyclic(3), cyclic)", "(block, cyclic(2), *)"):
             layout = plait.Layout(whole.shape, text, grid=(2, 3))
             blocking_result = joined.read(layout)
-            later = joined.iread(layout)
-            for rank, (blocking, nonblocking) in enumerate(zip(blocking_result, later.wait(), strict=True)):
+            request = joined.iread(layout)
+            for rank, (blocking, nonblocking) in enumerate(zip(blocking_result, request.wait(), strict=True)):
                 np.testing.assert_array_equal(blocking, whole[np.ix_(*layout.indices(rank))])
                 np.testing.assert_array_equal(nonblocking, blocking)
-            assert later.test()
+            assert request.test()
 
 
 REGIONS = [
@@ -72,8 +72,8 @@ REGIONS = [
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("region", REGIONS, ids=str)
-def test_regions(tmp_path, axis, region):
-    arrays = parts_along(axis, rest=(9, 7))
+def test_regions_equal_those_of_the_whole_array(tmp_path, axis, region):
+    arrays = make_parts(axis, other_sizes=(9, 7))
     whole = np.concatenate(arrays, axis)
     expected = whole[region]
     with plait.concat(write_files(tmp_path, arrays), axis) as joined:
@@ -102,7 +102,7 @@ INDICES = [
 
 @pytest.mark.parametrize("index", INDICES, ids=str)
 def test_indexing_equals_numpy(tmp_path, index):
-    arrays = parts_along(0)
+    arrays = make_parts(0)
     whole = np.concatenate(arrays)
     with plait.concat(write_files(tmp_path, arrays)) as joined:
         actual = joined[index]
@@ -113,9 +113,9 @@ def test_indexing_equals_numpy(tmp_path, index):
         np.testing.assert_array_equal(joined[mask], whole[mask])
 
 
-def test_halos_and_copies_of_layouts(tmp_path):
+def test_layouts_may_have_halos_and_replicas(tmp_path):
     """Halos outside the section of a layout stay unchanged."""
-    arrays = parts_along(0)
+    arrays = make_parts(0)
     whole = np.concatenate(arrays)
     layout = plait.Layout(whole.shape, "(block, *, *)", grid=(3,), halo=(1, 2, 0))
     with plait.concat(write_files(tmp_path, arrays)) as joined:
@@ -125,9 +125,9 @@ def test_halos_and_copies_of_layouts(tmp_path):
             expected = np.full(layout.padded_shape(rank), -5.0)
             expected[1:-1, 2:-2] = whole[np.ix_(*layout.indices(rank))]
             np.testing.assert_array_equal(part, expected)
-        twice = plait.Layout(whole.shape, "(cyclic, *, *)", grid=(2, 2), replicate=[1])
-        for rank, part in enumerate(joined.read(twice)):
-            np.testing.assert_array_equal(part, whole[np.ix_(*twice.indices(rank))])
+        replicated = plait.Layout(whole.shape, "(cyclic, *, *)", grid=(2, 2), replicate=[1])
+        for rank, part in enumerate(joined.read(replicated)):
+            np.testing.assert_array_equal(part, whole[np.ix_(*replicated.indices(rank))])
 
 
 def test_patterns_are_in_natural_order(tmp_path, monkeypatch):
@@ -145,20 +145,20 @@ def test_patterns_are_in_natural_order(tmp_path, monkeypatch):
 
 
 def test_incompatible_parts_are_named(tmp_path):
-    arrays = parts_along(0)
+    arrays = make_parts(0)
     names = write_files(tmp_path, arrays)
     np.save(tmp_path / "other.npy", np.zeros((2, 4, 7)))
     np.save(tmp_path / "flat.npy", np.zeros((2, 4)))
     np.save(tmp_path / "whole.npy", np.zeros((2, 4, 6), "i4"))
-    for odd, words in (
+    for odd_name, message in (
         ("other.npy", "has shape 2x4x7, but"),
         ("flat.npy", "has shape 2x4, but"),
         ("whole.npy", "has elements of type int32"),
     ):
-        with pytest.raises(plait.ArgumentError, match=f"{odd} {words}"):
-            plait.concat([*names, tmp_path / odd])
-    for axis, words in ((3, "axis=3, but"), ("t", "without names"), (1.5, "not a whole number")):
-        with pytest.raises(plait.ArgumentError, match=words):
+        with pytest.raises(plait.ArgumentError, match=f"{odd_name} {message}"):
+            plait.concat([*names, tmp_path / odd_name])
+    for axis, message in ((3, "axis=3, but"), ("t", "without names"), (1.5, "not a whole number")):
+        with pytest.raises(plait.ArgumentError, match=message):
             plait.concat(names, axis)
     with pytest.raises(plait.ArgumentError, match="no file matches"):
         plait.concat(str(tmp_path / "none-*.npy"))
@@ -179,7 +179,7 @@ def test_incompatible_parts_are_named(tmp_path):
             access()
 
 
-def test_an_axis_by_its_name(tmp_path):
+def test_an_axis_may_be_named(tmp_path):
     for number in range(3):
         with plait.open(
             tmp_path / f"{number}.zarr", "w", shape=(2, 3), dtype="i4", dimension_names=["x", "time"]
@@ -192,27 +192,27 @@ def test_an_axis_by_its_name(tmp_path):
 
 def test_many_parts_are_not_open_at_once(tmp_path):
     np.save(tmp_path / "one.npy", np.arange(4.0))
-    fds = Path("/proc/self/fd")
-    before = len(list(fds.iterdir()))
+    descriptors = Path("/proc/self/fd")
+    open_before = len(list(descriptors.iterdir()))
     with plait.concat([tmp_path / "one.npy"] * 300) as joined:
         np.testing.assert_array_equal(joined.read(), np.tile(np.arange(4.0), 300))
-        assert len(list(fds.iterdir())) <= before + 64
-    assert len(list(fds.iterdir())) == before
+        assert len(list(descriptors.iterdir())) <= open_before + 64
+    assert len(list(descriptors.iterdir())) == open_before
 
 
 def test_a_part_stays_open_while_a_thread_reads_it(tmp_path, monkeypatch):
     """Reading the first part is slow: meanwhile other parts are opened and closed."""
-    arrays = parts_along(0, (2,) * 12)
+    arrays = make_parts(0, (2,) * 12)
     with plait.concat(write_files(tmp_path, arrays, "zarr")) as joined:
-        slow, others, files = joined.parts[0].url, threading.Semaphore(0), joined._files.files
+        slow_url, read_parts, files = joined.parts[0].url, threading.Semaphore(0), joined._files.files
         read_region, limit = plait.File._read_region, 4
 
         def read(file, slices, out):
-            if file.url == slow:
+            if file.url == slow_url:
                 for _ in range(10):
-                    assert others.acquire(timeout=20)
+                    assert read_parts.acquire(timeout=20)
             read_region(file, slices, out)
-            others.release()
+            read_parts.release()
 
         joined._files.close()
         monkeypatch.setattr(files, "_limit", limit)
@@ -233,23 +233,23 @@ def test_a_part_that_changes_is_an_error(tmp_path):
             joined.read()
 
 
-def test_threads_and_pickles(tmp_path):
-    arrays = parts_along(1)
+def test_joined_arrays_are_read_by_threads_and_pickled(tmp_path):
+    arrays = make_parts(1)
     whole = np.concatenate(arrays, 1)
     with plait.concat(write_files(tmp_path, arrays), 1) as joined:
-        wrong = []
+        mismatches = []
 
         def read(number):
-            for at in range(20):
-                if not (joined[:, (at + number) % 13] == whole[:, (at + number) % 13]).all():
-                    wrong.append((at, number))
+            for step in range(20):
+                if not (joined[:, (step + number) % 13] == whole[:, (step + number) % 13]).all():
+                    mismatches.append((step, number))
 
         threads = [threading.Thread(target=read, args=(number,)) for number in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert not wrong
+        assert not mismatches
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(joined))[2:], whole[2:])
         assert "part 4" in joined.explain(region=np.s_[:, 10:])
         assert "part 0" not in joined.explain(region=np.s_[:, 10:])
@@ -258,7 +258,7 @@ def test_threads_and_pickles(tmp_path):
 
 def test_dask_accepts_joined_arrays(location):
     array = pytest.importorskip("dask.array", reason="dask is not installed")
-    arrays = parts_along(0)
+    arrays = make_parts(0)
     whole = np.concatenate(arrays)
     with plait.concat(write_files(location, arrays, "zarr")) as joined:
         lazy = array.from_array(joined, chunks=joined.chunks)

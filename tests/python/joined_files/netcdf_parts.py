@@ -7,11 +7,11 @@ import numpy as np
 
 
 def write_part(
-    path, times, *, seed=0, units="hours since 2000-01-01", format="NETCDF4", lat=(10.0, 20.0, 30.0), **more
+    path, times, *, seed=0, units="hours since 2000-01-01", format="NETCDF4", lat=(10.0, 20.0, 30.0), **time_attributes
 ):
     """Write a file with time, lat, t2m (time, lat), count (lat, time), a scalar crs and a packed array rain (time).
 
-    more: attributes of time
+    time_attributes  such as calendar
     """
     random = np.random.default_rng(seed)
     times = np.asarray(times)
@@ -21,7 +21,7 @@ def write_part(
         file.createDimension("lat", len(lat))
         variable = file.createVariable("time", times.dtype, ("time",))
         variable.units = units
-        variable.setncatts(more)
+        variable.setncatts(time_attributes)
         variable[:] = times
         file.createVariable("lat", "f4", ("lat",))[:] = lat
         packed = {"zlib": True, "complevel": 1} if format == "NETCDF4" else {}
@@ -37,9 +37,9 @@ def write_part(
     return Path(path)
 
 
-def write_parts(folder, extents=((0, 3), (3, 5), (5, 9)), **more):
-    """Write run-9.nc, run-10.nc and so on, with the hours of each extent; return their paths in this order."""
+def write_parts(folder, hours=((0, 3), (3, 5), (5, 9)), **time_attributes):
+    """Write run-9.nc, run-10.nc and so on, each with the times of one pair (begin, end); return their paths."""
     return [
-        write_part(folder / f"run-{9 + seed}.nc", np.arange(begin, end, dtype="f8"), seed=seed, **more)
-        for seed, (begin, end) in enumerate(extents)
+        write_part(folder / f"run-{9 + seed}.nc", np.arange(begin, end, dtype="f8"), seed=seed, **time_attributes)
+        for seed, (begin, end) in enumerate(hours)
     ]

@@ -33,7 +33,7 @@ def joined_by_xarray(paths):
 pytestmark = pytest.mark.filterwarnings("ignore:attributes differ")
 
 
-def test_the_mapping(paths, joined_by_xarray):
+def test_open_many_returns_a_mapping_of_all_arrays(paths, joined_by_xarray):
     with plait.open_many("run-*.nc", "time") as files:
         assert list(files) == ["time", "lat", "t2m", "crs", "rain"]
         assert len(files) == 5
@@ -54,7 +54,7 @@ def test_the_mapping(paths, joined_by_xarray):
         files["t2m"]
 
 
-def test_selected_arrays(paths):
+def test_arrays_may_be_selected(paths):
     with plait.open_many([str(path) for path in reversed(paths)], "time", variable="t2m", sort=True) as files:
         assert list(files) == ["t2m"]
         assert files.names == tuple(map(str, paths))
@@ -63,15 +63,15 @@ def test_selected_arrays(paths):
 
 
 def test_differing_attributes_are_one_warning(paths):
-    with warnings.catch_warnings(record=True) as seen:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         plait.open_many("run-*.nc", "time").close()
-    assert len(seen) == 1
-    assert "history (run-10.nc::t2m)" in str(seen[0].message)
+    assert len(caught) == 1
+    assert "history (run-10.nc::t2m)" in str(caught[0].message)
 
 
 @pytest.mark.parametrize("options", [{}, {"chunks": {}}])
-def test_datasets_of_xarray(paths, joined_by_xarray, options):
+def test_datasets_equal_those_that_xarray_joins(paths, joined_by_xarray, options):
     for dataset in (
         xarray.open_dataset(
             "run-*.nc", engine="plait", concat="time", decode_times=False, mask_and_scale=False, **options
@@ -84,7 +84,7 @@ def test_datasets_of_xarray(paths, joined_by_xarray, options):
             np.testing.assert_array_equal(dataset["t2m"][1:8:3, [0, 2]], joined_by_xarray["t2m"][1:8:3, [0, 2]])
 
 
-def test_decoded_datasets(paths):
+def test_decoded_datasets_equal_those_of_xarray(paths):
     parts = [xarray.open_dataset(path, engine="netcdf4") for path in paths]
     with xarray.open_dataset("run-*.nc", engine="plait", concat="time") as dataset:
         joined = xarray.concat(parts, "time", data_vars="minimal", coords="minimal", compat="override")
@@ -93,10 +93,10 @@ def test_decoded_datasets(paths):
         np.testing.assert_array_equal(dataset["rain"], joined["rain"])
 
 
-def test_pickled_datasets(paths, joined_by_xarray):
+def test_datasets_can_be_pickled(paths, joined_by_xarray):
     with xarray.open_dataset("run-*.nc", engine="plait", concat="time", decode_times=False) as dataset:
-        again = pickle.loads(pickle.dumps(dataset))
-        np.testing.assert_array_equal(again["t2m"], joined_by_xarray["t2m"])
+        unpickled = pickle.loads(pickle.dumps(dataset))
+        np.testing.assert_array_equal(unpickled["t2m"], joined_by_xarray["t2m"])
         with dask.config.set(scheduler="processes", num_workers=2):
             total = dataset.chunk({"time": 2})["t2m"].sum().compute()
         assert total == pytest.approx(float(joined_by_xarray["t2m"].sum()))
@@ -104,13 +104,13 @@ def test_pickled_datasets(paths, joined_by_xarray):
 
 def test_unpickled_joins_are_independent(paths, joined_by_xarray):
     with plait.open_many("run-*.nc", "time") as files:
-        pickled, text = pickle.dumps(files), pickle.dumps(files["t2m"])
+        pickled, pickled_array = pickle.dumps(files), pickle.dumps(files["t2m"])
     with pickle.loads(pickled) as first, pickle.loads(pickle.dumps(first)) as second:
         first.close()
         np.testing.assert_array_equal(second["t2m"][...], joined_by_xarray["t2m"])
-    array = pickle.loads(text)
+    array = pickle.loads(pickled_array)
     array.close()
-    np.testing.assert_array_equal(pickle.loads(text)[...], joined_by_xarray["t2m"])
+    np.testing.assert_array_equal(pickle.loads(pickled_array)[...], joined_by_xarray["t2m"])
     for path in paths:
         path.unlink()
     write_part("run-9.nc", np.arange(20.0), seed=5)
@@ -151,19 +151,19 @@ def test_packed_arrays_are_decoded_once(tmp_path, monkeypatch):
 
 def test_several_threads_read(paths, joined_by_xarray):
     with plait.open_many("run-*.nc", "time") as files:
-        wrong = []
+        mismatches = []
 
         def read(name):
-            for at in range(20):
-                if not np.array_equal(files[name][at % 9], joined_by_xarray[name][at % 9]):
-                    wrong.append(name)
+            for step in range(20):
+                if not np.array_equal(files[name][step % 9], joined_by_xarray[name][step % 9]):
+                    mismatches.append(name)
 
         threads = [threading.Thread(target=read, args=(name,)) for name in ("t2m", "rain", "time") for _ in range(2)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    assert not wrong
+    assert not mismatches
 
 
 def test_few_files_are_open_at_once(tmp_path, monkeypatch):

@@ -36,8 +36,8 @@ def partition(elements, parts):
 @pytest.mark.sampled(18)
 @pytest.mark.parametrize("name", PATTERNS)
 def test_requests_are_in_the_file_and_can_be_computed_one_by_one(name, ranks):
-    for elements, request_ in SIZES:
-        pattern = PATTERNS[name](elements, ranks, request_, kind="write")
+    for elements, request in SIZES:
+        pattern = PATTERNS[name](elements, ranks, request, kind="write")
         assert pattern.name == name
         counts = []
         for rank in range(ranks):
@@ -55,83 +55,83 @@ def test_requests_are_in_the_file_and_can_be_computed_one_by_one(name, ranks):
 
 
 @for_ranks
-def test_all_read_everything(ranks):
-    for elements, request_ in SIZES:
-        pattern = GSA(elements, ranks, request_)
+def test_gsa_reads_everything_on_all_ranks(ranks):
+    for elements, request in SIZES:
+        pattern = GSA(elements, ranks, request)
         for rank in range(ranks):
             assert list_elements(pattern, rank) == list(range(elements))
-            assert pattern.count(rank) == ceil(elements, request_)
+            assert pattern.count(rank) == ceil(elements, request)
 
 
 @for_ranks
-def test_a_subset_reads_everything(ranks):
-    for elements, request_ in SIZES:
-        assert GSS(elements, ranks, request_).active == ceil(ranks, 2)
+def test_gss_reads_everything_on_some_ranks(ranks):
+    for elements, request in SIZES:
+        assert GSS(elements, ranks, request).active == ceil(ranks, 2)
         for active in range(1, ranks + 1):
-            pattern = GSS(elements, ranks, request_, active=active)
+            pattern = GSS(elements, ranks, request, active=active)
             for rank in range(ranks):
                 assert list_elements(pattern, rank) == (list(range(elements)) if rank < active else [])
 
 
 @for_ranks
-def test_parts_are_those_of_block(ranks):
-    for elements, request_ in SIZES:
-        pattern = GSP(elements, ranks, request_)
+def test_the_parts_of_gsp_are_those_of_block(ranks):
+    for elements, request in SIZES:
+        pattern = GSP(elements, ranks, request)
         layout = plait.Layout((elements,), ["block"], grid=(ranks,))
         for rank, part in enumerate(partition(elements, ranks)):
             assert list_elements(pattern, rank) == part == list(layout.indices(rank)[0])
 
 
 @for_ranks
-def test_parts_for_a_subset(ranks):
-    for elements, request_ in SIZES:
+def test_gsps_divides_the_file_among_some_ranks(ranks):
+    for elements, request in SIZES:
         for active in range(1, ranks + 1):
-            pattern = GSPS(elements, ranks, request_, active=active)
+            pattern = GSPS(elements, ranks, request, active=active)
             assert [list_elements(pattern, rank) for rank in range(active)] == partition(elements, active)
             assert not any(list_elements(pattern, rank) for rank in range(active, ranks))
 
 
 @for_ranks
-def test_turns_are_those_of_cyclic(ranks):
-    for elements, request_ in SIZES:
-        pattern = GSI(elements, ranks, request_)
-        layout = plait.Layout((elements,), [f"cyclic({request_})"], grid=(ranks,))
+def test_the_records_of_gsi_are_those_of_cyclic(ranks):
+    for elements, request in SIZES:
+        pattern = GSI(elements, ranks, request)
+        layout = plait.Layout((elements,), [f"cyclic({request})"], grid=(ranks,))
         for rank in range(ranks):
-            indices = [i for i in range(elements) if i // request_ % ranks == rank]
+            indices = [i for i in range(elements) if i // request % ranks == rank]
             assert list_elements(pattern, rank) == indices == list(layout.indices(rank)[0])
-            assert all(access.offset % request_ == 0 for access in pattern.requests(rank))
+            assert all(access.offset % request == 0 for access in pattern.requests(rank))
 
 
 @for_ranks
 @pytest.mark.parametrize("seed", [None, 0, 5])
 def test_scheduled_records_are_assigned_once(ranks, seed):
-    for elements, request_ in SIZES:
-        pattern = GSSA(elements, ranks, request_, seed=seed)
-        records = ceil(elements, request_)
+    for elements, request in SIZES:
+        pattern = GSSA(elements, ranks, request, seed=seed)
+        records = ceil(elements, request)
         by_rank = [[access.offset for access in pattern.requests(rank)] for rank in range(ranks)]
-        assert sorted(itertools.chain(*by_rank)) == list(range(0, elements, request_))
+        assert sorted(itertools.chain(*by_rank)) == list(range(0, elements, request))
         assert sorted(itertools.chain(*(list_elements(pattern, rank) for rank in range(ranks)))) == list(
             range(elements)
         )
         assert all(offsets == sorted(offsets) for offsets in by_rank)
         assert {len(offsets) for offsets in by_rank} <= {records // ranks, ceil(records, ranks)}
         if seed is None:
-            assert pattern == GSSA(elements, ranks, request_)
+            assert pattern == GSSA(elements, ranks, request)
             assert [list(pattern.requests(rank)) for rank in range(ranks)] == [
-                list(GSI(elements, ranks, request_).requests(rank)) for rank in range(ranks)
+                list(GSI(elements, ranks, request).requests(rank)) for rank in range(ranks)
             ]
 
 
 @for_ranks
 @pytest.mark.parametrize("overlap", [None, 0, 1, 10])
 def test_overlapped_requests_cover_the_file_within_the_overlap(ranks, overlap):
-    for elements, request_ in SIZES:
-        pattern = GSO(elements, ranks, request_, overlap=overlap, seed=3)
-        max_overlap = request_ if overlap is None else overlap
+    for elements, request in SIZES:
+        pattern = GSO(elements, ranks, request, overlap=overlap, seed=3)
+        max_overlap = request if overlap is None else overlap
         ranges = sorted(access[1:] for rank in range(ranks) for access in pattern.requests(rank))
-        assert [offset for offset, _ in ranges] == list(range(0, elements, request_))
+        assert [offset for offset, _ in ranges] == list(range(0, elements, request))
         for offset, count in ranges:
-            assert min(request_, elements - offset) <= count <= min(request_ + max_overlap, elements - offset)
+            assert min(request, elements - offset) <= count <= min(request + max_overlap, elements - offset)
         assert {i for rank in range(ranks) for i in list_elements(pattern, rank)} == set(range(elements))
 
 
@@ -143,12 +143,12 @@ def test_overlapped_requests_differ_in_size():
 
 @for_ranks
 def test_random_requests_have_one_size(ranks):
-    for elements, request_ in SIZES:
-        pattern = GDR(elements, ranks, request_, seed=1)
+    for elements, request in SIZES:
+        pattern = GDR(elements, ranks, request, seed=1)
         for rank in range(ranks):
-            assert pattern.count(rank) == ceil(ceil(elements, request_), ranks)
-            assert all(access.count == min(request_, elements) for access in pattern.requests(rank))
-        assert GDR(elements, ranks, request_, each=5).count(0) == (5 if elements else 0)
+            assert pattern.count(rank) == ceil(ceil(elements, request), ranks)
+            assert all(access.count == min(request, elements) for access in pattern.requests(rank))
+        assert GDR(elements, ranks, request, each=5).count(0) == (5 if elements else 0)
 
 
 def test_random_requests_have_any_offset():
@@ -163,8 +163,8 @@ def test_random_requests_have_any_offset():
 
 @for_ranks
 def test_direct_parts_have_the_requests_of_sequential_ones_in_another_order(ranks):
-    for elements, request_ in SIZES:
-        sequential, direct = GSP(elements, ranks, request_), GDP(elements, ranks, request_, seed=9)
+    for elements, request in SIZES:
+        sequential, direct = GSP(elements, ranks, request), GDP(elements, ranks, request, seed=9)
         for rank in range(ranks):
             assert sorted(direct.requests(rank)) == list(sequential.requests(rank))
 
@@ -178,11 +178,11 @@ def test_the_order_of_direct_parts_is_fixed_by_the_seed():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 16, 17, 255, 256, 257, 1000])
-def test_shuffles_are_orders(size):
+def test_shuffles_are_permutations(size):
     assert sorted(shuffled(position, size, 7) for position in range(size)) == list(range(size))
 
 
-def test_shuffles_of_three_take_all_orders():
+def test_shuffles_of_three_take_all_permutations():
     assert len({tuple(shuffled(position, 3, seed) for position in range(3)) for seed in range(100)}) == 6
 
 
@@ -207,7 +207,8 @@ def test_a_pattern_of_a_huge_file_takes_no_memory(name):
     assert peak < 50_000
 
 
-def test_modes_of_the_thesis():
+def test_patterns_have_the_modes_of_the_thesis():
+    # The request is all of a rank's part, or a page of it.
     whole, paged = (lambda kind: kind(1000, 4, 250)), (lambda kind: kind(1000, 4, 10))
     assert {name: kind.thesis_mode for name, kind in PATTERNS.items() if kind.thesis_mode is not None} == {
         "GSA": 0, "GSP": 1, "GSI": 3, "GSSA": 1,
@@ -225,7 +226,7 @@ def test_modes_of_the_thesis():
 
 
 @pytest.mark.parametrize(
-    ("make", "says"),
+    ("make", "message"),
     [
         (lambda: GSA(-1, 1, 1), "elements=-1"),
         (lambda: GSA(1, 0, 1), "ranks=0"),
@@ -243,10 +244,10 @@ def test_modes_of_the_thesis():
         (lambda: GSA(10, 2, 3).requests(-1), "rank -1"),
     ],
 )
-def test_wrong_arguments_are_named(make, says):
-    with pytest.raises(plait.ArgumentError) as caught:
+def test_wrong_arguments_are_named(make, message):
+    with pytest.raises(plait.ArgumentError) as error:
         make()
-    assert says in str(caught.value)
+    assert message in str(error.value)
 
 
 def test_patterns_are_values():

@@ -28,11 +28,11 @@ def test_one_rank_reads_by_every_mode(numbers, name):
     with plait.open(numbers, shape=(100,), dtype="i8") as file:
         for mode in pattern.modes:
             results = []
-            done = drive(
+            result = drive(
                 pattern, file, mode=mode, receive=lambda access, part, to=results: to.append((access, part.copy()))
             )
             assert [access for access, _ in results] == list(pattern.requests(0))
-            assert done == (len(results), sum(len(part) for _, part in results))
+            assert result == (len(results), sum(len(part) for _, part in results))
             for access, part in results:
                 assert np.array_equal(part, np.arange(access.offset, access.offset + access.count))
 
@@ -41,10 +41,10 @@ def test_one_rank_writes(numbers):
     def fill(access, part):
         part[...] = -np.arange(access.offset, access.offset + access.count)
 
-    for make in (GSA, GSI, GSO, GDP):
+    for pattern_class in (GSA, GSI, GSO, GDP):
         np.arange(100).tofile(numbers)
         with plait.open(numbers, "r+", shape=(10, 10), dtype="i8") as file:
-            assert drive(make(100, 1, 8, kind="write"), file, fill=fill).requests == 13
+            assert drive(pattern_class(100, 1, 8, kind="write"), file, fill=fill).requests == 13
         assert np.array_equal(np.fromfile(numbers, np.int64), -np.arange(100))
 
 
@@ -62,14 +62,14 @@ def test_the_modes_of_the_file_count(numbers):
 
 def test_wrong_arguments_are_named(numbers):
     with plait.open(numbers, shape=(100,), dtype="i8") as file:
-        for pattern, options, says in [
+        for pattern, options, message in [
             (GSA(99, 1, 7), {}, "for 99 elements and"),
             (GSA(100, 2, 7), {}, "for 2 ranks and there are 1"),
             (GSA(100, 1, 7), {"mode": 3}, "mode 3 does not lead to .*; modes that do: 0, 4"),
             (GSA(100, 1, 7), {"mode": 7}, "mode 7 does not lead"),
             (GSA(100, 1, 7, kind="write"), {}, "pass fill="),
         ]:
-            with pytest.raises(plait.ArgumentError, match=says):
+            with pytest.raises(plait.ArgumentError, match=message):
                 drive(pattern, file, **options)
 
 

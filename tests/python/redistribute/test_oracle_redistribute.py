@@ -33,11 +33,11 @@ def with_random_strides(draw, array):
     return view
 
 
-def as_given(arrays, draw):
+def unwrap_at_random(arrays, draw):
     return arrays[0] if len(arrays) == 1 and draw(st.booleans()) else arrays
 
 
-def filler(dtype):
+def choose_filler(dtype):
     return b"##" if np.dtype(dtype).kind == "S" else 99
 
 
@@ -45,20 +45,24 @@ def filler(dtype):
 @examples(300)
 def test_into_existing_arrays(data):
     shape = data.draw(shapes())
-    a, b = data.draw(specs(shape)), data.draw(specs(shape))
-    fill = data.draw(st.booleans())
-    note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
-    source, target = Model(a), Model(b)
+    source_spec, target_spec = data.draw(specs(shape)), data.draw(specs(shape))
+    fill_halo = data.draw(st.booleans())
+    note(f"{to_text(source_spec)}\n{to_text(target_spec)}\nfill_halo={fill_halo}")
+    source, target = Model(source_spec), Model(target_spec)
     whole = make_distinct_array(shape, data.draw(st.sampled_from(DTYPES)))
-    before = [with_random_strides(data.draw, array) for array in make_locals(source, whole, filler(whole.dtype))]
+    before = [with_random_strides(data.draw, array) for array in make_locals(source, whole, choose_filler(whole.dtype))]
     copies = [array.copy() for array in before]
-    blank = [target.make_filled_array(rank, whole.dtype, filler(whole.dtype)) for rank in target.rank_numbers]
+    blank = [target.make_filled_array(rank, whole.dtype, choose_filler(whole.dtype)) for rank in target.rank_numbers]
     out = [with_random_strides(data.draw, array) for array in blank]
     plait.redistribute(
-        as_given(before, data.draw), make_layout(a), make_layout(b), out=as_given(out, data.draw), fill_halo=fill
+        unwrap_at_random(before, data.draw),
+        make_layout(source_spec),
+        make_layout(target_spec),
+        out=unwrap_at_random(out, data.draw),
+        fill_halo=fill_halo,
     )
     for rank, local, untouched in zip(target.rank_numbers, out, blank, strict=True):
-        np.testing.assert_array_equal(local, expected_local(target, rank, whole, untouched, fill))
+        np.testing.assert_array_equal(local, expected_local(target, rank, whole, untouched, fill_halo))
     for array, old in zip(before, copies, strict=True):
         np.testing.assert_array_equal(array, old)
 
@@ -67,13 +71,15 @@ def test_into_existing_arrays(data):
 @examples(300)
 def test_into_new_arrays(data):
     shape = data.draw(shapes())
-    a, b = data.draw(specs(shape)), data.draw(specs(shape))
-    fill = data.draw(st.booleans())
-    note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
-    source, target = Model(a), Model(b)
+    source_spec, target_spec = data.draw(specs(shape)), data.draw(specs(shape))
+    fill_halo = data.draw(st.booleans())
+    note(f"{to_text(source_spec)}\n{to_text(target_spec)}\nfill_halo={fill_halo}")
+    source, target = Model(source_spec), Model(target_spec)
     whole = make_distinct_array(shape)
     before = [with_random_strides(data.draw, array) for array in make_locals(source, whole, -1)]
-    actual = plait.redistribute(as_given(before, data.draw), make_layout(a), make_layout(b), fill_halo=fill)
+    actual = plait.redistribute(
+        unwrap_at_random(before, data.draw), make_layout(source_spec), make_layout(target_spec), fill_halo=fill_halo
+    )
     actual = actual if isinstance(actual, list) else [actual]
     assert len(actual) == len(target.parts)
     for rank, local in zip(target.rank_numbers, actual, strict=True):
@@ -85,7 +91,7 @@ def test_into_new_arrays(data):
             for n, stride, step in zip(local.shape, local.strides, steps, strict=True)
         )
         # Unwritten positions may hold anything, so they are compared with themselves.
-        np.testing.assert_array_equal(local, expected_local(target, rank, whole, local, fill))
+        np.testing.assert_array_equal(local, expected_local(target, rank, whole, local, fill_halo))
         np.testing.assert_array_equal(owned_view(target, local).ravel(), whole.ravel()[target.local_positions(rank)[0]])
 
 
@@ -93,15 +99,20 @@ def test_into_new_arrays(data):
 @examples(100)
 def test_with_little_memory(data):
     shape = data.draw(shapes(min_dimensions=1))
-    a, b = data.draw(specs(shape)), data.draw(specs(shape))
+    source_spec, target_spec = data.draw(specs(shape)), data.draw(specs(shape))
     memory = data.draw(st.sampled_from([4096, 10000, 1 << 20]))
-    note(f"{to_text(a)}\n{to_text(b)}\nmemory={memory}")
-    source, target = Model(a), Model(b)
+    note(f"{to_text(source_spec)}\n{to_text(target_spec)}\nmemory={memory}")
+    source, target = Model(source_spec), Model(target_spec)
     whole = make_distinct_array(shape, "c16")
     out = [target.make_filled_array(rank, whole.dtype, 99) for rank in target.rank_numbers]
     blank = [array.copy() for array in out]
     plait.redistribute(
-        make_locals(source, whole, -1), make_layout(a), make_layout(b), out=out, memory=memory, fill_halo=True
+        make_locals(source, whole, -1),
+        make_layout(source_spec),
+        make_layout(target_spec),
+        out=out,
+        memory=memory,
+        fill_halo=True,
     )
     for rank, local, untouched in zip(target.rank_numbers, out, blank, strict=True):
         np.testing.assert_array_equal(local, expected_local(target, rank, whole, untouched, True))

@@ -14,16 +14,17 @@ COLUMNS = plait.Layout((8, 12), "(*, cyclic) onto (4)")
 ARRAY = np.arange(96.0).reshape(8, 12)
 
 
-def copies(array):
+def split_rows(array):
+    """Return copies of the parts of ROWS."""
     return [part.copy() for part in np.split(array, 4)]
 
 
-@pytest.mark.parametrize("how", ["at once", "started", "planned"])
-def test_out_that_shares_memory_with_array_is_rejected(how):
-    def move(array, src, dst, out, **regions):
-        if how == "at once":
+@pytest.mark.parametrize("method", ["at once", "started", "planned"])
+def test_out_that_shares_memory_with_array_is_rejected(method):
+    def redistribute(array, src, dst, out, **regions):
+        if method == "at once":
             return plait.redistribute(array, src, dst, out=out, **regions)
-        if how == "started":
+        if method == "started":
             return plait.iredistribute(array, src, dst, out=out, **regions).wait()
         with plait.Redistribution(src, dst, "f8", **regions) as plan:
             return plan.run(array, out)
@@ -33,37 +34,37 @@ def test_out_that_shares_memory_with_array_is_rejected(how):
     for out in (array, array[::-1], memory[95:191].reshape(8, 12), memory[::2].reshape(8, 12)):
         before = memory.copy()
         with pytest.raises(plait.ArgumentError, match="target array of rank 0 shares memory with the source array of"):
-            move(array, SERIAL, SERIAL, out)
+            redistribute(array, SERIAL, SERIAL, out)
         np.testing.assert_array_equal(memory, before)
-    parts = [memory[:24].reshape(2, 12), *copies(ARRAY)[1:]]
+    parts = [memory[:24].reshape(2, 12), *split_rows(ARRAY)[1:]]
     filled = [np.empty((8, 3)) for _ in range(3)] + [memory[20:44].reshape(8, 3)]
     with pytest.raises(
         plait.ArgumentError, match="target array of rank 3 shares memory with the source array of rank 0"
     ):
-        move(parts, ROWS, COLUMNS, filled)
+        redistribute(parts, ROWS, COLUMNS, filled)
     with pytest.raises(plait.ArgumentError, match="arrays of ranks 1 and 2 that are to be filled share memory"):
-        move(copies(ARRAY), ROWS, COLUMNS, [filled[0], filled[1], filled[1], filled[2]])
+        redistribute(split_rows(ARRAY), ROWS, COLUMNS, [filled[0], filled[1], filled[1], filled[2]])
     # The arrays interleave, follow each other, or are different parts of one array.
-    woven = np.arange(192.0).reshape(8, 24)
-    move(woven[:, ::2], SERIAL, SERIAL, woven[:, 1::2])
-    np.testing.assert_array_equal(woven[:, 1::2], woven[:, ::2])
-    move(memory[:96].reshape(8, 12), SERIAL, SERIAL, memory[96:].reshape(8, 12))
+    interleaved = np.arange(192.0).reshape(8, 24)
+    redistribute(interleaved[:, ::2], SERIAL, SERIAL, interleaved[:, 1::2])
+    np.testing.assert_array_equal(interleaved[:, 1::2], interleaved[:, ::2])
+    redistribute(memory[:96].reshape(8, 12), SERIAL, SERIAL, memory[96:].reshape(8, 12))
     np.testing.assert_array_equal(memory[96:], memory[:96])
     shift = ARRAY.copy()
-    move(shift, SERIAL, SERIAL, shift, source_region=np.s_[:3], target_region=np.s_[5:])
+    redistribute(shift, SERIAL, SERIAL, shift, source_region=np.s_[:3], target_region=np.s_[5:])
     np.testing.assert_array_equal(shift[5:], ARRAY[:3])
     with pytest.raises(plait.ArgumentError, match="shares memory"):
-        move(shift, SERIAL, SERIAL, shift, source_region=np.s_[:3], target_region=np.s_[2:5])
+        redistribute(shift, SERIAL, SERIAL, shift, source_region=np.s_[:3], target_region=np.s_[2:5])
 
 
 def test_out_that_overlaps_itself_is_rejected(tmp_path):
     np.save(tmp_path / "a.npy", ARRAY)
     memory = np.zeros(300)
     windows = as_strided(memory, (8, 12), (8, 8))
-    still = np.broadcast_to(memory[:12], (8, 12))
-    still.flags.writeable = True
+    constant = np.broadcast_to(memory[:12], (8, 12))
+    constant.flags.writeable = True
     with plait.open(tmp_path / "a.npy") as file:
-        for out in (windows, still, as_strided(memory, (8, 12), (24, 16))):
+        for out in (windows, constant, as_strided(memory, (8, 12), (24, 16))):
             for call in (lambda out: file.read(out=out), lambda out: file.iread(out=out).wait()):
                 with pytest.raises(plait.ArgumentError, match="has elements that share memory; pass one in which"):
                     call(out)
@@ -77,9 +78,9 @@ def test_out_that_overlaps_itself_is_rejected(tmp_path):
         layout = plait.Layout((8, 12), "(block, *) onto (4) halo=(1, 0)")
         file.read(layout, out=[whole[2 * rank : 2 * rank + 4] for rank in range(4)])
         np.testing.assert_array_equal(whole[1:9], ARRAY)
-        woven = np.zeros((12, 16))
-        assert file.read(out=woven[::-1, ::2].T) is not None
-        np.testing.assert_array_equal(woven[::-1, ::2].T, ARRAY)
+        interleaved = np.zeros((12, 16))
+        assert file.read(out=interleaved[::-1, ::2].T) is not None
+        np.testing.assert_array_equal(interleaved[::-1, ::2].T, ARRAY)
     # Sources may overlap, because they are only read.
     with plait.open(tmp_path / "b.npy", "w", shape=(8, 12), dtype="f8") as file:
         file.write(np.broadcast_to(ARRAY[3], (8, 12)))
@@ -99,7 +100,7 @@ def test_masked_arrays_are_rejected(tmp_path):
             lambda: file.write(masked),
             lambda: file.iwrite(masked),
             lambda: file.write([masked]),
-            lambda: file.write([*copies(ARRAY)[:3], masked[:2]], ROWS),
+            lambda: file.write([*split_rows(ARRAY)[:3], masked[:2]], ROWS),
             lambda: file.read(out=masked),
             lambda: stream.write(masked),
             lambda: stream.read(96, masked.reshape(-1)),

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 import plait
 
 
-def as_given(arrays):
+def unwrap_single(arrays):
+    """Return the array of a list of one, and longer lists unchanged."""
     return arrays[0] if len(arrays) == 1 else arrays
 
 
 def check(actual, expected, target):
+    """Check that the result for a target layout has the expected local arrays, contiguous in the layout's order."""
     actual = [actual] if len(expected) == 1 else actual
     assert len(actual) == len(expected)
     for actual_part, expected_part in zip(actual, expected, strict=True):
@@ -31,17 +33,17 @@ def test_moves_every_element_to_its_position(data):
     whole = make_distinct_array(shape, data.draw(st.sampled_from(["f8", "u1", "c16", ">i2", "S3", "?"])))
     before = source.locals(whole)
     copies = [array.copy() for array in before]
-    after = plait.redistribute(as_given(before), source.layout(), target.layout())
+    after = plait.redistribute(unwrap_single(before), source.layout(), target.layout())
     check(after, target.locals(whole), target)
     for array, old in zip(before, copies, strict=True):
         np.testing.assert_array_equal(array, old)
 
 
-def test_every_pair_of_distributions_of_a_matrix():
+def test_pairs_of_distributions_of_a_matrix():
     whole = make_distinct_array((5, 7))
     targets = matrix_models(5, 7, (3, 2), "F")
     for i, source in enumerate(matrix_models(5, 7, (2, 2))):
-        before = as_given(source.locals(whole))
+        before = unwrap_single(source.locals(whole))
         for target in targets[i % 7 :: 7]:
             check(plait.redistribute(before, source.layout(), target.layout()), target.locals(whole), target)
 
@@ -51,7 +53,7 @@ def test_every_pair_of_distributions_of_a_matrix():
 def test_two_redistributions_equal_the_direct_one(data):
     shape = data.draw(shapes)
     a, b, c = (data.draw(models(shape)) for _ in range(3))
-    start = as_given(a.locals(make_distinct_array(shape)))
+    start = unwrap_single(a.locals(make_distinct_array(shape)))
     middle = plait.redistribute(start, a.layout(), b.layout())
     end = plait.redistribute(middle, b.layout(), c.layout())
     direct = plait.redistribute(start, a.layout(), c.layout())
@@ -102,23 +104,23 @@ def test_elements_of_any_fixed_size(dtype):
 
 def test_incompatible_arguments_are_errors():
     source, target = plait.Layout((4, 6), "(block, *) onto (2)"), plait.Layout((4, 6), "(*, block) onto (3)")
-    good = [np.zeros((2, 6)), np.zeros((2, 6))]
-    for array, to, says in [
-        (good, plait.Layout((6, 4), "(*, *)"), "one shape"),
-        (good[0], target, "one array"),
-        (good[:1], target, "1 local arrays"),
+    parts = [np.zeros((2, 6)), np.zeros((2, 6))]
+    for array, invalid_target, message in [
+        (parts, plait.Layout((6, 4), "(*, *)"), "one shape"),
+        (parts[0], target, "one array"),
+        (parts[:1], target, "1 local arrays"),
         ([], target, "0 local arrays"),
-        ([good[0], np.zeros((2, 5))], target, "of rank 1 is an array of shape 2x5"),
-        ([good[0], np.zeros((2, 6), "f4")], target, "of rank 1 has dtype"),
+        ([parts[0], np.zeros((2, 5))], target, "of rank 1 is an array of shape 2x5"),
+        ([parts[0], np.zeros((2, 6), "f4")], target, "of rank 1 has dtype"),
         ([np.empty((2, 6), object)] * 2, target, "Python objects"),
         (None, target, "array is missing"),
-        ([good[0], None], target, "of rank 1 is missing"),
-        (good, "(*, block) onto (3) order=K", "order="),
+        ([parts[0], None], target, "of rank 1 is missing"),
+        (parts, "(*, block) onto (3) order=K", "order="),
     ]:
-        with pytest.raises(plait.ArgumentError, match=says):
-            plait.redistribute(array, source, to)
+        with pytest.raises(plait.ArgumentError, match=message):
+            plait.redistribute(array, source, invalid_target)
     with pytest.raises(plait.ArgumentError, match="communicator"):
-        plait.redistribute(good, source, target, comm="world")
+        plait.redistribute(parts, source, target, comm="world")
 
 
 def test_large_arrays_are_moved_by_several_threads():
@@ -141,9 +143,13 @@ def test_out_may_be_any_matching_array():
     assert not wide[:, 1::3].any()
     read_only = np.zeros((6, 4))
     read_only.flags.writeable = False
-    for bad, says in [([out[0], read_only], "read-only"), (out[0], "one array"), ([out[0], [0]], "a NumPy array")]:
-        with pytest.raises(plait.ArgumentError, match=says):
-            plait.redistribute([whole[:3], whole[3:]], source, target, out=bad)
+    for invalid_out, message in [
+        ([out[0], read_only], "read-only"),
+        (out[0], "one array"),
+        ([out[0], [0]], "a NumPy array"),
+    ]:
+        with pytest.raises(plait.ArgumentError, match=message):
+            plait.redistribute([whole[:3], whole[3:]], source, target, out=invalid_out)
     with pytest.raises(plait.ArgumentError, match="memory=-3"):
         plait.redistribute([whole[:3], whole[3:]], source, target, memory=-3)
 
@@ -172,14 +178,14 @@ def test_sections_move_between_regions_of_two_arrays():
 def test_incompatible_sections_are_errors():
     source, target = plait.Layout((4, 6), "(*, *)"), plait.Layout((8, 3), "(*, *)")
     array, out = np.zeros((4, 6)), np.zeros((8, 3))
-    for source_region, target_region, filled, says in [
+    for source_region, target_region, filled, message in [
         (np.s_[0:2, 0:3], np.s_[0:3, 0:3], out, "the regions differ"),
         (np.s_[0:4:2, 0:3], np.s_[0:2, 0:3], out, "step other than 1"),
         (np.s_[0:2, 0:3], np.s_[0:2], None, "needs out="),
         (np.s_[9, 0], np.s_[0, 0], out, "out of bounds"),
         (None, np.s_[0:2], out, "the regions differ"),
     ]:
-        with pytest.raises(plait.ArgumentError, match=says):
+        with pytest.raises(plait.ArgumentError, match=message):
             plait.redistribute(
                 array, source, target, out=filled, source_region=source_region, target_region=target_region
             )
@@ -193,11 +199,11 @@ def test_a_plan_is_reused():
     whole = plait.Layout((30, 40), "(*, *)")
     with plait.Redistribution(source, target, "f4", memory=4096) as plan:
         assert [array.shape for array in plan.source] == [source.local_shape(rank) for rank in range(4)]
-        for turn in range(3):
-            expected = make_distinct_array((30, 40), "f4") + turn
+        for step in range(3):
+            expected = make_distinct_array((30, 40), "f4") + step
             for array, part in zip(plan.source, plait.redistribute(expected, whole, source), strict=True):
                 array[...] = part
-            after = plan.run() if turn % 2 == 0 else plan.start().wait()
+            after = plan.run() if step % 2 == 0 else plan.start().wait()
             assert all(array is target_array for array, target_array in zip(after, plan.target, strict=True))
             np.testing.assert_array_equal(plait.redistribute(after, target, whole), expected)
         other = [np.zeros_like(array) for array in plan.target]
@@ -217,8 +223,8 @@ def test_nonblocking_redistributions_complete_in_order():
     first = plait.redistribute(make_distinct_array((64, 64)), plait.Layout((64, 64), "(*, *)"), source)
     requests = []
     arrays = first
-    for turn in range(6):
-        layouts = (source, target) if turn % 2 == 0 else (target, source)
+    for step in range(6):
+        layouts = (source, target) if step % 2 == 0 else (target, source)
         out = [np.empty(layouts[1].local_shape(rank)) for rank in range(2)]
         requests.append(plait.iredistribute(arrays, *layouts, out=out))
         arrays = out

@@ -19,9 +19,9 @@ def test_a_forked_child_does_not_free_the_arrays_of_its_parent():
     assert array.sum() == 1000
 
 
-@pytest.mark.parametrize(("dtype", "size", "says"), [("(2,)i4", 10, "array itself"), ("f8", 2**62, "more bytes")])
-def test_impossible_sizes_are_rejected(dtype, size, says):
-    with pytest.raises(plait.ArgumentError, match=says):
+@pytest.mark.parametrize(("dtype", "size", "message"), [("(2,)i4", 10, "array itself"), ("f8", 2**62, "more bytes")])
+def test_impossible_sizes_are_rejected(dtype, size, message):
+    with pytest.raises(plait.ArgumentError, match=message):
         plait.empty(plait.Layout((size,), "(*)"), dtype)
 
 
@@ -36,13 +36,13 @@ def test_a_plan_checks_its_arrays_at_each_use():
 
 
 def test_large_rank_numbers_need_no_memory():
-    far = plait.Layout((8,), "(block)", grid=(2,), ranks=(0, 3 * 10**9))
-    parts = plait.redistribute(np.arange(8), plait.Layout((8,), "(*)"), far)
+    sparse_ranks = plait.Layout((8,), "(block)", grid=(2,), ranks=(0, 3 * 10**9))
+    parts = plait.redistribute(np.arange(8), plait.Layout((8,), "(*)"), sparse_ranks)
     assert [part.tolist() for part in parts] == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         ({"indices": [[0, 2], [1, 2]]}, "index 2 is owned by 0 and by 1"),
         ({"indices": [[0, 3], [1]]}, "has no owner|lists 3 of"),
@@ -54,6 +54,6 @@ def test_large_rank_numbers_need_no_memory():
         ({}, "either owners"),
     ],
 )
-def test_invalid_maps_are_errors(arguments, says):
-    with pytest.raises(plait.ArgumentError, match=says):
+def test_invalid_maps_are_errors(arguments, message):
+    with pytest.raises(plait.ArgumentError, match=message):
         plait.indirect(**arguments)

@@ -43,8 +43,8 @@ def make_file(path, **options):
     return texts
 
 
-def by_h5py(path):
-    """Return the texts, and check the other datasets."""
+def read_by_h5py(path):
+    """Return the texts, and check that the other datasets are unchanged."""
     with h5py.File(path) as file:
         assert_array_equal(file["other"][...], np.arange(10.0))
         assert list(file["others"].asstr()) == ["one", "two"]
@@ -69,15 +69,15 @@ def test_h5py_reads_changed_texts(tmp_path, storage, libver):
         assert_array_equal(file[6].astype(object), texts[6])
     texts[2:5, 1] = ["new", "", "Ü" * 100_000]
     texts[0, 0] = "first"
-    assert_array_equal(by_h5py(path), texts)
+    assert_array_equal(read_by_h5py(path), texts)
     with plait.open(f"{path}::t", "r+") as file:  # all texts are changed a second time
         file.write(texts[::-1].copy())
-    assert_array_equal(by_h5py(path), texts[::-1])
+    assert_array_equal(read_by_h5py(path), texts[::-1])
     with h5py.File(path, "r+") as file:  # the library can change a file that Plait has changed
         file["t"][0, 0] = "by h5py"
         assert file["t"].attrs["units"] == "none"
         file["more"] = ["b"]
-    assert by_h5py(path)[0, 0] == "by h5py"
+    assert read_by_h5py(path)[0, 0] == "by h5py"
     with plait.open(f"{path}::t") as file:
         assert file[0, 0] == "by h5py"
         assert_array_equal(file[1:].astype(object), texts[::-1][1:])
@@ -93,7 +93,7 @@ def test_unwritten_chunks_have_the_fill_value(tmp_path):
         assert list(file["t"].asstr()) == ["x", "none", "none", "none", "none", "y", "none", "none", "none"]
 
 
-def test_own_files_and_netcdf_strings_change(tmp_path):
+def test_texts_of_files_by_plait_can_change(tmp_path):
     with plait.open(tmp_path / "a.nc::names", "w", shape=4, dtype="text", dimension_names=("x",)) as file:
         file.write(np.array(["a", "b", "c", "d"], object))
     with plait.open(tmp_path / "a.nc::names", "r+") as file:
@@ -134,20 +134,21 @@ def test_a_kill_leaves_the_old_or_the_new_texts(tmp_path, storage):
     after = before.copy()
     after[1:5] = "new" * 1000
 
-    def change(at: int) -> int:
-        return killer.run(at, CHANGE)
+    def change(kill_at: int) -> int:
+        """Change a copy of the file, killed at this step, and return the exit status."""
+        return killer.run(kill_at, CHANGE)
 
     assert change(1_000_000) == 0
-    assert_array_equal(by_h5py(path), after)
-    seen = set()
-    for at in range(1, 100):
-        code = change(at)
+    assert_array_equal(read_by_h5py(path), after)
+    results = set()
+    for kill_at in range(1, 100):
+        code = change(kill_at)
         if code == 0:
             break
         assert code == -signal.SIGKILL
-        actual = by_h5py(path)
+        actual = read_by_h5py(path)
         is_new = actual.tolist() == after.tolist()
         assert is_new or actual.tolist() == before.tolist()
-        seen.add(is_new)
-    assert at > 3
-    assert False in seen
+        results.add(is_new)
+    assert kill_at > 3
+    assert False in results

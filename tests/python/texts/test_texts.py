@@ -30,7 +30,8 @@ def write_texts(path, shape, **options):
     return texts
 
 
-def by_h5py(path, name="data"):
+def read_by_h5py(path, name="data"):
+    """Return the texts of a dataset."""
     with h5py.File(path) as file:
         return file[name].asstr()[()]
 
@@ -56,7 +57,7 @@ def test_texts_of_hdf5_are_read_as_by_h5py(tmp_path, options):
         assert_array_equal(parts[1].astype(object), texts[::2, 3:])
 
 
-def test_ascii_unwritten_and_scalar_texts_of_hdf5(tmp_path):
+def test_ascii_unwritten_and_scalar_texts_of_hdf5_are_read(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w", userblock_size=512) as file:
         file["scalar"] = "one"
         file.create_dataset("ascii", data=np.array([b"ab", b"", b"cde"], object), dtype=h5py.string_dtype("ascii"))
@@ -77,7 +78,7 @@ def test_ascii_unwritten_and_scalar_texts_of_hdf5(tmp_path):
 def test_h5py_reads_written_texts(tmp_path, shape, codec):
     options = {} if not shape or 0 in shape or codec == "none" else {"codec": codec}
     texts = write_texts(tmp_path / "a.h5", shape, **options)
-    actual = by_h5py(tmp_path / "a.h5")
+    actual = read_by_h5py(tmp_path / "a.h5")
     assert_array_equal(np.array(actual, object), texts)
     with plait.open(tmp_path / "a.h5") as file:
         assert_array_equal(np.asarray(file).astype(object), texts)
@@ -86,11 +87,11 @@ def test_h5py_reads_written_texts(tmp_path, shape, codec):
             file["data"][0, 0] = "added"
             file["more"] = ["b"]
     if shape == (7, 5):
-        assert by_h5py(tmp_path / "a.h5")[0, 0] == "added"
-        assert by_h5py(tmp_path / "a.h5")[6, 4] == texts[6, 4]
+        assert read_by_h5py(tmp_path / "a.h5")[0, 0] == "added"
+        assert read_by_h5py(tmp_path / "a.h5")[6, 4] == texts[6, 4]
 
 
-def test_netcdf_strings(tmp_path):
+def test_netcdf_strings_are_copied(tmp_path):
     texts = make_texts((3, 4))
     with netCDF4.Dataset(tmp_path / "a.nc", "w") as file:
         file.createDimension("x", 3)
@@ -145,14 +146,14 @@ def test_zarr_python_reads_written_texts(tmp_path, codec, options):
     assert_array_equal(zarr.open_array(tmp_path / "a.zarr")[:].astype(object), texts)
 
 
-def test_parts_of_new_files_and_types_of_values(tmp_path):
+def test_only_texts_are_written_to_arrays_of_texts(tmp_path):
     for name in ("a.zarr::n", "a.h5::n"):
         with plait.open(tmp_path / name, "w", shape=4, dtype=str) as file:
             file.write(np.array(["a", "b"]), region=np.s_[:2])
             file.write(["c", "d"], region=np.s_[2:])
-            for wrong in ([1, 2, 3, 4], np.arange(4), np.array([b"a"] * 4), [None] * 4, ["\ud800"] * 4):
+            for invalid in ([1, 2, 3, 4], np.arange(4), np.array([b"a"] * 4), [None] * 4, ["\ud800"] * 4):
                 with pytest.raises(plait.ArgumentError, match=r"expected|surrogates"):
-                    file.write(wrong)
+                    file.write(invalid)
         with plait.open(tmp_path / name) as file:
             assert list(file[...]) == ["a", "b", "c", "d"]
             with pytest.raises(plait.ArgumentError, match="started accesses"):
@@ -162,18 +163,18 @@ def test_parts_of_new_files_and_types_of_values(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "says"),
+    ("invalid", "message"),
     [
         (4, "element 3 is of type int; expected str"),
         ("\ud800", "element 3 contains lone surrogates; expected a str that UTF-8 can represent"),
     ],
 )
-def test_the_core_names_the_element_that_is_not_a_text(tmp_path, wrong, says):
+def test_the_core_names_the_element_that_is_not_a_text(tmp_path, invalid, message):
     with plait.open(tmp_path / "a.h5", "w", shape=4, dtype=str) as file:
-        with pytest.raises(ValueError, match=f"^{says}$"):
-            _core.TextBlock.from_list(["a", "b", "c", wrong])
+        with pytest.raises(ValueError, match=f"^{message}$"):
+            _core.TextBlock.from_list(["a", "b", "c", invalid])
         file.write(["a", "b", "c", "d"])
-    assert by_h5py(tmp_path / "a.h5").tolist() == ["a", "b", "c", "d"]
+    assert read_by_h5py(tmp_path / "a.h5").tolist() == ["a", "b", "c", "d"]
 
 
 def test_texts_are_copied_between_formats(tmp_path):
@@ -188,7 +189,7 @@ def test_texts_are_copied_between_formats(tmp_path):
     plait.copy(source, tmp_path / "f.npy", target_dtype="U10010", cast="same_kind")
     assert_array_equal(np.load(tmp_path / "f.npy"), texts.astype(str))
     plait.copy(tmp_path / "f.npy", tmp_path / "g.h5", target_dtype="text", cast="same_kind")
-    assert_array_equal(by_h5py(tmp_path / "g.h5"), texts)
+    assert_array_equal(read_by_h5py(tmp_path / "g.h5"), texts)
     plait.copy(source, tmp_path / "i.npz", target_dtype="U", cast="same_kind")
     with np.load(tmp_path / "i.npz") as archive:
         assert archive[archive.files[0]].dtype == f"U{max(map(len, texts.flat))}"
@@ -254,7 +255,7 @@ def test_formats_without_texts_are_errors(tmp_path):
         file.write(["a\0b"])
 
 
-def test_texts_that_are_not_utf8(tmp_path):
+def test_texts_that_are_not_utf8_are_errors(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("n", data=np.array([b"ok", b"\xff\xfe"], object), dtype=h5py.string_dtype())
     with plait.open(tmp_path / "a.h5::n") as file:
@@ -263,43 +264,43 @@ def test_texts_that_are_not_utf8(tmp_path):
             file.read()
 
 
-def test_damaged_heaps_of_hdf5(tmp_path):
+def test_damaged_heaps_of_hdf5_are_errors(tmp_path):
     write_texts(tmp_path / "a.h5", (4,))
     content = (tmp_path / "a.h5").read_bytes()
-    at = content.rindex(b"GCOL")
+    heap = content.rindex(b"GCOL")
     for begin, value, message in (
-        (at, b"X", "does not begin with GCOL"),
-        (at + 8, b"\xff" * 8, "states a size"),
-        (at + 16, b"\0", "has no object"),
-        (at + 16 + 8, b"\xff" * 8, "exceed it"),
-        (at + 16 + 8, b"\0" * 8, "has no object|but a text has|exceed it"),
+        (heap, b"X", "does not begin with GCOL"),
+        (heap + 8, b"\xff" * 8, "states a size"),
+        (heap + 16, b"\0", "has no object"),
+        (heap + 16 + 8, b"\xff" * 8, "exceed it"),
+        (heap + 16 + 8, b"\0" * 8, "has no object|but a text has|exceed it"),
     ):
-        broken = bytearray(content)
-        broken[begin : begin + len(value)] = value
-        (tmp_path / "b.h5").write_bytes(broken)
+        damaged = bytearray(content)
+        damaged[begin : begin + len(value)] = value
+        (tmp_path / "b.h5").write_bytes(damaged)
         with plait.open(tmp_path / "b.h5") as file, pytest.raises(plait.StoreError, match=message):
             file.read()
 
 
-def test_damaged_chunks_of_zarr(tmp_path):
+def test_damaged_chunks_of_zarr_are_errors(tmp_path):
     with plait.open(tmp_path / "a.zarr", "w", shape=(2,), dtype="text") as file:
         file.write(["ab", "c"])
     chunk = tmp_path / "a.zarr" / "c" / "0"
     content = chunk.read_bytes()
     assert content == b"\2\0\0\0\2\0\0\0ab\1\0\0\0c"
-    for broken, message in (
+    for damaged, message in (
         (b"\2", "too few"),
         (b"\3" + content[1:], "it has 3 texts, but a chunk has 2"),
         (content[:-1], "text 1 has 1 bytes, but the chunk ends after 0"),
         (content[:12], "it ends before text 1"),
         (content[:4] + b"\xff" * 4 + content[8:], "text 0 has 4294967295 bytes"),
     ):
-        chunk.write_bytes(broken)
+        chunk.write_bytes(damaged)
         with plait.open(tmp_path / "a.zarr") as file, pytest.raises(plait.StoreError, match=message):
             file.read()
 
 
-def test_metadata_of_zarr(tmp_path):
+def test_metadata_of_zarr_are_standard_and_checked(tmp_path):
     with plait.open(tmp_path / "a.zarr", "w", shape=(2,), dtype="text") as file:
         file.write(["ab"], region=np.s_[:1])
     path = tmp_path / "a.zarr" / "zarr.json"
@@ -323,10 +324,10 @@ def test_unwritten_texts_have_the_fill_value(tmp_path, options, dtype):
     expected = ["none", "a", "", "none", "none", "none", "none", "none", "none", "none"]
     for name in ("a.h5", "a.nc::x", "v3.zarr", "zarr2:v2.zarr"):
         stored_options = {} if "zarr" in name and not options else options
-        full = f"zarr2:{tmp_path}/v2.zarr" if name == "zarr2:v2.zarr" else f"{tmp_path}/{name}"
-        with plait.open(full, "w", shape=10, dtype=dtype, fill_value="none", **stored_options) as file:
+        url = f"zarr2:{tmp_path}/v2.zarr" if name == "zarr2:v2.zarr" else f"{tmp_path}/{name}"
+        with plait.open(url, "w", shape=10, dtype=dtype, fill_value="none", **stored_options) as file:
             file[1:3] = ["a", ""]
-    assert list(by_h5py(tmp_path / "a.h5")) == expected
+    assert list(read_by_h5py(tmp_path / "a.h5")) == expected
     with netCDF4.Dataset(tmp_path / "a.nc") as file:
         assert list(file["x"][:]) == expected
     for name in ("v3.zarr", "v2.zarr"):
@@ -346,7 +347,7 @@ def test_invalid_fill_values_of_texts_are_errors(tmp_path):
         plait.open(tmp_path / "a.h5", "w", shape=3, dtype=str, fill_value="a\0b")
     with plait.open(tmp_path / "scalar.h5", "w", shape=(), dtype=str, fill_value="none"):
         pass
-    assert by_h5py(tmp_path / "scalar.h5") == "none"
+    assert read_by_h5py(tmp_path / "scalar.h5") == "none"
     with plait.open(tmp_path / "empty.h5", "w", shape=(0,), dtype=str, fill_value="none"):
         pass
-    assert list(by_h5py(tmp_path / "empty.h5")) == []
+    assert list(read_by_h5py(tmp_path / "empty.h5")) == []
