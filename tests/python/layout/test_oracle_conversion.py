@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 from oracle.library import make_layout
-from oracle.model import Model, UnfitError
-from oracle.moves import longest_run, make_locals, messages, owned_view
+from oracle.model import InconsistentError, Model
+from oracle.moves import find_block_size, make_locals, messages, owned_view
 from oracle.notation import to_text
 from oracle.spec import Spec, Stage
-from oracle.strategies import examples, halos, shapes, specs, spell_by_maps
+from oracle.strategies import examples, halos, respell_by_maps, shapes, specs
 
 import plait
 
@@ -71,7 +71,7 @@ def check_messages(a, b):
         assert [message.rank for message in receives] == sorted({message.rank for message in receives})
         # Each element reaches each of its holders exactly once.
         assert sum(message.elements for message in receives) == int(np.prod(target.local_shape(rank), dtype=int))
-    assert conversion.block == longest_run(traffic)
+    assert conversion.block == find_block_size(traffic)
     assert str(conversion.source) == str(make_layout(a))
     assert str(conversion.target) in conversion.explain()
 
@@ -103,7 +103,7 @@ def test_every_halo_of_one_short_dimension(size):
             )
             try:
                 Model(target)
-            except UnfitError:
+            except InconsistentError:
                 continue
             for source in (*sources, replace(target, halo=(), periodic=())):
                 check_filling(source, target)
@@ -120,7 +120,7 @@ def check_filling(a, b):
     description = f"{to_text(a)}  to  {to_text(b)}"
     assert sent == expected, description
     assert received == expected, description
-    assert conversion.block == longest_run(traffic), description
+    assert conversion.block == find_block_size(traffic), description
 
 
 @given(pairs())
@@ -139,7 +139,7 @@ def test_ranks_outside_of_the_set_are_errors(drawn):
 @examples(150)
 def test_equal_layouts_convert_equally(drawn):
     a, b = drawn
-    other_a, other_b = spell_by_maps(a), spell_by_maps(b)
+    other_a, other_b = respell_by_maps(a), respell_by_maps(b)
     note("\n".join(map(to_text, (a, b, other_a, other_b))))
     source, target = Model(a), Model(b)
     first = plait.compose(make_layout(a), make_layout(b))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracle.library import make_layout
-from oracle.model import Model, UnfitError
+from oracle.model import InconsistentError, Model
 from oracle.notation import to_text
 from oracle.spec import Expression, Spec, Stage
 
@@ -122,7 +122,7 @@ def check_groups(specs):
     for spec in specs:
         try:
             key = Model(spec).equality_key()
-        except UnfitError:
+        except InconsistentError:
             continue
         layout = make_layout(spec)
         text = str(layout)

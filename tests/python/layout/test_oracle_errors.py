@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
-from oracle.library import layout_by_keywords, make_layout
+from oracle.library import make_layout, make_layout_by_keywords
 from oracle.notation import to_text
 from oracle.spec import Spec, Stage
 from oracle.strategies import distributed_specs, examples
@@ -211,7 +211,7 @@ def test_a_surplus_part_is_rejected_in_both_spellings(data):
         return
     invalid = Spec(**{**vars(spec), **changes})
     note(to_text(invalid))
-    for make in (make_layout, layout_by_keywords):
+    for make in (make_layout, make_layout_by_keywords):
         with pytest.raises(plait.ArgumentError):
             make(invalid)
 
@@ -219,6 +219,6 @@ def test_a_surplus_part_is_rejected_in_both_spellings(data):
 def test_an_axis_must_be_used_once():
     for axes in [(0, 0), (0, 2), (2, 1)]:
         spec = Spec((4, 4), tuple((Stage("block", (axis,)),) for axis in axes), (2, 2), named=True)
-        for make in (make_layout, layout_by_keywords):
+        for make in (make_layout, make_layout_by_keywords):
             with pytest.raises(plait.ArgumentError, match="axis"):
                 make(spec)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
-from oracle.library import layout_by_keywords, make_layout
+from oracle.library import make_layout, make_layout_by_keywords
 from oracle.model import Model
 from oracle.notation import to_text
-from oracle.strategies import distributed_specs, examples, shapes, specs, spell_by_maps
+from oracle.strategies import distributed_specs, examples, respell_by_maps, shapes, specs
 
 import plait
 from plait import Layout
@@ -77,7 +77,7 @@ def test_many_spellings_make_equal_layouts(spec):
     note(to_text(spec))
     layout = make_layout(spec)
     others = [
-        layout_by_keywords(spec),
+        make_layout_by_keywords(spec),
         Layout.parse(to_text(spec, shape=False), spec.shape),
         Layout(spec.shape, to_text(spec, shape=False, backwards=True)),
         Layout.parse(to_text(spec, backwards=True).upper().replace("SCALAR", "scalar")),
@@ -125,7 +125,7 @@ def test_equal_means_equal_meaning_of_small_layouts(data):
 @examples(300)
 def test_layouts_spelled_with_maps_only_are_equal(data):
     spec = data.draw(distributed_specs())
-    flat = spell_by_maps(spec)
+    flat = respell_by_maps(spec)
     note(f"{to_text(spec)}\n{to_text(flat)}")
     assert Model(spec).equality_key() == Model(flat).equality_key(), "the model contradicts itself"
     check_equality([spec, flat])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracle.library import make_layout
 from oracle.model import Model
 from oracle.notation import to_text
-from oracle.strategies import examples, shapes, specs, spell_by_maps
+from oracle.strategies import examples, respell_by_maps, shapes, specs
 
 import plait
 
@@ -43,7 +43,7 @@ def check_renaming(a, b):
 @examples(120)
 def test_renamed_layouts_are_recognized(data):
     spec = data.draw(shapes().flatmap(specs))
-    flat = spell_by_maps(spec)
+    flat = respell_by_maps(spec)
     count = len(Model(flat).positions)
     renamed = replace(flat, ranks=tuple(data.draw(st.permutations(range(count + 2)))[:count]))
     note("\n".join(map(to_text, (spec, renamed))))

@@ -6,7 +6,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 from oracle.library import make_layout
 from oracle.model import Model
-from oracle.moves import expected_local, halo_indices, make_locals, messages
+from oracle.moves import expected_local, list_padded_indices, make_locals, messages
 from oracle.notation import to_text
 from oracle.strategies import examples, shapes, specs
 
@@ -34,7 +34,7 @@ def expected_section(model, rank, whole, in_region, out):
     result = out.copy()
     if result.ndim == 0:
         return whole.copy() if in_region[()] else result
-    halo = [np.array(halo_indices(model, rank, d, False), np.int64) for d in range(result.ndim)]
+    halo = [np.array(list_padded_indices(model, rank, d, False), np.int64) for d in range(result.ndim)]
     owned = [np.flatnonzero(indices >= 0) for indices in halo]
     elements = np.ix_(*(indices[positions] for indices, positions in zip(halo, owned, strict=True)))
     result[np.ix_(*owned)] = np.where(in_region[elements], whole[elements], result[np.ix_(*owned)])

@@ -1,4 +1,4 @@
-"""The library's layouts for the parts of a layout that a test has drawn."""
+"""Makes layouts of the library from Specs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def make_layout(spec: Spec) -> plait.Layout:
     return plait.Layout.parse(to_text(spec))
 
 
-def layout_by_keywords(spec: Spec) -> plait.Layout:
+def make_layout_by_keywords(spec: Spec) -> plait.Layout:
     """Make a layout from keyword arguments."""
     arguments, keywords = to_keywords(spec)
     return plait.Layout(*arguments, **keywords)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from .distribution import UnfitError, find_nested_owners
+from .distribution import InconsistentError, find_nested_owners
 from .spec import Expression, Spec, Stage
 
 Indices = npt.NDArray[np.int64]
@@ -28,8 +28,8 @@ class Part:
         return tuple(len(indices) for indices in self.indices)
 
 
-def linear(position: tuple[int, ...], axes: tuple[int, ...], grid: tuple[int, ...]) -> int:
-    """Return the coordinate along several axes as one number, the first axis being the major one."""
+def linearize(position: tuple[int, ...], axes: tuple[int, ...], grid: tuple[int, ...]) -> int:
+    """Return the coordinate along several axes as one number; the first axis varies slowest."""
     number = 0
     for axis in axes:
         number = number * grid[axis] + position[axis]
@@ -39,7 +39,7 @@ def linear(position: tuple[int, ...], axes: tuple[int, ...], grid: tuple[int, ..
 class Model:
     """The parts of all ranks of a layout, as lists of indices.
 
-    The constructor raises UnfitError if the parts of the layout do not fit together.
+    The constructor raises InconsistentError if the parts of the layout do not fit together.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -72,7 +72,7 @@ class Model:
 
     @cached_property
     def copied_axes(self) -> list[int]:
-        """Return the axes along which every position holds a copy."""
+        """Return the axes along which every position has a copy."""
         axes = list(self.spec.replicate)
         for expression, stages in zip(self.expressions, self.spec.dist, strict=True):
             if expression.star:
@@ -103,12 +103,12 @@ class Model:
             size = 1 if expression.dimension is None else self.spec.shape[expression.dimension]
             images = [] if expression.star else [expression.scale * i + expression.shift for i in range(size)]
             if any(image < 0 or image >= extent for image in images):
-                raise UnfitError(f"an image outside the template: {expression} in {extent}")
+                raise InconsistentError(f"an image outside the template: {expression} in {extent}")
 
     def _coordinates_at(self, d: int, position: tuple[int, ...]) -> tuple[int, ...]:
         """Return the coordinate of a grid position for each stage of a dimension."""
         stages: tuple[Stage, ...] = self.spec.dist[d]
-        return tuple(linear(position, stage.axes, self.spec.grid) for stage in stages)
+        return tuple(linearize(position, stage.axes, self.spec.grid) for stage in stages)
 
     def _index_set(self, d: int, expression: Expression, coordinates: tuple[int, ...]) -> Indices:
         """Return the array indices whose template index belongs to these coordinates."""
@@ -116,7 +116,7 @@ class Model:
         return np.array([i for i, image in enumerate(images) if self._owners[d][image] == coordinates], dtype=np.int64)
 
     def _indices_at(self, position: tuple[int, ...]) -> tuple[Indices, ...] | None:
-        """Return the indices of a grid position, or None if it holds no part of the required template index."""
+        """Return the indices of a grid position, or None if it does not own a constant index of the alignment."""
         indices: list[Indices] = [np.arange(size) for size in self.spec.shape]
         for d, expression in enumerate(self.expressions):
             if expression.star:
@@ -134,14 +134,14 @@ class Model:
     @cached_property
     def parts(self) -> dict[int, Part]:
         """Return the part of each rank, by ascending rank."""
-        found_parts = {}
+        indices_by_rank = {}
         for number, position in enumerate(self.positions):
             indices = self._indices_at(position)
             if indices is not None:
-                found_parts[self.rank_at(number)] = indices
-        copies: dict[tuple[tuple[int, ...], ...], int] = {}
+                indices_by_rank[self.rank_at(number)] = indices
+        copies: dict[tuple[tuple[int, ...], ...], int] = {}  # ranks so far, by their indices
         parts = {}
-        for rank, indices in sorted(found_parts.items()):
+        for rank, indices in sorted(indices_by_rank.items()):
             index_lists = tuple(tuple(indices_.tolist()) for indices_ in indices)
             parts[rank] = Part(indices, copies.get(index_lists, 0) % self.replicas)
             copies[index_lists] = copies.get(index_lists, 0) + 1
@@ -159,9 +159,9 @@ class Model:
             if low == high == 0:
                 continue
             if not self.is_consecutive(d):
-                raise UnfitError(f"a halo in dimension {d}, whose indices are not consecutive")
+                raise InconsistentError(f"a halo in dimension {d}, whose indices are not consecutive")
             if max(low, high) > self.widest_halo(d):
-                raise UnfitError(f"the halo {low}:{high} of dimension {d} is too wide")
+                raise InconsistentError(f"the halo {low}:{high} of dimension {d} is too wide")
 
     def is_consecutive(self, d: int) -> bool:
         """Return whether every rank's indices of a dimension are consecutive."""
@@ -235,7 +235,7 @@ class Model:
         halos = tuple(
             (low, high, (low or high) > 0 and d in self.spec.periodic) for d, (low, high) in enumerate(self.spec.halos)
         )
-        # The order of dimensions with one index has no effect; if all local arrays are empty, no order has.
+        # The order of dimensions with one index has no effect; if all local arrays are empty, no order has an effect.
         longest = self.max_padded
         order = tuple(d for d in self.spec.slowest_first if longest[d] > 1) if 0 not in longest else ()
         parts = tuple(
@@ -244,4 +244,4 @@ class Model:
         return self.spec.shape, parts, order, halos
 
 
-__all__ = ["Indices", "Model", "Part", "UnfitError"]
+__all__ = ["InconsistentError", "Indices", "Model", "Part"]

@@ -1,4 +1,7 @@
-"""The effects of conversions and halos: messages, runs, and the resulting local arrays."""
+"""The effects of conversions and halo updates: messages, runs, and the resulting local arrays.
+
+A run is a stretch of elements that is contiguous in the local arrays of both the sender and the receiver.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ Array = npt.NDArray[np.generic]
 
 
 @dataclass(frozen=True)
-class Traffic:
+class Message:
     """The message from one rank to another."""
 
     elements: Indices  # C-order numbers of the elements, in the order of the receiver's memory
-    runs: tuple[int, ...]  # lengths of the stretches that are contiguous in both local arrays, ascending
+    runs: tuple[int, ...]  # lengths of the runs, ascending
 
 
 def choose_replica(source: Model, receiver: int) -> int:
@@ -27,7 +30,7 @@ def choose_replica(source: Model, receiver: int) -> int:
     return receiver % source.replicas
 
 
-def run_lengths(from_positions: Indices, to_positions: Indices, wraps: Indices) -> tuple[int, ...]:
+def list_run_lengths(from_positions: Indices, to_positions: Indices, wraps: Indices) -> tuple[int, ...]:
     """Return the lengths of the longest stretches in which both positions increase by one.
 
     Elements of a periodic halo, which wrap around the end of a dimension, form a separate box: a run does not continue
@@ -37,12 +40,12 @@ def run_lengths(from_positions: Indices, to_positions: Indices, wraps: Indices) 
     return tuple(sorted(len(run) for run in np.split(from_positions, breaks)))
 
 
-def longest_run(traffic: dict[tuple[int, int], Traffic]) -> int:
-    """Return the block size: the length of the shortest run of all messages; 0 if there are no messages."""
+def find_block_size(traffic: dict[tuple[int, int], Message]) -> int:
+    """Return the length of the shortest run of all messages; 0 if there are no messages."""
     return min((message.runs[0] for message in traffic.values()), default=0)
 
 
-def halo_indices(model: Model, rank: int, d: int, fill_halo: bool) -> list[int]:
+def list_padded_indices(model: Model, rank: int, d: int, fill_halo: bool) -> list[int]:
     """Return the index that each position of a padded dimension gets, or -1 for positions that stay unchanged."""
     indices = model.parts[rank].indices[d].tolist()
     low, high = model.spec.halos[d]
@@ -67,7 +70,7 @@ def list_filled_positions(target: Model, rank: int, fill_halo: bool) -> tuple[In
         return elements, positions, np.zeros_like(positions)
     elements, positions, wraps = np.zeros((), np.int64), np.zeros((), np.int64), np.zeros((), np.int64)
     for d, size in enumerate(target.spec.shape):
-        halo = np.array(halo_indices(target, rank, d, True), np.int64)
+        halo = np.array(list_padded_indices(target, rank, d, fill_halo=True), np.int64)
         filled = np.flatnonzero(halo >= 0)
         indices = target.parts[rank].indices[d]
         unwrapped = indices[0] - target.spec.halos[d][0] + filled  # the index at this position if nothing wrapped
@@ -77,9 +80,10 @@ def list_filled_positions(target: Model, rank: int, fill_halo: bool) -> tuple[In
     return elements.ravel(), positions.ravel(), wraps.ravel()
 
 
-def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tuple[int, int], Traffic]:
+def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tuple[int, int], Message]:
     """Return every message of a conversion, by sender and receiver."""
     count = int(np.prod(source.spec.shape, dtype=np.int64))
+    # The rank that has each element of each replica, and the position in its local array.
     holder = np.full((source.replicas, count), -1)
     position = np.full((source.replicas, count), -1)
     for rank, part in source.parts.items():
@@ -98,14 +102,14 @@ def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tupl
         for sender in np.unique(senders).tolist():
             selected = np.flatnonzero(senders == sender)
             selected = selected[np.argsort(to_positions[selected])]
-            traffic[sender, receiver] = Traffic(
-                elements[selected], run_lengths(from_positions[selected], to_positions[selected], wraps[selected])
+            traffic[sender, receiver] = Message(
+                elements[selected], list_run_lengths(from_positions[selected], to_positions[selected], wraps[selected])
             )
     return traffic
 
 
 def expected_local(model: Model, rank: int, whole: Array, out: Array, fill_halo: bool = False) -> Array:
-    """Return the content that a rank's padded local array must have after a conversion; before, it had that of `out`.
+    """Return the content of a rank's padded local array after a conversion that starts with the content of `out`.
 
     whole      the global array
     fill_halo  whether the conversion fills halos too
@@ -113,7 +117,7 @@ def expected_local(model: Model, rank: int, whole: Array, out: Array, fill_halo:
     result = out.copy()
     if result.ndim == 0:
         return whole.copy()
-    halo = [np.array(halo_indices(model, rank, d, fill_halo), np.int64) for d in range(result.ndim)]
+    halo = [np.array(list_padded_indices(model, rank, d, fill_halo), np.int64) for d in range(result.ndim)]
     filled = [np.flatnonzero(indices >= 0) for indices in halo]
     result[np.ix_(*filled)] = whole[
         np.ix_(*(indices[positions] for indices, positions in zip(halo, filled, strict=True)))

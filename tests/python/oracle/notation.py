@@ -1,4 +1,4 @@
-"""Spells a layout's parts as text and as keyword arguments."""
+"""Writes a Spec as the text and as the keyword arguments of the library's notation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .spec import Expression, Spec, Stage
 
 
 def tuple_text(values: tuple[object, ...]) -> str:
-    """Return `(1, 2)`."""
+    """Return values in parentheses, such as `(1, 2)`."""
     return f"({', '.join(map(str, values))})"
 
 
@@ -27,13 +27,13 @@ def stage_text(stage: Stage, named: bool) -> str:
     return f"{text}@{stage.axes[0]}" if len(stage.axes) == 1 else f"{text}@{tuple_text(stage.axes)}"
 
 
-def dist_texts(spec: Spec) -> list[str]:
+def list_dist_texts(spec: Spec) -> list[str]:
     """Return the distribution of each template dimension."""
     return ["/".join(stage_text(stage, spec.named) for stage in stages) or "*" for stages in spec.dist]
 
 
 def expression_text(expression: Expression) -> str:
-    """Return `2*d1+1`, `7` or `*`."""
+    """Return the text of an expression, such as `2*d1+1`, `7` or `*`."""
     if expression.star:
         return "*"
     if expression.dimension is None:
@@ -44,12 +44,12 @@ def expression_text(expression: Expression) -> str:
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
-    """Return `8x12`."""
+    """Return the text of a shape, such as `8x12`."""
     return "x".join(map(str, shape)) or "scalar"
 
 
 def ranks_text(ranks: tuple[int, ...]) -> str:
-    """Return a rank map with ranges where ranks follow each other."""
+    """Return the text of a rank map; consecutive ranks are a range, such as `(4:7, 0)`."""
     items: list[list[int]] = []
     for rank in ranks:
         if items and items[-1][1] == rank:
@@ -59,7 +59,7 @@ def ranks_text(ranks: tuple[int, ...]) -> str:
     return tuple_text(tuple(f"{first}:{end}" if end > first + 1 else str(first) for first, end in items))
 
 
-def option_texts(spec: Spec) -> dict[str, str]:
+def list_option_texts(spec: Spec) -> dict[str, str]:
     """Return the text of each option that is not at its default."""
     options: dict[str, str] = {}
     if spec.ranks != "C":
@@ -78,17 +78,21 @@ def option_texts(spec: Spec) -> dict[str, str]:
 
 
 def to_text(spec: Spec, shape: bool = True, backwards: bool = False) -> str:
-    """Return a layout as text, with the options in one order or in the reverse order."""
+    """Return a layout as text.
+
+    shape      whether the text begins with the shape
+    backwards  whether the options have the reverse order
+    """
     text = f"{shape_text(spec.shape)} " if shape else ""
-    text += tuple_text(tuple(dist_texts(spec)))
+    text += tuple_text(tuple(list_dist_texts(spec)))
     if spec.grid:
         text += f" onto {tuple_text(spec.grid)}"
-    options = list(option_texts(spec).items())
+    options = list(list_option_texts(spec).items())
     return " ".join([text, *(f"{name}={value}" for name, value in (options[::-1] if backwards else options))])
 
 
 def to_keywords(spec: Spec) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of plait.Layout."""
+    """Return the positional and the keyword arguments of plait.Layout."""
     keywords: dict[str, Any] = {}
     if spec.grid:
         keywords["grid"] = spec.grid
@@ -103,4 +107,4 @@ def to_keywords(spec: Spec) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if spec.align:
         keywords["template"] = spec.template
         keywords["align"] = tuple(map(expression_text, spec.align))
-    return (spec.shape, dist_texts(spec)), keywords
+    return (spec.shape, list_dist_texts(spec)), keywords

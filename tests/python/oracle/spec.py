@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stage:
-    """One distribution of a dimension; nested ones have several."""
+    """One distribution of a dimension; nested distributions are several stages."""
 
     kind: str  # block, balanced, cyclic, gen_block, indirect
     axes: tuple[int, ...]  # grid axes, the major one first
     block: int | None = None  # block(m), cyclic(k)
     sizes: tuple[int, ...] = ()  # gen_block: size of each block
     owners: tuple[tuple[int, int], ...] = ()  # indirect: (coordinate, how many indices)
-    repeats: bool = False  # indirect: the list starts again until the dimension ends
+    repeats: bool = False  # indirect: the list is repeated until the dimension ends
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Spec:
     """A layout; template dimensions have distributions, array dimensions have halo, order and offset."""
 
     shape: tuple[int, ...]
-    dist: tuple[tuple[Stage, ...], ...]  # no stage is `*`
+    dist: tuple[tuple[Stage, ...], ...]  # stages of each dimension; none: the dimension is not distributed (`*`)
     grid: tuple[int, ...] = ()
     ranks: str | tuple[int, ...] = "C"  # a tuple: the rank at each grid position, in C order
     order: str | tuple[int, ...] = "C"  # a tuple: dimensions, slowest first

@@ -13,7 +13,7 @@ from .distribution import find_nested_owners
 from .model import Model
 from .spec import Expression, Spec, Stage
 
-#: PLAIT_ORACLE_EXAMPLES multiplies how many examples each test draws.
+#: PLAIT_ORACLE_EXAMPLES multiplies the number of examples of each test.
 _FACTOR = float(os.environ.get("PLAIT_ORACLE_EXAMPLES", "1"))
 _MAX_RANKS = 12
 _MAX_ELEMENTS = 400
@@ -117,18 +117,18 @@ def expressions(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[tuple[int, ...
 
 
 def _draw_axes(draw: st.DrawFn, dimensions: int, rich: bool) -> tuple[list[list[int]], int, bool]:
-    """Draw the numbers of grid axes: of each stage of each dimension, and of replicas; and whether axes are named."""
+    """Draw how many grid axes each stage of each dimension and the replicas have, and whether axes are named."""
     counts: list[list[int]] = []
     used = 0
     for _ in range(dimensions):
         levels = draw(st.sampled_from([0, 1, 1, 1, 2, 3] if rich else [0, 1, 1, 1]))
-        counts_ = []
+        stage_counts = []
         for _ in range(levels):
             count = 2 if rich and draw_rarely(draw, 5) else 1
             if used + count <= _MAX_AXES:
-                counts_.append(count)
+                stage_counts.append(count)
                 used += count
-        counts.append(counts_)
+        counts.append(stage_counts)
     copies = draw(st.sampled_from([0, 0, 1, 1, 2])) if rich else 0
     needs_names = any(count > 1 for stage_counts in counts for count in stage_counts)
     return counts, min(copies, _MAX_AXES - used), needs_names or (rich and used > 0 and draw(st.booleans()))
@@ -146,7 +146,7 @@ def _draw_grid(draw: st.DrawFn, axes: int, max_ranks: int) -> tuple[int, ...]:
 def _draw_ranks(draw: st.DrawFn, positions: int) -> str | tuple[int, ...]:
     if draw(st.booleans()):
         return draw(st.sampled_from("CF"))
-    spare = draw(st.integers(0, 5))
+    spare = draw(st.integers(0, 5))  # rank numbers that the layout does not use
     return tuple(draw(st.permutations(range(positions + spare)))[:positions])
 
 
@@ -174,7 +174,7 @@ def halos(draw: st.DrawFn, spec: Spec, widest: int = 4) -> Spec:
 def specs(
     draw: st.DrawFn, shape: tuple[int, ...], rich: bool = True, halo: bool = True, max_ranks: int = _MAX_RANKS
 ) -> Spec:
-    """Draw a layout of a shape; without `rich` only distributions, grid, ranks and order."""
+    """Draw a layout of a shape; `rich` adds alignments, offsets, nested distributions, sources, replicas and halos."""
     template, align, offset = (), (), ()
     extents = shape
     if rich and draw_rarely(draw):
@@ -203,8 +203,8 @@ def specs(
             owners = find_nested_owners(
                 dimension_stages, extents[d], grid, *((source[d], d in reverse) if dimension_stages else ())
             )
-            known = [tuple(c) for c in _all_coordinates(dimension_stages, grid)]
-            sizes = {sum(1 for owner in owners if owner == c) for c in known}
+            outer_coordinates = _list_coordinates(dimension_stages, grid)
+            sizes = {sum(1 for owner in owners if owner == c) for c in outer_coordinates}
             stage = draw(stages(sizes, coordinates, own_axes))
             if not dimension_stages:
                 has_source = rich and stage.kind != "indirect" and draw_rarely(draw, 3)
@@ -233,7 +233,8 @@ def specs(
     return draw(halos(spec)) if rich and halo and draw(st.booleans()) else spec
 
 
-def _all_coordinates(dimension_stages: list[Stage], grid: tuple[int, ...]) -> list[tuple[int, ...]]:
+def _list_coordinates(dimension_stages: list[Stage], grid: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return all coordinates, one for each stage, of a dimension."""
     result: list[tuple[int, ...]] = [()]
     for stage in dimension_stages:
         extent = math.prod(grid[axis] for axis in stage.axes)
@@ -246,22 +247,24 @@ def distributed_specs(**options: object) -> st.SearchStrategy[Spec]:
     return shapes().flatmap(lambda shape: specs(shape, **options))
 
 
-def spell_by_maps(spec: Spec) -> Spec:
-    """Return an equal layout spelled with maps alone: one axis a dimension, indirect distributions, explicit ranks."""
+def respell_by_maps(spec: Spec) -> Spec:
+    """Return an equal layout that has only maps: a grid axis per dimension, indirect distributions, explicit ranks."""
     model = Model(replace(spec, halo=(), periodic=()))
     classes: list[list[tuple[int, ...]]] = []
     for d in range(len(spec.shape)):
         sets = {tuple(part.indices[d].tolist()) for part in model.parts.values()}
         classes.append(sorted(sets))
-    return _from_classes(spec, model, classes)
+    return _make_spec_of_maps(spec, model, classes)
 
 
-def _from_classes(spec: Spec, model: Model, classes: list[list[tuple[int, ...]]]) -> Spec:
+def _make_spec_of_maps(spec: Spec, model: Model, classes: list[list[tuple[int, ...]]]) -> Spec:
+    """Return respell_by_maps from the different index sets of each dimension, its classes."""
     holders: dict[tuple[int, ...], list[int]] = {}
     for rank, part in model.parts.items():
         key = tuple(sets.index(tuple(indices.tolist())) for sets, indices in zip(classes, part.indices, strict=True))
         holders.setdefault(key, []).append(rank)
-    # Coordinates that own nothing have equal index sets, so that their class has more holders than the others.
+    # All coordinates that own nothing have the same index set, whose class has more holders than the others: then the
+    # layout has no such spelling.
     counts = {len(ranks) for ranks in holders.values()}
     if len(counts) != 1:
         return spec
