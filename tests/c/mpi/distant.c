@@ -1,3 +1,4 @@
+/* Distant files: every rank accesses the disks of all ranks. */
 #include <stdlib.h>
 
 #include "cases.h"
@@ -6,13 +7,14 @@
 
 enum { COUNT = 50000, PARTS = 20 };
 
-static const char* disk(int of) {
+/* Returns the path of the file that stands for the disk of a rank. */
+static const char* disk(int of_rank) {
   char name[64];
-  snprintf(name, sizeof name, "disk-%d", of);
+  snprintf(name, sizeof name, "disk-%d", of_rank);
   return scratch(name);
 }
 
-/* The value at position `i` of what rank `writer` writes to the disk of rank `server`. */
+/* Returns element `i` of the array that rank `writer` writes to the disk of rank `server`. */
 static int64_t value(int writer, int server, int64_t i) {
   return writer * INT64_C(1000003) + server * INT64_C(7919) + i;
 }
@@ -21,39 +23,40 @@ void mpi_distant_everywhere(void) {
   plait_dio* dio = NULL;
   plait_request* request = NULL;
   plait_request* requests[PARTS] = {NULL};
-  int64_t* mine = allocate(COUNT * sizeof *mine);
-  int64_t* found = allocate(COUNT * sizeof *found);
-  const int64_t bytes = (int64_t)(COUNT * sizeof *mine);
+  int64_t* written = allocate(COUNT * sizeof *written);
+  int64_t* read_values = allocate(COUNT * sizeof *read_values);
+  const int64_t bytes = (int64_t)(COUNT * sizeof *written);
   int64_t size = 0;
   int done = 0;
   int server = 0;
   CHECK_OK(plait_dio_open(disk(rank), "w", everyone, NULL, &dio));
   CHECK_OK(plait_dio_owner(dio, &server));
   CHECK_EQUAL(server, -1);
-  for (int at = 0; at < ranks; ++at) {
-    for (int64_t i = 0; i < COUNT; ++i) mine[i] = value(rank, at, i);
-    CHECK_OK(plait_dio_write(dio, rank * bytes, mine, bytes, at, &request));
+  for (int target = 0; target < ranks; ++target) {
+    for (int64_t i = 0; i < COUNT; ++i) written[i] = value(rank, target, i);
+    CHECK_OK(plait_dio_write(dio, rank * bytes, written, bytes, target, &request));
     CHECK_OK(plait_dio_wait(&request));
     CHECK(request == NULL);
   }
   CHECK_OK(plait_dio_wait(&request));
   MPI_Barrier(MPI_COMM_WORLD);
-  for (int at = 0; at < ranks; ++at) {
-    const int writer = (rank + at) % ranks;
-    CHECK_OK(plait_dio_size(dio, at, &size));
+  for (int target = 0; target < ranks; ++target) {
+    const int writer = (rank + target) % ranks;
+    CHECK_OK(plait_dio_size(dio, target, &size));
     CHECK_EQUAL(size, bytes * ranks);
-    memset(found, 0, (size_t)bytes);
+    memset(read_values, 0, (size_t)bytes);
     for (int part = 0; part < PARTS; ++part) {
       const int64_t from = bytes / PARTS * part;
-      CHECK_OK(plait_dio_read(dio, writer * bytes + from, (char*)found + from, bytes / PARTS, at, &requests[part]));
+      CHECK_OK(plait_dio_read(dio, writer * bytes + from, (char*)read_values + from, bytes / PARTS, target,
+                              &requests[part]));
     }
     CHECK_OK(plait_dio_test(requests[0], &done));
     CHECK_OK(plait_dio_waitall(requests, PARTS));
     for (int part = 0; part < PARTS; ++part) CHECK(requests[part] == NULL);
     int64_t wrong = 0;
-    for (int64_t i = 0; i < COUNT; ++i) wrong += found[i] != value(writer, at, i);
+    for (int64_t i = 0; i < COUNT; ++i) wrong += read_values[i] != value(writer, target, i);
     CHECK_EQUAL(wrong, 0);
-    CHECK_OK(plait_dio_sync(dio, at, NULL));
+    CHECK_OK(plait_dio_sync(dio, target, NULL));
   }
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK_OK(plait_dio_resize(dio, 100, rank));
@@ -62,14 +65,14 @@ void mpi_distant_everywhere(void) {
   CHECK_OK(plait_dio_close(&dio));
   CHECK(dio == NULL);
   CHECK_OK(plait_dio_close(&dio));
-  free(mine);
-  free(found);
+  free(written);
+  free(read_values);
 }
 
 void mpi_distant_names(void) {
-  plait_dio* none = NULL;
-  plait_dio* mine = NULL;
-  plait_dio* theirs = NULL;
+  plait_dio* no_disk = NULL;
+  plait_dio* offered = NULL;
+  plait_dio* found_file = NULL;
   plait_dio_options options;
   char name[32];
   char text[32];
@@ -78,24 +81,24 @@ void mpi_distant_names(void) {
   memset(&options, 0, sizeof options);
   options.size = sizeof options;
   options.temporary = 1;
-  CHECK_OK(plait_dio_open(NULL, "r+", everyone, NULL, &none));
+  CHECK_OK(plait_dio_open(NULL, "r+", everyone, NULL, &no_disk));
   snprintf(name, sizeof name, "file %d", rank);
-  CHECK_OK(plait_dio_offer(name, disk(rank), "w", everyone, &options, &mine));
-  CHECK_OK(plait_dio_write(mine, 0, name, sizeof name, rank, NULL));
+  CHECK_OK(plait_dio_offer(name, disk(rank), "w", everyone, &options, &offered));
+  CHECK_OK(plait_dio_write(offered, 0, name, sizeof name, rank, NULL));
   MPI_Barrier(MPI_COMM_WORLD);
   snprintf(name, sizeof name, "file %d", other);
-  CHECK_OK(plait_dio_find(name, everyone, &theirs));
-  CHECK_OK(plait_dio_owner(theirs, &server));
+  CHECK_OK(plait_dio_find(name, everyone, &found_file));
+  CHECK_OK(plait_dio_home(found_file, &server));
   CHECK_EQUAL(server, other);
-  CHECK_OK(plait_dio_read(theirs, 0, text, sizeof text, other, NULL));
+  CHECK_OK(plait_dio_read(found_file, 0, text, sizeof text, other, NULL));
   CHECK(strcmp(text, name) == 0);
   MPI_Barrier(MPI_COMM_WORLD);
-  CHECK_OK(plait_dio_close(&mine));
+  CHECK_OK(plait_dio_close(&offered));
   MPI_Barrier(MPI_COMM_WORLD);
-  CHECK_OK(plait_dio_close(&theirs));
-  CHECK_FAILS(plait_dio_find(name, everyone, &theirs), PLAIT_ERROR_ARGUMENT, "no rank has offered");
-  CHECK(theirs == NULL);
-  CHECK_OK(plait_dio_close(&none));
+  CHECK_OK(plait_dio_close(&found_file));
+  CHECK_FAILS(plait_dio_find(name, everyone, &found_file), PLAIT_ERROR_ARGUMENT, "no rank has offered");
+  CHECK(found_file == NULL);
+  CHECK_OK(plait_dio_close(&no_disk));
 }
 
 void mpi_distant_mistakes(void) {

@@ -11,24 +11,24 @@ int ranks;
 
 void check_together(plait_status status, plait_status expected, const char* words, const char* file, int line) {
   enum { LENGTH = 2048 };
-  char first[LENGTH] = "";
+  char first_message[LENGTH] = ""; /* of rank 0 */
   int first_status = status;
-  const char* mine = plait_message(NULL);
-  check_status(status, expected, mine, file, line, "a call of all ranks");
-  if (status != PLAIT_OK) check_contains(mine, words, file, line);
-  if (rank == 0) snprintf(first, sizeof first, "%s", status == PLAIT_OK ? "" : mine);
+  const char* message = plait_message(NULL);
+  check_status(status, expected, message, file, line, "a call of all ranks");
+  if (status != PLAIT_OK) check_contains(message, words, file, line);
+  if (rank == 0) snprintf(first_message, sizeof first_message, "%s", status == PLAIT_OK ? "" : message);
   MPI_Bcast(&first_status, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  MPI_Bcast(first, LENGTH, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_Bcast(first_message, LENGTH, MPI_CHAR, 0, MPI_COMM_WORLD);
   check_equal(status, first_status, file, line, "status on this rank == on rank 0");
-  if (status != PLAIT_OK && strcmp(first, mine) != 0) {
-    fprintf(stderr, "rank %d says \"%s\", rank 0 \"%s\"\n", rank, mine, first);
+  if (status != PLAIT_OK && strcmp(first_message, message) != 0) {
+    fprintf(stderr, "rank %d says \"%s\", rank 0 \"%s\"\n", rank, message, first_message);
     check_that(false, file, line, "the same message on all ranks");
   }
 }
 
-static long sum(long mine) {
+static long sum_over_ranks(long failures) {
   long all = 0;
-  MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(&failures, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   return all;
 }
 
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
       {"mpi_open_mistakes", mpi_open_mistakes},
       {"mpi_access_mistakes", mpi_access_mistakes},
       {"mpi_redistribute_mistakes", mpi_redistribute_mistakes},
-      {"mpi_refusals", mpi_refusals},
+      {"mpi_fail_functions", mpi_fail_functions},
       {"mpi_abandoned", mpi_abandoned},
       {"mpi_stream_modes", mpi_stream_modes},
       {"mpi_stream_mistakes", mpi_stream_mistakes},
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
       {"mpi_wrong_distant", mpi_wrong_distant},
       {"mpi_wrong_layouts", mpi_wrong_layouts},
       {"mpi_wrong_conversions", mpi_wrong_conversions},
-      {"mpi_wrong_questions", mpi_wrong_questions},
+      {"mpi_wrong_queries", mpi_wrong_queries},
       {"mpi_wrong_handles", mpi_wrong_handles},
       {"mpi_wrong_steps", mpi_wrong_steps},
   };
@@ -72,14 +72,14 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const char* expected =
-      getenv("PLAIT_TEST_RANKS"); /* the mpiexec of another MPI would start that many jobs of one rank each */
+  /* The mpiexec of another MPI would start that many jobs of one rank each. */
+  const char* expected = getenv("PLAIT_TEST_RANKS");
   if (expected != NULL && atoi(expected) != ranks) {
     fprintf(stderr, "there are %d ranks, not %s; is mpiexec that of another MPI?\n", ranks, expected);
     return 1;
   }
   process_rank = rank;
-  failures_everywhere = sum;
+  failures_everywhere = sum_over_ranks;
   if (rank == 0) make_scratch();
   MPI_Bcast(scratch_folder, sizeof scratch_folder, MPI_CHAR, 0, MPI_COMM_WORLD);
   if (plait_comm_from_mpi(MPI_COMM_WORLD, &everyone) != PLAIT_OK) {

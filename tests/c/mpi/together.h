@@ -9,10 +9,11 @@ extern plait_comm* everyone; /* made from MPI_COMM_WORLD */
 extern int rank;
 extern int ranks;
 
-/* Checks that all ranks have the same status and the same last message, which has these words. */
+/* Checks that the status is the expected one, and that all ranks have it and the same last message, which contains
+ * `words`. */
 void check_together(plait_status status, plait_status expected, const char* words, const char* file, int line);
 
-/* A call that fails alike on all ranks. */
+/* Checks a call that fails with the same status and message on all ranks. */
 #define ALL_FAIL(call, status, words)                                     \
   do {                                                                    \
     const plait_status status_of_all = (call);                            \

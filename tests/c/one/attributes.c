@@ -7,7 +7,7 @@
 
 static const int64_t kSize = 6;
 
-static void make(const char* name) {
+static void make_array(const char* name) {
   plait_open_options options;
   plait_layout* layout = NULL;
   plait_file* file = NULL;
@@ -24,7 +24,8 @@ static void make(const char* name) {
   CHECK_OK(plait_layout_free(&layout));
 }
 
-static void change(const char* name) {
+/* Sets and removes attributes, with errors in between. */
+static void change_attributes(const char* name) {
   plait_file* file = NULL;
   const int64_t shape[2] = {2, 3};
   const int32_t table[6] = {1, 2, 3, 4, 5, -6};
@@ -79,8 +80,8 @@ static void check_values(plait_file* file) {
 void attributes_change(void) {
   const char* name = scratch("attributes.zarr");
   plait_file* file = NULL;
-  make(name);
-  change(name);
+  make_array(name);
+  change_attributes(name);
   CHECK_OK(plait_open(name, "r", plait_alone(), NULL, &file));
   check_values(file);
   CHECK_OK(plait_close(&file));
@@ -92,8 +93,8 @@ void attributes_errors(void) {
   char* text = NULL;
   int64_t integers[6];
   double reals[6];
-  make(name);
-  change(name);
+  make_array(name);
+  change_attributes(name);
   CHECK_OK(plait_open(name, "r", plait_alone(), NULL, &file));
   CHECK_FAILS(plait_file_attributes(file, NULL), PLAIT_ERROR_ARGUMENT, "count is NULL");
   CHECK_FAILS(plait_file_attributes(NULL, NULL), PLAIT_ERROR_ARGUMENT, "file is NULL");

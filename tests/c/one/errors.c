@@ -1,3 +1,4 @@
+/* Errors of opening and of accesses: their status and message, and to which handle a message belongs. */
 #include <plait.h>
 #include <stdlib.h>
 
@@ -7,79 +8,80 @@
 
 static const int64_t shape[2] = {6, 4};
 
-/* A failed open leaves no file. */
-static void open_fails(const char* name, const char* mode, const plait_open_options* options, int status,
-                       const char* words) {
-  plait_file* file = (plait_file*)(void*)scratch_folder; /* anything but NULL */
+/* Checks that opening fails with a status and a message, and sets the handle to NULL. */
+static void check_open_fails(const char* name, const char* mode, const plait_open_options* options, int status,
+                             const char* words) {
+  plait_file* file = (plait_file*)(void*)scratch_folder; /* any address but NULL */
   CHECK_FAILS(plait_open(name == NULL ? NULL : scratch(name), mode, plait_alone(), options, &file), status, words);
   CHECK(file == NULL);
 }
 
 void open_errors(void) {
-  plait_open_options options = doubles(shape);
+  plait_open_options options = double_options(shape);
   plait_file* file = NULL;
-  open_fails("missing.npy", "r", NULL, PLAIT_ERROR_SYSTEM, "missing.npy");
-  open_fails("x.h4", "w", &options, PLAIT_ERROR_ARGUMENT, "HDF4 files");
+  check_open_fails("missing.npy", "r", NULL, PLAIT_ERROR_SYSTEM, "missing.npy");
+  check_open_fails("x.h4", "w", &options, PLAIT_ERROR_ARGUMENT, "HDF4 files");
   CHECK_FAILS(plait_open("distnt:x", "w", plait_alone(), &options, &file), PLAIT_ERROR_ARGUMENT, "distant:x?");
   CHECK_FAILS(plait_open("raw:distnt:x", "r", plait_alone(), &options, &file), PLAIT_ERROR_SYSTEM, "No such file");
   file = NULL;
-  open_fails("no/folder.npy", "w", &options, PLAIT_ERROR_SYSTEM, "folder.npy");
-  open_fails(NULL, "r", NULL, PLAIT_ERROR_ARGUMENT, "url is NULL");
-  open_fails("x.npy", NULL, NULL, PLAIT_ERROR_ARGUMENT, "mode is NULL");
-  open_fails("x.npy", "x", NULL, PLAIT_ERROR_ARGUMENT, "\"x\" is not known");
-  open_fails("x.npy", "w", NULL, PLAIT_ERROR_ARGUMENT, "shape and dtype");
+  check_open_fails("no/folder.npy", "w", &options, PLAIT_ERROR_SYSTEM, "folder.npy");
+  check_open_fails(NULL, "r", NULL, PLAIT_ERROR_ARGUMENT, "url is NULL");
+  check_open_fails("x.npy", NULL, NULL, PLAIT_ERROR_ARGUMENT, "mode is NULL");
+  check_open_fails("x.npy", "x", NULL, PLAIT_ERROR_ARGUMENT, "\"x\" is not known");
+  check_open_fails("x.npy", "w", NULL, PLAIT_ERROR_ARGUMENT, "shape and dtype");
   CHECK_FAILS(plait_open(scratch("x.npy"), "r", NULL, NULL, &file), PLAIT_ERROR_ARGUMENT, "comm is NULL");
   CHECK_FAILS(plait_open(scratch("x.npy"), "r", plait_alone(), NULL, NULL), PLAIT_ERROR_ARGUMENT, "file is NULL");
   options.dimensions = 33;
-  open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "33 dimensions");
-  options = doubles(shape);
+  check_open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "33 dimensions");
+  options = double_options(shape);
   options.shape = NULL;
-  open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "shape is NULL");
-  options = doubles(shape);
+  check_open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "shape is NULL");
+  options = double_options(shape);
   options.order = "K";
-  open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "\"K\"");
-  options = doubles(shape);
+  check_open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "\"K\"");
+  options = double_options(shape);
   options.strategy = "best";
-  open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "\"best\"");
-  options = doubles(shape);
+  check_open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "\"best\"");
+  options = double_options(shape);
   options.memory = -1;
-  open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "memory=-1");
-  options = doubles(shape);
+  check_open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "memory=-1");
+  options = double_options(shape);
   options.dtype = "<f9x";
-  open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "<f9x");
+  check_open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "<f9x");
 }
 
-void options_grow(void) {
+void options_of_other_versions(void) {
+  /* The options of a later version, which have one field more. */
   struct {
     plait_open_options known;
-    int64_t later;
+    int64_t new_field;
   } larger;
-  plait_open_options options = doubles(shape);
+  plait_open_options options = double_options(shape);
   plait_file* file = NULL;
   options.size = 0;
-  open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "sizeof(plait_open_options)");
+  check_open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "sizeof(plait_open_options)");
   options.size = (size_t)-1;
-  open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "sizeof(plait_open_options)");
+  check_open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "sizeof(plait_open_options)");
   memset(&larger, 0, sizeof larger);
-  larger.known = doubles(shape);
+  larger.known = double_options(shape);
   larger.known.size = sizeof larger;
   CHECK_OK(plait_open(scratch("larger.npy"), "w", plait_alone(), &larger.known, &file));
   CHECK_OK(plait_abandon(&file));
-  larger.later = 1;
-  open_fails("x.npy", "w", &larger.known, PLAIT_ERROR_ARGUMENT, "does not know");
+  larger.new_field = 1;
+  check_open_fails("x.npy", "w", &larger.known, PLAIT_ERROR_ARGUMENT, "does not know");
 }
 
 void access_errors(void) {
-  const plait_open_options options = doubles(shape);
+  const plait_open_options options = double_options(shape);
   plait_file* file = NULL;
   plait_layout* layout = NULL;
   plait_layout* wrong = NULL;
   plait_request* request = NULL;
   double values[24] = {0};
-  const plait_part few[2] = {{values, 95, NULL}, {values + 12, 96, NULL}};
-  const plait_part lacks[2] = {{values, 96, NULL}, {NULL, 96, NULL}};
+  const plait_part too_small[2] = {{values, 95, NULL}, {values + 12, 96, NULL}};
+  const plait_part incomplete[2] = {{values, 96, NULL}, {NULL, 96, NULL}};
   const int64_t strides[2] = {64, 8};
-  const plait_part wide[2] = {{values, 96, strides}, {values + 12, 96, NULL}};
+  const plait_part too_wide[2] = {{values, 96, strides}, {values + 12, 96, NULL}};
   char* text = NULL;
   int64_t number = 0;
   plait_access access = {sizeof access, NULL, 0, 0};
@@ -92,22 +94,23 @@ void access_errors(void) {
   CHECK_FAILS(plait_read(file, layout, values, 191), PLAIT_ERROR_ARGUMENT, "191 bytes, but needs 192");
   CHECK_FAILS(plait_write(file, layout, values, -2), PLAIT_ERROR_ARGUMENT, "-2 bytes");
   CHECK_FAILS(plait_write(file, wrong, values, PLAIT_UNKNOWN), PLAIT_ERROR_ARGUMENT, "6x4");
-  CHECK_FAILS(plait_read_parts(file, layout, few, 2, NULL), PLAIT_ERROR_ARGUMENT, "rank 0 has 95 bytes, but needs 96");
-  CHECK_FAILS(plait_read_parts(file, layout, lacks, 2, NULL), PLAIT_ERROR_ARGUMENT, "rank 1 is NULL");
-  CHECK_FAILS(plait_read_parts(file, layout, wide, 2, NULL), PLAIT_ERROR_ARGUMENT, "needs 160");
-  CHECK_FAILS(plait_read_parts(file, layout, few, 1, NULL), PLAIT_ERROR_ARGUMENT, "1 local arrays");
+  CHECK_FAILS(plait_read_parts(file, layout, too_small, 2, NULL), PLAIT_ERROR_ARGUMENT,
+              "rank 0 has 95 bytes, but needs 96");
+  CHECK_FAILS(plait_read_parts(file, layout, incomplete, 2, NULL), PLAIT_ERROR_ARGUMENT, "rank 1 is NULL");
+  CHECK_FAILS(plait_read_parts(file, layout, too_wide, 2, NULL), PLAIT_ERROR_ARGUMENT, "needs 160");
+  CHECK_FAILS(plait_read_parts(file, layout, too_small, 1, NULL), PLAIT_ERROR_ARGUMENT, "1 local arrays");
   CHECK_FAILS(plait_read_parts(file, layout, NULL, 2, NULL), PLAIT_ERROR_ARGUMENT, "parts is NULL");
-  CHECK_FAILS(plait_read_parts(file, layout, few, -1, NULL), PLAIT_ERROR_ARGUMENT, "-1");
+  CHECK_FAILS(plait_read_parts(file, layout, too_small, -1, NULL), PLAIT_ERROR_ARGUMENT, "-1");
   access.slices = 2;
-  CHECK_FAILS(plait_read_parts(file, layout, lacks, 2, &access), PLAIT_ERROR_ARGUMENT, "is NULL");
+  CHECK_FAILS(plait_read_parts(file, layout, incomplete, 2, &access), PLAIT_ERROR_ARGUMENT, "is NULL");
   const plait_slice outside[2] = {{0, 7, 1, 0}, {0, 4, 1, 0}};
-  const plait_part good[2] = {{values, 96, NULL}, {values + 12, 96, NULL}};
+  const plait_part valid[2] = {{values, 96, NULL}, {values + 12, 96, NULL}};
   access.region = outside;
-  CHECK_FAILS(plait_read_parts(file, layout, good, 2, &access), PLAIT_ERROR_ARGUMENT, "dimension 0");
+  CHECK_FAILS(plait_read_parts(file, layout, valid, 2, &access), PLAIT_ERROR_ARGUMENT, "dimension 0");
   access.slices = 99;
-  CHECK_FAILS(plait_read_parts(file, layout, good, 2, &access), PLAIT_ERROR_ARGUMENT, "99 slices");
+  CHECK_FAILS(plait_read_parts(file, layout, valid, 2, &access), PLAIT_ERROR_ARGUMENT, "99 slices");
   access.size = 1;
-  CHECK_FAILS(plait_read_parts(file, layout, good, 2, &access), PLAIT_ERROR_ARGUMENT, "sizeof(plait_access)");
+  CHECK_FAILS(plait_read_parts(file, layout, valid, 2, &access), PLAIT_ERROR_ARGUMENT, "sizeof(plait_access)");
   CHECK_FAILS(plait_start_read(file, layout, values, 192, NULL), PLAIT_ERROR_ARGUMENT, "request is NULL");
   CHECK_FAILS(plait_start_write(file, layout, values, 4, &request), PLAIT_ERROR_ARGUMENT, "4 bytes");
   CHECK(request == NULL);
@@ -131,8 +134,8 @@ void access_errors(void) {
   CHECK_OK(plait_layout_free(&layout));
 }
 
-void message_belongs(void) {
-  const plait_open_options options = doubles(shape);
+void messages_belong_to_handles(void) {
+  const plait_open_options options = double_options(shape);
   plait_file* file = NULL;
   plait_file* other = NULL;
   plait_layout* layout = NULL;

@@ -1,3 +1,4 @@
+/* Handles in a forked child, and new files that are not closed when the program ends. */
 #include <plait.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -13,13 +14,13 @@ int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return is_child; }
 
 /* Uses the parent's handles in a forked child.  Returns the child's exit status: 7 if all calls fail as they should. */
-static int inherited(plait_file* file, plait_request* request, const plait_layout* layout) {
+static int use_inherited_handles(plait_file* file, plait_request* request, const plait_layout* layout) {
   int32_t values[3] = {0, 0, 0};
-  const int good = plait_read(file, layout, values, sizeof values) == PLAIT_ERROR_ARGUMENT &&
-                   strstr(plait_message(file), " belongs to process ") != NULL &&
-                   plait_request_wait(request) == PLAIT_ERROR_ARGUMENT && plait_close(&file) == PLAIT_ERROR_ARGUMENT &&
-                   file != NULL && plait_abandon(&file) == PLAIT_OK;
-  return good ? 7 : 1;
+  const int all_fail = plait_read(file, layout, values, sizeof values) == PLAIT_ERROR_ARGUMENT &&
+                       strstr(plait_message(file), " belongs to process ") != NULL &&
+                       plait_request_wait(request) == PLAIT_ERROR_ARGUMENT &&
+                       plait_close(&file) == PLAIT_ERROR_ARGUMENT && file != NULL && plait_abandon(&file) == PLAIT_OK;
+  return all_fail ? 7 : 1;
 }
 
 void forked_child(void) {
@@ -44,7 +45,7 @@ void forked_child(void) {
   if (child == 0) {
     is_child = 1;
     alarm(60);
-    exit(inherited(file, request, layout)); /* runs the handlers of atexit and the destructors too */
+    exit(use_inherited_handles(file, request, layout)); /* runs the handlers of atexit and the destructors too */
   }
   CHECK_EQUAL(waitpid(child, &status, 0), child);
   CHECK_EQUAL(status, 7 << 8);
@@ -59,7 +60,7 @@ void forked_child(void) {
 
 void unclosed_at_exit(void) {
   const int64_t count = 3;
-  char said[400] = "";
+  char error_output[400] = "";
   int ends[2];
   int status = 0;
   plait_open_options options;
@@ -80,8 +81,9 @@ void unclosed_at_exit(void) {
   }
   CHECK_EQUAL(waitpid(child, &status, 0), child);
   CHECK_EQUAL(status, 5 << 8); /* 5 is what the program itself returns */
-  CHECK(read(ends[0], said, sizeof said - 1) > 0);
-  CHECK_CONTAINS(said, "unclosed.npy was opened in mode w and never closed: nothing was written under that name");
+  CHECK(read(ends[0], error_output, sizeof error_output - 1) > 0);
+  CHECK_CONTAINS(error_output,
+                 "unclosed.npy was opened in mode w and never closed: nothing was written under that name");
   close(ends[0]);
   close(ends[1]);
   CHECK_FAILS(plait_open(scratch("unclosed.npy"), "r", plait_alone(), NULL, &file), PLAIT_ERROR_SYSTEM, "unclosed.npy");

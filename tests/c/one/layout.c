@@ -1,3 +1,4 @@
+/* Layouts and conversions, compared with a computation element by element, and their errors. */
 #include <plait.h>
 #include <stdlib.h>
 
@@ -5,16 +6,16 @@
 #include "check.h"
 #include "oracle.h"
 
-static plait_layout* parsed(const char* text) {
+static plait_layout* parse(const char* text) {
   plait_layout* layout = NULL;
   CHECK_OK(plait_layout_parse(text, &layout));
   return layout;
 }
 
 void layout_text(void) {
-  plait_layout* layout = parsed("12x12 (BLOCK, cyclic(3)) onto (2, 2)");
+  plait_layout* layout = parse("12x12 (BLOCK, cyclic(3)) onto (2, 2)");
   plait_layout* same = NULL;
-  plait_layout* other = parsed("12x12 (block, cyclic(2)) onto (2, 2)");
+  plait_layout* other = parse("12x12 (block, cyclic(2)) onto (2, 2)");
   const int64_t shape[2] = {12, 12};
   char* text = NULL;
   int equal = -1;
@@ -38,7 +39,7 @@ void layout_text(void) {
 }
 
 void layout_shapes(void) {
-  plait_layout* layout = parsed("5x7x2 (balanced, *, cyclic) onto (3, 2) order=F");
+  plait_layout* layout = parse("5x7x2 (balanced, *, cyclic) onto (3, 2) order=F");
   int dimensions = 0;
   int64_t shape[PLAIT_MAX_DIMENSIONS];
   int order[3];
@@ -83,6 +84,7 @@ void layout_shapes(void) {
   CHECK_OK(plait_layout_free(&scalar));
 }
 
+/* Compares the local shape, indices, positions and owners of one rank with the oracle. */
 static void check_rank(const plait_layout* layout, const struct oracle* oracle, int64_t rank) {
   const int64_t columns = oracle->dimension[1].size;
   int64_t* positions = allocate((size_t)(oracle->dimension[0].size * columns) * sizeof *positions);
@@ -129,7 +131,7 @@ void layout_elements_against_brute_force(void) {
 }
 
 void layout_halo(void) {
-  plait_layout* layout = parsed("8x6 (block, block) onto (2, 3) halo=(1, 2)");
+  plait_layout* layout = parse("8x6 (block, block) onto (2, 3) halo=(1, 2)");
   int64_t shape[2];
   int64_t bytes = 0;
   CHECK_OK(plait_layout_local_shape(layout, 0, 2, shape));
@@ -140,7 +142,7 @@ void layout_halo(void) {
   CHECK_EQUAL(bytes, 6 * 6 * 6 * 8);
   CHECK_OK(plait_layout_free(&layout));
 
-  plait_layout* copies = parsed("6 (block) onto (2, 3) replicate=1");
+  plait_layout* copies = parse("6 (block) onto (2, 3) replicate=1");
   const int64_t index = 4;
   int64_t owners[3] = {-1, -1, -1};
   int64_t count = 0;
@@ -153,7 +155,7 @@ void layout_halo(void) {
 }
 
 void layout_errors(void) {
-  plait_layout* layout = parsed("8x6 (block, *) onto (2)");
+  plait_layout* layout = parse("8x6 (block, *) onto (2)");
   plait_layout* none = NULL;
   const int64_t shape[1] = {4};
   const int64_t outside[2] = {8, 0};
@@ -192,7 +194,7 @@ void layout_errors(void) {
   CHECK_OK(plait_layout_free(&layout));
 }
 
-/* The number of elements that go from one rank to another, counted one by one. */
+/* Counts the elements that one rank sends to another, one by one. */
 static int64_t elements_between(const struct oracle* a, int64_t from, const struct oracle* b, int64_t to) {
   int64_t count = 0;
   for (int64_t i = 0; i < a->dimension[0].size; ++i)
@@ -248,9 +250,9 @@ void conversion_against_brute_force(void) {
 }
 
 void conversion_errors(void) {
-  plait_layout* rows = parsed("8x6 (block, *) onto (2)");
-  plait_layout* wrong = parsed("8x7 (block, *) onto (2)");
-  plait_layout* columns = parsed("8x6 (*, block) onto (2)");
+  plait_layout* rows = parse("8x6 (block, *) onto (2)");
+  plait_layout* wrong = parse("8x7 (block, *) onto (2)");
+  plait_layout* columns = parse("8x6 (*, block) onto (2)");
   plait_conversion* conversion = NULL;
   plait_traffic traffic[2];
   int64_t count = 0;

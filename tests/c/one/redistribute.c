@@ -1,3 +1,4 @@
+/* Redistributions in one process that has the arrays of all ranks, and memory for shared arrays. */
 #include <errno.h>
 #include <plait.h>
 #include <stdlib.h>
@@ -15,10 +16,10 @@ void redistribute_every_layout(void) {
     for (int t = s % 2; t < targets; t += 2) {
       plait_layout* source = oracle_layout(&from[s]);
       plait_layout* target = oracle_layout(&to[t]);
-      double* values = oracle_filled(&from[s], 0, 3, NULL);
+      double* values = oracle_local_arrays(&from[s], 0, 3, NULL);
       double moved[35] = {0};
       CHECK_OK(plait_redistribute(plait_alone(), source, values, 280, target, moved, sizeof moved, 8, NULL));
-      CHECK_EQUAL(oracle_wrong(&to[t], 0, 5, moved), 0);
+      CHECK_EQUAL(oracle_count_differences(&to[t], 0, 5, moved), 0);
       CHECK_OK(plait_layout_free(&source));
       CHECK_OK(plait_layout_free(&target));
       free(values);
@@ -28,13 +29,13 @@ void redistribute_every_layout(void) {
 void redistribute_parts(void) {
   plait_layout* source = NULL;
   plait_layout* target = NULL;
-  /* Every second element of a larger array, into the reverse of another one. */
+  /* Every second element of a larger array is copied to another array in reverse order. */
   int32_t wide[12];
   int32_t back[6] = {0};
-  const int64_t apart = 8;
+  const int64_t every_second = 8;
   const int64_t reverse = -4;
   for (int32_t i = 0; i < 12; ++i) wide[i] = i;
-  const plait_const_part from = {wide, sizeof wide, &apart};
+  const plait_const_part from = {wide, sizeof wide, &every_second};
   const plait_part to = {back + 5, 4, &reverse};
   CHECK_OK(plait_layout_parse("6 (*)", &source));
   CHECK_OK(plait_layout_parse("6 (block) onto (1)", &target));
@@ -67,8 +68,8 @@ void redistribute_section_and_halo(void) {
   options.source_origin = &source_origin;
   options.target_origin = &target_origin;
   CHECK_OK(plait_redistribute(plait_alone(), source, from, sizeof from, target, to, sizeof to, 8, &options));
-  const int64_t moved[8] = {-1, -1, 105, -1, -1, 106, 107, -1};
-  for (int n = 0; n < 8; ++n) CHECK_EQUAL(to[n / 4][n % 4], moved[n]);
+  const int64_t expected[8] = {-1, -1, 105, -1, -1, 106, 107, -1};
+  for (int n = 0; n < 8; ++n) CHECK_EQUAL(to[n / 4][n % 4], expected[n]);
   /* With `fill_halo`, halos of whole arrays are filled too. */
   plait_layout* whole = NULL;
   CHECK_OK(plait_layout_parse("4 (*)", &whole));
@@ -80,7 +81,7 @@ void redistribute_section_and_halo(void) {
   const int64_t filled[8] = {-1, 100, 101, 102, 101, 102, 103, -1};
   for (int n = 0; n < 8; ++n) CHECK_EQUAL(to[n / 4][n % 4], filled[n]);
   CHECK_OK(plait_layout_free(&whole));
-  /* Elements to be filled may neither be read too nor be filled twice.  Outside of the section arrays may overlap. */
+  /* An element that is filled may not be read as well, or filled twice.  Outside of the section, arrays may overlap. */
   CHECK_FAILS(plait_redistribute(plait_alone(), source, from, sizeof from, target, &from[1], sizeof to, 8, &options),
               PLAIT_ERROR_ARGUMENT, "shares memory with the source array of rank 0");
   const int64_t stride = 8;
@@ -89,8 +90,8 @@ void redistribute_section_and_halo(void) {
   CHECK_FAILS(plait_redistribute_parts(plait_alone(), source, &whole_from, 1, target, twice, 2, 8, &options),
               PLAIT_ERROR_ARGUMENT, "the arrays of ranks 0 and 1 that are to be filled share memory");
   const int64_t none = 0;
-  const plait_part still[2] = {{to[0], 32, &stride}, {to[1], 32, &none}};
-  CHECK_FAILS(plait_redistribute_parts(plait_alone(), source, &whole_from, 1, target, still, 2, 8, &options),
+  const plait_part one_element[2] = {{to[0], 32, &stride}, {to[1], 32, &none}};
+  CHECK_FAILS(plait_redistribute_parts(plait_alone(), source, &whole_from, 1, target, one_element, 2, 8, &options),
               PLAIT_ERROR_ARGUMENT, "has elements that share memory");
   options.target_origin = &none;
   CHECK_OK(plait_redistribute(plait_alone(), source, from, sizeof from, source, from, sizeof from, 8, &options));
@@ -111,7 +112,7 @@ void redistribute_plan(void) {
   const struct oracle tiles = {{{CYCLIC, 2, 9, 2}, {CYCLIC, 3, 7, 2}}, 1};
   plait_layout* source = oracle_layout(&rows);
   plait_layout* target = oracle_layout(&tiles);
-  double* values = oracle_filled(&rows, 0, 1, NULL);
+  double* values = oracle_local_arrays(&rows, 0, 1, NULL);
   double* moved = allocate(63 * sizeof *moved);
   plait_redistribution* plan = NULL;
   plait_request* request = NULL;
@@ -120,25 +121,25 @@ void redistribute_plan(void) {
   for (int round = 0; round < 2; ++round) {
     memset(moved, 0, 63 * sizeof *moved);
     CHECK_OK(plait_redistribution_run(plan, values, 63 * 8, moved, 63 * 8));
-    CHECK_EQUAL(oracle_wrong(&tiles, 0, 3, moved), 0);
+    CHECK_EQUAL(oracle_count_differences(&tiles, 0, 3, moved), 0);
   }
   memset(moved, 0, 63 * sizeof *moved);
   CHECK_OK(plait_redistribution_start(plan, values, 63 * 8, moved, 63 * 8, &request));
   CHECK_OK(plait_request_wait(request));
-  CHECK_EQUAL(oracle_wrong(&tiles, 0, 3, moved), 0);
+  CHECK_EQUAL(oracle_count_differences(&tiles, 0, 3, moved), 0);
   CHECK_OK(plait_request_free(&request));
 
   plait_part to[4];
   const plait_const_part from[2] = {{values, 35 * 8, NULL}, {values + 35, 28 * 8, NULL}};
-  int64_t at = 0;
+  int64_t first = 0;
   for (int64_t rank = 0; rank < 4; ++rank) {
-    const int64_t own = oracle_positions(&tiles, rank, NULL);
-    to[rank] = (plait_part){moved + at, own * 8, NULL};
-    at += own;
+    const int64_t count = oracle_positions(&tiles, rank, NULL);
+    to[rank] = (plait_part){moved + first, count * 8, NULL};
+    first += count;
   }
   memset(moved, 0, 63 * sizeof *moved);
   CHECK_OK(plait_redistribution_run_parts(plan, from, 2, to, 4));
-  CHECK_EQUAL(oracle_wrong(&tiles, 0, 3, moved), 0);
+  CHECK_EQUAL(oracle_count_differences(&tiles, 0, 3, moved), 0);
   memset(moved, 0, 63 * sizeof *moved);
   CHECK_OK(plait_redistribution_start_parts(plan, from, 2, to, 4, &request));
   CHECK_OK(plait_redistribution_explain(plan, &text));
@@ -152,7 +153,7 @@ void redistribute_plan(void) {
   CHECK_CONTAINS(plait_message(plan), "not now");
   CHECK_OK(plait_redistribution_free(&plan)); /* waits for started calls */
   CHECK(plan == NULL);
-  CHECK_EQUAL(oracle_wrong(&tiles, 0, 3, moved), 0);
+  CHECK_EQUAL(oracle_count_differences(&tiles, 0, 3, moved), 0);
   CHECK_OK(plait_request_free(&request));
   CHECK_OK(plait_redistribution_free(&plan));
   CHECK_OK(plait_layout_free(&source));

@@ -1,4 +1,4 @@
-/* Steps of pipes: both ends in one process, each of which holds all ranks of its layouts. */
+/* Steps of pipes: both ends of a pipe are in one process, which has the arrays of all ranks. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
 #include <plait.h>
@@ -13,13 +13,14 @@
 enum { ROWS = 5, COLUMNS = 4, STEPS = 3 };
 static const int64_t kShape[2] = {ROWS, COLUMNS};
 
-static void meet_here(void) {
+/* Makes a folder in which the two ends of a pipe find each other. */
+static void set_meeting_folder(void) {
   const char* folder = scratch("meet");
   mkdir(folder, 0700);
   setenv("PLAIT_MEET", folder, 1);
 }
 
-static plait_open_options field(const int64_t* shape, const char* dtype) {
+static plait_open_options make_options(const int64_t* shape, const char* dtype) {
   plait_open_options options;
   memset(&options, 0, sizeof options);
   options.size = sizeof options;
@@ -35,27 +36,27 @@ static plait_layout* parse_layout(const char* text, int dimensions, const int64_
   return layout;
 }
 
-/* A writer whose queue has room for all steps of a test, so that it never waits for a reader. */
-static plait_file* writer(void) {
-  const plait_open_options options = field(kShape, "<f8");
+/* Opens a writer whose queue can contain all steps of a test, so that it never waits for a reader. */
+static plait_file* open_writer(void) {
+  const plait_open_options options = make_options(kShape, "<f8");
   plait_file* file = NULL;
-  meet_here();
+  set_meeting_folder();
   CHECK_OK(plait_open("pipe:flow?readers=0&queue=8", "w", plait_alone(), &options, &file));
   return file;
 }
 
-static plait_file* reader(void) {
+static plait_file* open_reader(void) {
   plait_file* file = NULL;
   CHECK_OK(plait_open("pipe:flow", "r", plait_alone(), NULL, &file));
   return file;
 }
 
 static void* close_writer(void* file) {
-  plait_file* own = file;
-  return plait_close(&own) == PLAIT_OK ? NULL : own;
+  plait_file* writer = file;
+  return plait_close(&writer) == PLAIT_OK ? NULL : writer;
 }
 
-/* Closes the writer in a thread, since that waits until the reader ends. */
+/* Closes both ends.  The writer's close waits until the reader ends, so it runs in a thread. */
 static void close_both(plait_file** from, plait_file** to) {
   pthread_t thread;
   void* thread_result = NULL;
@@ -66,6 +67,7 @@ static void close_both(plait_file** from, plait_file** to) {
   *from = NULL;
 }
 
+/* Writes the numbers value, value + 1, ... as the array "data". */
 static void write_step(plait_file* file, double value) {
   plait_layout* layout = parse_layout("(*, *)", 2, kShape);
   double values[ROWS * COLUMNS];
@@ -76,7 +78,7 @@ static void write_step(plait_file* file, double value) {
 
 void steps_with_attributes_and_variables(void) {
   const int64_t few = 3;
-  plait_file* from = writer();
+  plait_file* from = open_writer();
   plait_layout* whole = parse_layout("(*)", 1, &few);
   int more = -1;
   for (int step = 0; step < STEPS; ++step) {
@@ -99,7 +101,7 @@ void steps_with_attributes_and_variables(void) {
     CHECK_OK(plait_end_step(from));
   }
 
-  plait_file* to = reader();
+  plait_file* to = open_reader();
   plait_layout* halves = parse_layout("(*, block) onto (2)", 2, kShape);
   for (int step = 0; step < STEPS; ++step) {
     int64_t integer = 0;
@@ -162,18 +164,18 @@ void steps_with_attributes_and_variables(void) {
   CHECK_EQUAL(more, 0);
   CHECK_EQUAL(pthread_join(thread, &thread_result), 0);
   CHECK(thread_result == NULL);
-  double none[ROWS * COLUMNS];
-  CHECK_FAILS(plait_read(to, halves, none, sizeof none), PLAIT_ERROR_SYSTEM, "no more steps will come");
+  double unused[ROWS * COLUMNS];
+  CHECK_FAILS(plait_read(to, halves, unused, sizeof unused), PLAIT_ERROR_SYSTEM, "no more steps will come");
   CHECK_OK(plait_close(&to));
   CHECK_OK(plait_layout_free(&whole));
   CHECK_OK(plait_layout_free(&halves));
 }
 
 void steps_without_begin_step(void) {
-  plait_file* from = writer();
+  plait_file* from = open_writer();
   plait_layout* layout = parse_layout("(*, *)", 2, kShape);
   for (int step = 0; step < STEPS; ++step) write_step(from, 10.0 * step);
-  plait_file* to = reader();
+  plait_file* to = open_reader();
   double values[ROWS * COLUMNS];
   plait_request* request = NULL;
   CHECK_OK(plait_read(to, layout, values, sizeof values));
@@ -199,7 +201,7 @@ void steps_without_begin_step(void) {
 }
 
 void steps_of_another_type(void) {
-  plait_file* from = writer();
+  plait_file* from = open_writer();
   plait_layout* layout = parse_layout("(*, *)", 2, kShape);
   char wide[16 * ROWS * COLUMNS];
   int64_t bytes = 0;
@@ -209,7 +211,7 @@ void steps_of_another_type(void) {
   CHECK_OK(plait_define_variable(from, "data", 2, kShape, "<c16", 0));
   CHECK_OK(plait_write(from, layout, wide, sizeof wide));
   CHECK_OK(plait_write(from, layout, wide, sizeof wide));
-  plait_file* to = reader();
+  plait_file* to = open_reader();
   double values[ROWS * COLUMNS];
   CHECK_OK(plait_read(to, layout, values, sizeof values));
   memset(values, 0, sizeof values);
@@ -309,8 +311,8 @@ static void reader_errors(plait_file* file) {
     access.region = outside[n];
     CHECK_FAILS(plait_read_parts(file, inner, &part, 1, &access), PLAIT_ERROR_ARGUMENT, "");
   }
-  const plait_slice leaps[2] = {{0, 2, 2, 0}, {0, 1, 1, 0}};
-  access.region = leaps;
+  const plait_slice every_second[2] = {{0, 2, 2, 0}, {0, 1, 1, 0}};
+  access.region = every_second;
   CHECK_OK(plait_read_parts(file, inner, &part, 1, &access));
   CHECK(values[0] == 0 && values[1] == 2 * COLUMNS);
   access.region = outside[0];
@@ -327,9 +329,9 @@ static void reader_errors(plait_file* file) {
 }
 
 void steps_errors(void) {
-  plait_open_options options = field(kShape, "<f8");
+  plait_open_options options = make_options(kShape, "<f8");
   plait_file* to = NULL;
-  plait_file* from = writer();
+  plait_file* from = open_writer();
   writer_errors(from);
   CHECK_FAILS(plait_open("pipe:flow", "r+", plait_alone(), &options, &to), PLAIT_ERROR_ARGUMENT, "read and written");
   options.element_bytes = 8;
@@ -337,21 +339,21 @@ void steps_errors(void) {
   options.offset = 8;
   CHECK_FAILS(plait_open("pipe:flow", "r", plait_alone(), &options, &to), PLAIT_ERROR_ARGUMENT, "offset");
   CHECK(to == NULL);
-  to = reader();
+  to = open_reader();
   reader_errors(to);
   close_both(&from, &to);
 
   CHECK_FAILS(plait_open("pipe:flow?timeout=0.1", "r", plait_alone(), NULL, &to), PLAIT_ERROR_SYSTEM,
               "no writer has come within 0.1 s");
-  options = field(kShape, "<f8");
+  options = make_options(kShape, "<f8");
   CHECK_FAILS(plait_open("pipe:flow?timeout=0.1", "w", plait_alone(), &options, &from), PLAIT_ERROR_SYSTEM,
               "no reader has come within 0.1 s");
   CHECK(to == NULL && from == NULL);
 }
 
-void steps_given_up(void) {
-  plait_file* from = writer();
-  plait_file* to = reader();
+void steps_of_an_abandoned_writer(void) {
+  plait_file* from = open_writer();
+  plait_file* to = open_reader();
   int more = 0;
   write_step(from, 0);
   CHECK_OK(plait_abandon(&from));
@@ -360,9 +362,9 @@ void steps_given_up(void) {
   CHECK_OK(plait_abandon(&to));
 }
 
-/* Steps of a file that is no pipe: it holds one step, which each step replaces. */
+/* Steps of a file that is no pipe: it contains one step, which the next step replaces. */
 void steps_of_a_file(void) {
-  const plait_open_options options = field(kShape, "<f8");
+  const plait_open_options options = make_options(kShape, "<f8");
   plait_layout* layout = parse_layout("(*, *)", 2, kShape);
   const char* name = scratch("steps.npy");
   double values[ROWS * COLUMNS];

@@ -1,11 +1,12 @@
+/* Streams in one process: every mode, and errors. */
 #include <plait.h>
 #include <stdlib.h>
 
 #include "cases.h"
 #include "check.h"
 
-/* A file of the numbers 0, 1, ... */
-static plait_file* numbers(const char* name, int64_t count, const char* mode) {
+/* Writes a file of the numbers 0, 1, ... and opens it. */
+static plait_file* open_numbers(const char* name, int64_t count, const char* mode) {
   plait_open_options options;
   plait_file* file = NULL;
   plait_layout* layout = NULL;
@@ -27,18 +28,18 @@ static plait_file* numbers(const char* name, int64_t count, const char* mode) {
 }
 
 void stream_modes_alone(void) {
-  plait_file* file = numbers("stream.npy", 10, "r+");
+  plait_file* file = open_numbers("stream.npy", 10, "r+");
   for (int mode = PLAIT_STREAM_OWN; mode <= PLAIT_STREAM_SAME; ++mode) {
     plait_stream* stream = NULL;
     plait_request* request = NULL;
     int32_t values[6] = {-1, -1, -1, -1, -1, -1};
     int64_t done = -1;
-    int64_t at = -1;
+    int64_t position = -1;
     CHECK_OK(plait_stream_open(file, mode, &stream));
     CHECK_OK(plait_stream_read(stream, values, 4, &done));
     CHECK(done == 4 && values[0] == 0 && values[3] == 3 && values[4] == -1);
-    CHECK_OK(plait_stream_tell(stream, &at));
-    CHECK_EQUAL(at, 4);
+    CHECK_OK(plait_stream_tell(stream, &position));
+    CHECK_EQUAL(position, 4);
     CHECK_OK(plait_stream_start_read(stream, values, 3, &request));
     CHECK_OK(plait_request_elements(request, &done));
     CHECK(done == 3 && values[0] == 4 && values[2] == 6);
@@ -48,17 +49,17 @@ void stream_modes_alone(void) {
     CHECK_OK(plait_stream_read(stream, values, 6, &done));
     CHECK_EQUAL(done, 0);
     CHECK_OK(plait_stream_seek(stream, 2));
-    const int32_t mine[2] = {100 + mode, 200 + mode};
-    CHECK_OK(plait_stream_write(stream, mine, 2));
-    CHECK_OK(plait_stream_start_write(stream, mine, 2, &request));
+    const int32_t written[2] = {100 + mode, 200 + mode};
+    CHECK_OK(plait_stream_write(stream, written, 2));
+    CHECK_OK(plait_stream_start_write(stream, written, 2, &request));
     CHECK_OK(plait_request_wait(request));
     CHECK_OK(plait_request_elements(request, &done));
     CHECK_EQUAL(done, 2);
     CHECK_OK(plait_request_free(&request));
     CHECK_OK(plait_stream_seek(stream, 1));
     CHECK_OK(plait_stream_read(stream, values, 6, &done));
-    CHECK(values[0] == 1 && values[1] == mine[0] && values[2] == mine[1] && values[3] == mine[0] &&
-          values[4] == mine[1] && values[5] == 6);
+    CHECK(values[0] == 1 && values[1] == written[0] && values[2] == written[1] && values[3] == written[0] &&
+          values[4] == written[1] && values[5] == 6);
     /* Restore the values for the next mode. */
     const int32_t before[4] = {2, 3, 4, 5};
     CHECK_OK(plait_stream_seek(stream, 2));
@@ -71,7 +72,7 @@ void stream_modes_alone(void) {
 }
 
 void stream_errors(void) {
-  plait_file* file = numbers("stream_errors.npy", 10, "r");
+  plait_file* file = open_numbers("stream_errors.npy", 10, "r");
   plait_stream* stream = NULL;
   plait_request* request = NULL;
   int32_t values[4] = {0};
@@ -102,7 +103,7 @@ void stream_errors(void) {
   CHECK_FAILS(plait_stream_read(stream, values, 4, &done), PLAIT_ERROR_ARGUMENT, "closed");
   CHECK_OK(plait_stream_close(&stream));
 
-  file = numbers("stream_errors.npy", 10, "r+");
+  file = open_numbers("stream_errors.npy", 10, "r+");
   CHECK_OK(plait_stream_open(file, PLAIT_STREAM_ORDERED, &stream));
   CHECK_OK(plait_stream_seek(stream, 8));
   CHECK_FAILS(plait_stream_write(stream, values, 3), PLAIT_ERROR_ARGUMENT, "nothing was written");

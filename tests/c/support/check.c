@@ -1,3 +1,4 @@
+/* The test runner for C: checks, time limits, the report, and a temporary folder. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -7,20 +8,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static long failures_alone(long mine) { return mine; }
+static long failures_of_one_process(long failures) { return failures; }
 
-long (*failures_everywhere)(long mine) = failures_alone;
+long (*failures_everywhere)(long failures) = failures_of_one_process;
 int process_rank = 0;
 char scratch_folder[256];
 
-enum { SECONDS_A_CASE = 90 };
+enum { SECONDS_PER_CASE = 90, MAX_PRINTED_FAILURES = 20 };
 
 static long failures;
 
-static void complain(const char* file, int line, const char* format, ...) {
+/* Counts a failed check, and prints the first ones. */
+static void report_failure(const char* file, int line, const char* format, ...) {
   va_list values;
   ++failures;
-  if (failures > 20) return;
+  if (failures > MAX_PRINTED_FAILURES) return;
   fprintf(stderr, "rank %d: %s:%d: ", process_rank, file, line);
   va_start(values, format);
   vfprintf(stderr, format, values);
@@ -29,35 +31,36 @@ static void complain(const char* file, int line, const char* format, ...) {
 }
 
 void check_that(bool holds, const char* file, int line, const char* text) {
-  if (!holds) complain(file, line, "does not hold: %s", text);
+  if (!holds) report_failure(file, line, "does not hold: %s", text);
 }
 
 void check_equal(long long found, long long expected, const char* file, int line, const char* text) {
-  if (found != expected) complain(file, line, "%s: found %lld, expected %lld", text, found, expected);
+  if (found != expected) report_failure(file, line, "%s: found %lld, expected %lld", text, found, expected);
 }
 
 void check_contains(const char* text, const char* part, const char* file, int line) {
-  if (strstr(text, part) == NULL) complain(file, line, "\"%s\" does not say \"%s\"", text, part);
+  if (strstr(text, part) == NULL) report_failure(file, line, "\"%s\" does not say \"%s\"", text, part);
 }
 
 void check_status(int status, int expected, const char* message, const char* file, int line, const char* text) {
   if (status != expected)
-    complain(file, line, "%s returns %d, expected %d: %s", text, status, expected, status != 0 ? message : "");
+    report_failure(file, line, "%s returns %d, expected %d: %s", text, status, expected, status != 0 ? message : "");
 }
 
-static const char* argument(int argc, char** argv, const char* name) {
+/* Returns the rest of the argument that begins with `name`; NULL if there is none. */
+static const char* find_argument(int argc, char** argv, const char* name) {
   for (int i = 1; i < argc; ++i)
     if (strncmp(argv[i], name, strlen(name)) == 0) return argv[i] + strlen(name);
   return NULL;
 }
 
-static const char* running = "";
+static const char* current_case = "";
 
-/* Ends a job of which a rank waits forever; the job has failed then. */
-static void too_long(int signal_number) {
+/* A signal handler that ends the program, and thereby its job, if a rank waits forever. */
+static void end_after_timeout(int signal_number) {
   (void)signal_number;
-  const char words[] = " took too long\n";
-  if (write(2, running, strlen(running)) < 0 || write(2, words, sizeof words - 1) < 0) _exit(2);
+  const char text[] = " took too long\n";
+  if (write(2, current_case, strlen(current_case)) < 0 || write(2, text, sizeof text - 1) < 0) _exit(2);
   _exit(1);
 }
 
@@ -80,18 +83,18 @@ static void write_report(const char* name, const struct test_case* cases, const 
 }
 
 int run_cases(const struct test_case* cases, size_t count, int argc, char** argv) {
-  const char* only = argument(argc, argv, "--only=");
-  const char* report = argument(argc, argv, "--report=");
+  const char* prefix = find_argument(argc, argv, "--only=");
+  const char* report = find_argument(argc, argv, "--report=");
   long* results = allocate(count * sizeof *results); /* numbers of failed checks; negative: not run */
   int failed = 0;
   size_t ran = 0;
-  signal(SIGALRM, too_long);
+  signal(SIGALRM, end_after_timeout);
   for (size_t i = 0; i < count; ++i) {
     results[i] = -1;
-    if (only != NULL && strncmp(cases[i].name, only, strlen(only)) != 0) continue;
-    running = cases[i].name;
+    if (prefix != NULL && strncmp(cases[i].name, prefix, strlen(prefix)) != 0) continue;
+    current_case = cases[i].name;
     failures = 0;
-    alarm(SECONDS_A_CASE);
+    alarm(SECONDS_PER_CASE);
     cases[i].body();
     results[i] = failures_everywhere(failures);
     ++ran;

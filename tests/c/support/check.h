@@ -1,4 +1,4 @@
-/* A small test runner for C: a failed check does not end a case; writes a JUnit report. */
+/* A small test runner for C.  A failed check does not end its case.  The runner writes a JUnit report. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -13,13 +13,15 @@ struct test_case {
   void (*body)(void);
 };
 
-/* Returns the sum of the failures on all processes that run the tests together.  The default serves one process. */
+/* Returns the sum of the failures of all processes that run the tests together.  The default is for one process. */
 extern long (*failures_everywhere)(long failures);
 extern int process_rank;
 
-/* Runs the cases whose names begin with --only=; writes --report=.  Returns main's status. */
+/* Runs the cases whose names begin with the value of --only=, and writes a report to the file --report=.  Returns the
+ * exit status of main(). */
 int run_cases(const struct test_case* cases, size_t count, int argc, char** argv);
 
+/* Each check below prints its position and its text if it fails. */
 void check_that(bool holds, const char* file, int line, const char* text);
 void check_equal(long long found, long long expected, const char* file, int line, const char* text);
 void check_contains(const char* text, const char* part, const char* file, int line);
@@ -43,13 +45,14 @@ void check_status(int status, int expected, const char* message, const char* fil
     check_contains(plait_message(NULL), (words), __FILE__, __LINE__); \
   } while (0)
 
-/* A temporary folder of the process.  scratch() returns the path of a name in it, valid for the next seven calls. */
+/* A temporary folder for the files of the tests.  scratch() returns the path of a name in it, which is valid until the
+ * eighth call after this one. */
 extern char scratch_folder[256];
 void make_scratch(void);
 void remove_scratch(void);
 const char* scratch(const char* name);
 
-/* Returns memory filled with zeros; ends the program if there is none left. */
+/* Returns memory filled with zeros; ends the program if the allocation fails. */
 void* allocate(size_t bytes);
 
 #endif
