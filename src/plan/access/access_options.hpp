@@ -1,4 +1,5 @@
-/// The arguments of a plan: what the caller decides, and what is accessed by which workers.
+/// The arguments of the plan of an access (access_plan.hpp): the options that the caller chooses, and the array and
+/// workers of the access.  *Readers* are the workers that access the store, also in an access that writes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,9 @@ namespace plait::plan {
 enum class Strategy : std::uint8_t {
   kAutomatic,  ///< whichever of the other two the cost model predicts to be faster
   kDirect,     ///< each rank reads or writes its own runs
-  kTwoPhase,   ///< readers transfer their shares window by window, and ranks copy between windows and their arrays
+  /// Each reader has a share of the file and transfers it window by window; ranks copy between windows and their
+  /// arrays.
+  kTwoPhase,
 };
 
 /// The largest value, for encoders.
@@ -44,7 +47,8 @@ struct AccessOptions {
   bool cold = false;  ///< the file was not in the page cache when it was opened
   /// Two-phase reading: each node reads everything that its ranks need, so that nodes exchange no messages.
   bool each_node = false;
-  bool as_measured = false;  ///< `strategy` is a result or a trial of StrategyChoice, not the user's choice
+  /// `strategy` was not chosen by the user, but by StrategyChoice from the times of earlier accesses.
+  bool as_measured = false;
   bool operator==(const AccessOptions&) const = default;
 };
 
@@ -56,7 +60,7 @@ struct AccessTask {
   bool nodes_apart = false;      ///< some workers do not share memory, so that messages need staging as well
   bool write = false;
   std::shared_ptr<const Nodes> nodes = nullptr;  ///< nodes of the workers, if there are several
-  bool threads = false;                          ///< workers are threads of one process, which may share shards
+  bool threads = false;                          ///< workers are threads, several of which may write one shard
   Extents strides{};                             ///< of the local arrays, in bytes; empty: dense
   bool operator==(const AccessTask&) const = default;
 };

@@ -45,7 +45,7 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
     : owners_(std::move(section), std::move(layout), task.write, options.fill_halo),
       task_(task),
       options_(options),
-      staging_(owners_, task, options, false),
+      staging_(owners_, task, options, /*each_node=*/false),
       neighbours_(array_neighbours(owners_, task)) {
   // Shares and windows are rounded up to storage units, so their numbers must be valid up to two units after the array.
   const std::int64_t common = std::gcd(options.storage_unit, element_bytes());
@@ -95,7 +95,7 @@ void AccessPlan::divide(std::int64_t readers) {
 
 void AccessPlan::read_in_each_node() {
   each_node_ = true;
-  staging_ = Staging(owners_, task_, options_, true);
+  staging_ = Staging(owners_, task_, options_, /*each_node=*/true);
   shares_ = divided(readers_in_each_node());
 }
 

@@ -1,12 +1,14 @@
 /// The plan of one collective read or write: which rank reads or writes which part of a store, and when.
 ///
-/// The plan is pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's
-/// positions distributed over the readers in equal consecutive shares, which begin at storage units.  If the array is
+/// Planning needs no MPI and no I/O: ranks are integers.  The elements that are accessed form a *section*, in which
+/// they are numbered in file order.  The file's order is a layout too, the *conforming layout*: the section's elements
+/// are distributed over the ranks that access the store (*readers*) in equal consecutive *shares*, which begin at
+/// storage units.  A reader transfers its share in *windows*, pieces that fit into its memory.  If the array is
 /// stored in chunks, shares and windows consist of whole chunks, and shares of writing processes consist of whole
 /// shards if there are any.  An access is the composition of that layout with the caller's.
 ///
-/// The plan is geometry alone. plan/access/planner.hpp chooses among plans, plan/access/prediction.hpp predicts their
-/// times, and plan/access/explain_access.hpp describes them.
+/// The class AccessPlan describes which elements go where. plan/access/planner.hpp chooses among plans,
+/// plan/access/prediction.hpp predicts their times, and plan/access/explain_access.hpp describes them.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +30,7 @@ struct WindowSample {
   std::int64_t on_other_nodes = 0;
 };
 
-/// A value: the section with its owners, the shares and windows of the readers, and the strategy.
+/// The section with the ranks that own its elements, the shares and windows of the readers, and the strategy.  A value.
 class AccessPlan {
  public:
   /// Makes a two-phase plan with the number of readers that `options` requests, or with max_readers() if it requests
@@ -46,7 +48,7 @@ class AccessPlan {
   const Layout& layout() const { return owners_.layout(); }
   const Shares& shares() const { return shares_; }
   const Staging& staging() const { return staging_; }
-  /// Returns the neighbours in a rank's array.
+  /// Returns how far apart, in a window, elements are that are neighbours in a rank's array.
   const ArrayNeighbours& neighbours() const { return neighbours_; }
   Strategy strategy() const { return strategy_; }
   std::int64_t element_bytes() const { return task_.element_bytes; }
@@ -72,8 +74,8 @@ class AccessPlan {
     return shares_.window(section(), reader, number);
   }
   std::int64_t reader_at(std::int64_t position) const { return shares_.reader_at(section(), position); }
-  /// Returns the ranks of the readers whose window `number` has elements of a rank with these holdings, with the
-  /// numbers of elements.  Skips readers that are not `wanted`.  cost  O(readers found).
+  /// Returns the ranks of the readers whose window `number` has elements of the rank that owns `holdings`, with the
+  /// numbers of these elements.  Skips readers whose rank is not `wanted`.  cost  O(readers found).
   std::vector<RankPart> find_readers(const std::vector<RankElements>& holdings, std::int64_t number,
                                      base::FunctionRef<bool(std::int64_t)> wanted) const;
   /// Returns a sample from the first windows of a few readers, empty if all ranks share one node.
@@ -91,6 +93,7 @@ class AccessPlan {
   void set_strategy(Strategy strategy) { strategy_ = strategy; }
 
  private:
+  /// Returns the shares and windows of this number of readers.
   Shares divided(std::int64_t readers) const;
 
   SectionOwners owners_;

@@ -1,4 +1,4 @@
-/// The machine constants of the planner.
+/// The machine constants from which the planner predicts times, and the time to copy short runs.
 #pragma once
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Composes the text that `explain` shows for a plan, one property per line.
+
 #include "plan/access/explain_access.hpp"
 
 #include <algorithm>
@@ -18,6 +20,7 @@ std::string count_text(std::int64_t count, const char* noun) {
   return base::text(count, ' ', noun, count == 1 ? "" : "s");
 }
 
+/// Returns the predicted time of a strategy as text.
 std::string predicted_text(const AccessPlan& plan, Strategy strategy) {
   return time_text(predicted_seconds(plan, strategy));
 }

@@ -1,4 +1,4 @@
-/// The requests of an access to a store: the stretches of the file, in their order and batches.
+/// Lists the requests of an access to a store: the stretches of the file, in ascending order and in batches.
 #pragma once
 
 #include <algorithm>

@@ -40,6 +40,7 @@ constexpr double kLineSeconds = 20e-9;
 /// several writers depends more on the distance between cores.
 constexpr double kMoreWriters = 0.9;
 
+/// Returns a coordinate that owns as many indices as any other.
 std::int64_t longest_coordinate(const layout::OwnerMap& owner_map) {
   const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
   if (blocks != nullptr && blocks->kind() != Distribution::Kind::kGenBlock && blocks->offset() == 0)
@@ -80,6 +81,7 @@ double exchange_seconds(const AccessPlan& plan) {
          plan.costs().network_bytes_per_second;
 }
 
+/// True if direct reads would be requests of fewer than kShortRun bytes on average.
 bool reads_short_runs(const AccessPlan& plan) {
   const std::int64_t bytes = array_bytes(plan, largest_rank(plan.layout()));
   return !plan.task().write && bytes / std::max<std::int64_t>(requests(plan, Strategy::kDirect), 1) < kShortRun;
@@ -104,7 +106,8 @@ double copy_seconds(const AccessPlan& plan) {
   const CostModel& costs = plan.costs();
   const AccessTask& task = plan.task();
   const std::int64_t rank = largest_rank(plan.layout());
-  // Threads copy for all ranks from every window that they claim.
+  // `hosted` is the number of ranks for which a worker copies.  A thread copies for all ranks from every window that it
+  // claims.
   const std::int64_t ranks = plan.layout().size();
   const double hosted = task.threads ? static_cast<double>(ranks) / static_cast<double>(task.workers)
                                      : static_cast<double>(base::ceil_divide(ranks, task.workers));
@@ -116,6 +119,8 @@ double copy_seconds(const AccessPlan& plan) {
   return hosted * (runs_seconds(costs, RunCounter(plan, rank).in_window(), array) + array / rate + lines);
 }
 
+/// Returns the time of two-phase access by readers with at most `share` elements in `windows` windows each, without
+/// messages between nodes.
 double two_phase_seconds(const AccessPlan& plan, std::int64_t readers, std::int64_t share, std::int64_t windows) {
   const CostModel& costs = plan.costs();
   const AccessTask& task = plan.task();
@@ -126,7 +131,7 @@ double two_phase_seconds(const AccessPlan& plan, std::int64_t readers, std::int6
   const double waiting = starting + (task.workers > 1 ? static_cast<double>(windows + 1) * costs.wait_seconds : 0);
   const bool queue = writes_queue(plan);
   // If other ranks do not read, a reader gets more of the shared memory bandwidth and cores: by measurement, half of
-  // theirs.
+  // what these ranks would use.
   const std::int64_t even_share = task.write ? share : std::min(share, base::ceil_divide(elements(plan), task.workers));
   const double moved = queue ? static_cast<double>(elements(plan)) : static_cast<double>(share + even_share) / 2;
   const double moving =

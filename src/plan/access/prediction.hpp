@@ -1,4 +1,4 @@
-/// Predicted times of an access, computed from a plan's geometry and the machine constants of its options.
+/// Predicts the times of an access from its plan and the machine constants of its options.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // The mapping between readers and ranks.
 //
-// Each node has as many readers as the others, unless it is too small: `find_level` finds the largest number of readers
-// per node whose total does not exceed the count, and the remaining readers go, one each, to the first nodes that have
-// more ranks than that. Within a node, reader k of n is the rank at position k * size / n.
+// Nodes have equal numbers of readers as far as their sizes allow: find_level() finds the largest number of readers
+// per node (the level) whose total does not exceed the count. The remaining readers go, one each, to the first nodes
+// that have more ranks than the level. Within a node, reader k of n is the rank at position k * size / n.
 //
 // Example: 7 readers on 3 nodes of 4 ranks. The level is 2, as 3 * 3 > 7, and one reader is left for node 0, so the
 // nodes have 3, 2 and 2 readers, and first_ = 0, 3, 5, 7. The readers of node 0 are at the positions 0, 4/3 = 1 and 8/3

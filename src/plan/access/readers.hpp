@@ -1,4 +1,4 @@
-/// The readers of an access: the ranks that access the store.
+/// Chooses the readers of an access: the ranks that access the store for all others.
 #pragma once
 
 #include <cstdint>

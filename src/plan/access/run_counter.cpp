@@ -1,3 +1,5 @@
+// Counts runs as products of the lengths of loops, so that the cost does not depend on the number of runs.
+
 #include "plan/access/run_counter.hpp"
 
 #include <algorithm>
@@ -25,6 +27,7 @@ Cover usual_cover(const AccessPlan& plan) {
     if (extent <= 1) continue;
     const std::int64_t stride = section.strides[d];
     if ((stride - cover.file_elements) * bytes > kSieveGap) break;
+    // The numbers of runs at this distance that fit into the buffer and into one batch of segments.
     const std::int64_t batch = static_cast<std::int64_t>(kBatch) / (cover.elements / run);
     const std::int64_t fitting = std::min((max_elements - cover.file_elements) / stride + 1, batch);
     const std::int64_t together = std::clamp<std::int64_t>(fitting, 1, extent);

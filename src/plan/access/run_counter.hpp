@@ -1,4 +1,4 @@
-/// Counts of contiguous runs in a rank's part of an access.
+/// Counts the contiguous runs in a rank's part of an access, from which the planner predicts times.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct DirectRuns {
   std::int64_t runs = 0;
 };
 
-/// Runs that one read of a window covers together with the gaps between them (a sieve).
+/// The runs that one read covers together with the gaps between them (data sieving).
 struct Cover {
   std::int64_t elements = 1;       ///< elements of all its runs
   std::int64_t file_elements = 1;  ///< from the beginning of the first run to the end of the last one
@@ -26,7 +26,8 @@ struct Cover {
   double reading_factor() const { return static_cast<double>(file_elements) / static_cast<double>(elements); }
 };
 
-/// Returns the usual cover of an access that reads by a sieve, and a single run if it does not.
+/// Returns the runs that most reads of an access cover: several if the access reads across gaps, otherwise a single
+/// run.
 ///
 /// Example: the middle (32, 40, 51) of 65x81x101 elements of 2 bytes.  The rows of a plane are 50 elements apart, so
 /// that one read covers all 40 of them; the planes are 4,151 elements apart, more than kSieveGap.

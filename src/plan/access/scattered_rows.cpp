@@ -1,3 +1,5 @@
+// Divides the loops of a nest into those within a row of the file, the loop over rows, and the loops around it.
+
 #include "plan/access/scattered_rows.hpp"
 
 #include "plan/access/run_counter.hpp"

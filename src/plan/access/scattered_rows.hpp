@@ -1,4 +1,4 @@
-/// Accesses to elements that are contiguous in the file but scattered in memory.
+/// Plans direct accesses to elements that are contiguous in the file but scattered in a rank's memory.
 #pragma once
 
 #include <algorithm>

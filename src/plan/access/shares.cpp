@@ -29,11 +29,12 @@ namespace {
 std::int64_t elements_after_unit(std::int64_t origin, const ShareBounds& bounds) {
   const std::int64_t common = std::gcd(bounds.storage_unit, bounds.element_bytes);
   const std::int64_t unit = bounds.storage_unit / common;
-  // s * element_bytes = data_offset + origin * element_bytes modulo the storage unit.
+  // The result is the solution s of s * element_bytes = data_offset + origin * element_bytes, modulo the storage unit.
   const std::int64_t inverse = solve_congruence(bounds.element_bytes / common, unit).inverse;
   return static_cast<std::int64_t>((origin % unit + base::Int128{bounds.data_offset / common % unit} * inverse) % unit);
 }
 
+/// Returns the positions of the chunks [first, end).
 PositionRange chunk_positions(const Chunks& chunks, std::int64_t first, std::int64_t end) {
   return {chunks.first_position(first), chunks.first_position(end)};
 }

@@ -17,7 +17,7 @@ struct ShareBounds {
   std::int64_t max_window = 1;                     ///< maximum number of elements of a window
   std::int64_t window_bytes = kWindowBytes;        ///< size of windows if the memory suffices
   std::int64_t chunk_window_bytes = kWindowBytes;  ///< the same for windows of whole chunks
-  /// Smallest number of windows of a share, if they stay larger than kMinWindowBytes.
+  /// Minimum number of windows of a share, unless they would be smaller than kMinWindowBytes.
   std::int64_t min_windows = 1;
   bool whole_shards = false;  ///< each shard belongs to one reader
 };
@@ -44,6 +44,7 @@ class Shares {
   PositionRange share(const Section& section, std::int64_t reader) const;
   /// Returns a window of a share.  Numbers count from 0; a window after the last one is empty.
   PositionRange window(const Section& section, std::int64_t reader, std::int64_t number) const;
+  /// Returns the reader whose share has a position.
   std::int64_t reader_at(const Section& section, std::int64_t position) const;
 
   /// True if windows are pieces of chunks.  Then one reader must transfer its whole share, so that it accesses each
@@ -61,9 +62,9 @@ class Shares {
   std::int64_t first_chunk(const Chunks& chunks, std::int64_t reader) const;
 
   std::int64_t readers_ = 1;
-  std::int64_t share_ = 1;
-  std::int64_t window_ = 1;
-  std::int64_t windows_ = 0;
+  std::int64_t share_ = 1;          // elements of the longest share
+  std::int64_t window_ = 1;         // elements of a full window
+  std::int64_t windows_ = 0;        // windows of the longest share
   std::int64_t unit_ = 1;           // elements of a storage unit, unless the array is stored in chunks
   std::int64_t shift_ = 0;          // elements from the beginning of a unit to the section
   std::int64_t share_units_ = 0;    // chunks or shards of a share, if the array is stored in chunks

@@ -1,3 +1,5 @@
+// Divides the staging memory of a rank into buffers, and computes window sizes that suit the caches.
+
 #include "plan/access/staging.hpp"
 
 #include <cstdlib>
@@ -17,6 +19,7 @@ ArrayNeighbours array_neighbours(const SectionOwners& owners, const AccessTask& 
       task.strides.empty() ? dense_strides(layout.padded_shape(rank), layout.order()) : task.strides);
   const Extents& shape = owners.section().shape;
   const Extents distances = dense_strides(shape);
+  // The dimension with the smallest stride in the local array is the one in which neighbours are adjacent.
   ArrayNeighbours result;
   std::int64_t nearest = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -32,6 +35,7 @@ std::int64_t preferred_window_bytes(const SectionOwners& owners, std::int64_t by
                                     const ArrayNeighbours& neighbours) {
   if (owners.section().elements / owners.layout().size() <= static_cast<std::int64_t>(kCoreCacheBytes) / bytes)
     return kWindowBytes;
+  // The neighbours that fill a cache line, or all of them if the row is shorter than a line.
   const std::int64_t filling = std::min(base::ceil_divide(kLineBytes, bytes), neighbours.count);
   // The product is at most the size of the section.
   return std::max(kWindowBytes, neighbours.distance * filling * bytes);

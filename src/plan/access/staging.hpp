@@ -9,6 +9,7 @@
 
 namespace plait::plan {
 
+/// Staging memory of a rank if the caller states none.
 inline constexpr std::int64_t kDefaultMemory = std::int64_t{32} << 20;
 /// The size of windows if the memory suffices: the best of 128 KiB to 8 MiB in `plait bench io`.  Such a window stays
 /// in a core's cache between the store and the ranks.
@@ -24,8 +25,8 @@ inline constexpr int kSlots = 2;
 /// Maximum number of messages between nodes that a rank has under way in each direction: one is packed or unpacked
 /// while the other one is transferred.
 inline constexpr int kInFlight = 2;
-/// Returns kInFlight if the memory suffices for buffers of a useful size, each for `positions` windows, and 1
-/// otherwise.
+/// Returns kInFlight if the memory suffices for buffers of a useful size, and 1 otherwise.  positions: maximum number
+/// of positions of one element in a local array, so that a message may be as long as this number of windows.
 constexpr int messages_in_flight(std::int64_t memory_bytes, std::int64_t positions = 1) {
   constexpr std::int64_t kUsefulBytes = std::int64_t{64} << 10;
   return memory_bytes / (kSlots + 2 * kInFlight * positions) >= kUsefulBytes ? kInFlight : 1;
@@ -39,7 +40,8 @@ inline constexpr std::int64_t kSieveBytes = std::int64_t{256} << 10;
 /// Bytes of a cache line, the unit in which memory is written.
 inline constexpr std::int64_t kLineBytes = 64;
 
-/// The elements that are neighbours in a rank's array: how far apart they are in the order of windows.
+/// How far apart elements are in a window that are neighbours in a rank's array.  If they are far apart, a window fills
+/// only a part of each cache line of the array.
 struct ArrayNeighbours {
   std::int64_t distance = 1;  ///< elements of a window from one neighbour to the next one
   std::int64_t count = 1;     ///< neighbours in a row

@@ -1,3 +1,5 @@
+// Computes the unit of a file that is distributed over disks in stripes.
+
 #include "plan/access/storage_unit.hpp"
 
 #include <numeric>

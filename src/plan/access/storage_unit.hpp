@@ -1,4 +1,4 @@
-/// The unit at whose multiples the shares of writers begin.
+/// Computes the unit in bytes to which the boundaries between writers' parts of a file are rounded.
 #pragma once
 
 #include <cstdint>

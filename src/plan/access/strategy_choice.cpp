@@ -1,7 +1,8 @@
 // The choice between strategies by the measured times of earlier accesses.
 //
-// Problem: the cost model errs by up to a factor of kErrs, so the strategy that it prefers may not be the fastest one.
-// Trying another strategy costs time, and the first access of a strategy is slow because its memory is cold.
+// Problem: the cost model errs by up to a factor of kErrs = 1.75, so the strategy that it prefers may not be the
+// fastest one. Trying another strategy costs time, and the first access of a strategy is slow because its memory is
+// cold.
 //
 // Idea: each strategy has bounds on its time: from the model before it was used, from its recent times afterwards.  It
 // is tried if the expected gain over as many further accesses as there have been exceeds the expected cost of the
@@ -55,7 +56,8 @@ StrategyChoice::Bounds StrategyChoice::bounds(std::size_t way) const {
   const double found = seconds(way);
   if (accesses_ - record.last >= kOld) return {found / kChanges, found * kChanges};
   if (record.accesses == 1) return {found / kMaxCold, found};
-  if (record.recent.size() == kMaxEntries) return {found, found};  // otherwise slightly slower ones are tried for ever
+  // With wider bounds, slightly slower strategies would be tried forever.
+  if (record.recent.size() == kMaxEntries) return {found, found};
   const double errs = record.recent.size() == 1 ? kOneErrs : kTwoErr;
   return {found / errs, found * errs};
 }

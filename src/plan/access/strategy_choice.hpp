@@ -24,14 +24,15 @@ class StrategyChoice {
   /// predicted Predicted seconds of each strategy; the first one is the model's choice.
   explicit StrategyChoice(std::span<const double> predicted);
 
-  /// True if a strategy other than the first one may be the fastest.
+  /// True if a strategy other than the first one may be the fastest, so that measurements are of use.
   bool open() const;
   /// Returns the strategy of the next access.
   std::size_t next() const;
   /// Records the time of an access by next().
   void learn(double seconds);
 
-  /// Return whether a strategy was measured with warm caches and windows, and its median time over recent accesses.
+  /// Return whether a strategy (`way` is its index) was measured with warm caches and windows, and its median time over
+  /// recent accesses.
   bool measured(std::size_t way) const { return ways_[way].accesses > 1; }
   double seconds(std::size_t way) const { return ways_[way].seconds; }
 
@@ -50,6 +51,7 @@ class StrategyChoice {
     double longest;
   };
   Bounds bounds(std::size_t way) const;
+  /// Returns the strategy with the shortest measured time.
   std::size_t fastest() const;
   double worth_trying(std::size_t way, double best) const;
 

@@ -53,6 +53,7 @@ class Side {
 
   /// Returns the length of all blocks except the last one, or 0 if they differ.
   std::int64_t block() const { return block_; }
+  /// Returns all indices that the owner of `index` has.
   IndexSet set_with(std::int64_t index) const {
     return layout_.index_set(dimension_, layout_.owner(dimension_, index));
   }
@@ -70,7 +71,7 @@ class Side {
   std::int64_t block_ = 0;
 };
 
-/// Includes the common stretch [begin, end) of two blocks.
+/// Includes the stretch [begin, end), which has one owner on each side, in the shortest runs.
 void add(ShortestRun& shortest, const Side& a, const Side& b, std::int64_t begin, std::int64_t end) {
   const IndexSet in_a = a.set_with(begin);
   const IndexSet in_b = b.set_with(begin);
@@ -120,8 +121,8 @@ std::int64_t shortest_gap(std::int64_t block_a, std::int64_t block_b, std::int64
   const std::int64_t cuts = (size - 1) / larger;
   // Searches before and after each cut of the larger blocks.  If the other side has no cut after the last of these
   // cuts, the last stretch is shorter still, and the caller counts it.
-  const std::int64_t before = min_residue(larger, smaller, cuts, false);
-  const std::int64_t after = min_residue(larger, smaller, cuts, true);
+  const std::int64_t before = min_residue(larger, smaller, cuts, /*below=*/false);
+  const std::int64_t after = min_residue(larger, smaller, cuts, /*below=*/true);
   return std::min({size > smaller ? smaller : INT64_MAX, before, after});
 }
 
@@ -141,7 +142,8 @@ ShortestRun of_equal_blocks(const Side& a, const Side& b, std::int64_t size) {
   return shortest;
 }
 
-/// Walks over the blocks of the side whose blocks differ, and skips equal blocks of the other side.
+/// Returns the shortest runs if the blocks of a side differ, by a walk over these blocks.  Equal blocks of the other
+/// side that are inside one of them are skipped.
 ShortestRun of_uneven_blocks(const Side& a, const Side& b, std::int64_t size) {
   const std::int64_t block = std::max(a.block(), b.block());
   ShortestRun shortest;
@@ -175,11 +177,13 @@ std::int64_t shortest_extent(const Layout& layout, int d) {
   return shortest;
 }
 
+/// True if two layouts distribute a dimension in the same way.
 bool cut_alike(const Layout& a, const Layout& b, int d) {
   return a.distributions()[static_cast<std::size_t>(d)] == b.distributions()[static_cast<std::size_t>(d)] &&
          a.coordinates_in(d) == b.coordinates_in(d);
 }
 
+/// Returns the shortest runs of a dimension in which regular() holds for both layouts.
 ShortestRun shortest_runs(const Layout& a, const Layout& b, int d) {
   if (cut_alike(a, b, d)) return {INT64_MAX, shortest_extent(a, d)};
   const Side side_a(a, d);
@@ -189,7 +193,8 @@ ShortestRun shortest_runs(const Layout& a, const Layout& b, int d) {
   return equal_blocks ? of_equal_blocks(side_a, side_b, size) : of_uneven_blocks(side_a, side_b, size);
 }
 
-/// True if the blocks of a dimension of a normal form can be compared by arithmetic.
+/// True if a dimension is distributed in plain blocks from coordinate 0 on, without a halo, so that shortest_runs() can
+/// compute its shortest runs.
 bool regular(const Layout& normal, int d) {
   const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&layout::get_owner_map(normal, d));
   return blocks != nullptr && blocks->turn().plain() && blocks->offset() == 0 && normal.halo(d) == Halo{};
@@ -199,7 +204,7 @@ bool regular(const Layout& normal, int d) {
 ShortestRun of_all_pairs(const Layout& a, const Layout& b, int d, bool fill_halo) {
   ShortestRun shortest;
   for (std::int64_t c = 0; c < a.coordinates_in(d); ++c) {
-    for (const Span& span_a : spans(a, d, c, false)) {
+    for (const Span& span_a : spans(a, d, c, /*fill_halo=*/false)) {
       const std::int64_t extent_a = span_a.set.size() + a.halo(d).lo + a.halo(d).hi;
       for (const std::int64_t other : coordinates_meeting(span_a.set, b, d, fill_halo)) {
         const std::int64_t extent_b = b.index_set(d, other).size() + b.halo(d).lo + b.halo(d).hi;

@@ -1,8 +1,8 @@
 // Conversions: the messages of a rank as combinations of partners in each dimension.
 //
 // In each dimension, the partners of a rank's coordinate are found independently, with their overlaps.  A message goes
-// to each combination of one partner per dimension.  Its elements are the product of the overlaps' elements.  Copies of
-// the source divide the receivers among themselves.
+// to each combination of one partner per dimension.  Its elements are all combinations of the common indices.  If the
+// source is replicated, each receiver reads from one copy of it only (replica_for).
 //
 // Example: from `4x6 (block, block) onto (2, 2)` to `4x6 (*, cyclic) onto (3)`.  Rank 0 owns rows 0-1 and columns 0-2.
 // In the rows its only partner is coordinate 0, with 2 common indices; in the columns its partners are 0, 1 and 2, with
@@ -30,7 +30,9 @@ std::int64_t replica_for(const Layout& source, std::int64_t receiver) {
   return holds ? source.replica(receiver) : receiver % source.replicas();
 }
 
-/// Returns the elements and runs of a combination of partners, summed over all combinations of their spans.
+/// Returns the numbers of elements and runs of the message to a combination of partners, one for each dimension.  A
+/// partner has several overlaps in a dimension if a halo wraps around, so the numbers are summed over all combinations
+/// of overlaps.
 Message make_message(const std::vector<const plan::Partner*>& partners, const Layout& own_layout, const Layout& other) {
   Message message;
   const std::size_t dimensions = partners.size();
@@ -98,7 +100,7 @@ Conversion::Conversion(Layout source, Layout target, bool fill_halo)
 }
 
 std::vector<Message> Conversion::sends(std::int64_t rank) const {
-  const auto partners = plan::partners_by_dimension(source_, rank, target_, false, fill_halo_);
+  const auto partners = plan::partners_by_dimension(source_, rank, target_, /*fill_mine=*/false, fill_halo_);
   const std::int64_t own_replica = source_.replica(rank);
   return messages(source_, target_, partners, [&](const Extents& coordinates) {
     std::vector<std::int64_t> ranks;
@@ -111,7 +113,7 @@ std::vector<Message> Conversion::sends(std::int64_t rank) const {
 }
 
 std::vector<Message> Conversion::receives(std::int64_t rank) const {
-  const auto partners = plan::partners_by_dimension(target_, rank, source_, fill_halo_, false);
+  const auto partners = plan::partners_by_dimension(target_, rank, source_, fill_halo_, /*fill_other=*/false);
   const std::int64_t replica = replica_for(source_, rank);
   return messages(target_, source_, partners, [&](const Extents& coordinates) {
     return std::vector<std::int64_t>{source_.rank_at(coordinates, replica)};
@@ -121,7 +123,7 @@ std::vector<Message> Conversion::receives(std::int64_t rank) const {
 std::int64_t Conversion::block() const { return plan::block_size(source_, target_, fill_halo_); }
 
 std::string Conversion::explain() const {
-  constexpr std::int64_t kMaxRanks = 64;
+  constexpr std::int64_t kMaxRanks = 64;  // the messages of more ranks than this would take long to count
   std::string out = base::text("from    ", to_string(source_), "\nto      ", to_string(target_), '\n');
   base::append_parts(out, "block   ", block(), block() == 1 ? " element" : " elements",
                      " contiguous on both sides everywhere\n");

@@ -1,4 +1,4 @@
-/// The ranks at the other end of messages.
+/// Extracts the ranks from a list of messages.
 #pragma once
 
 #include <cstdint>

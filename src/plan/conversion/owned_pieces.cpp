@@ -24,7 +24,7 @@ bool owner_walk_is_cheaper(const IndexSet& set, const layout::OwnerMap& owner_ma
   const auto block = static_cast<double>(blocks->block());
   const auto length = static_cast<double>(set.length);
   const auto runs = static_cast<double>(set.runs());
-  const double stretches = runs * (length / block + 1);
+  const double stretches = runs * (length / block + 1);  // estimated number, each with one owner
   // The cost of each pair is the smaller one of walking and solving; see CommonRuns.
   const double round = extent * block;
   if (round >= static_cast<double>(INT64_MAX)) return false;

@@ -1,4 +1,5 @@
-/// The common pieces of a set and all coordinates of an owner map.
+/// The indices that a set has in common with each coordinate of an owner map, which states the owner of every index of
+/// a dimension.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ struct OwnedPieces {
   Pieces pieces;
 };
 
-/// True if the walk takes fewer steps than intersecting the set with each coordinate that it meets. This is the case if
-/// the periods are so long that every pair has only a few pieces.
+/// True if owned_pieces() takes fewer steps than an intersection of the set with each coordinate that owns some of its
+/// indices. This is the case if the common period is so long that every intersection has only a few pieces.
 bool owner_walk_is_cheaper(const IndexSet& set, const layout::OwnerMap& owner_map);
 
 /// Returns the coordinates that own an index of the set, ascending, with their pieces.

@@ -54,6 +54,7 @@ std::vector<std::int64_t> solve_blocks(const IndexSet& set, const layout::BlockO
   const std::int64_t k = owner_map.block();
   const std::int64_t round = k * owner_map.extent();
   const std::int64_t g = std::gcd(set.stride, round);
+  // Adds the owners of all blocks that a run at [begin, begin + length) of a period of the set can overlap.
   const auto meets = [&](std::int64_t begin, std::int64_t length) {
     const std::int64_t phase = ((set.origin % g + owner_map.offset() % g + begin % g) % g + g) % g;
     for (std::int64_t start = phase; start < round + g; start += g)
@@ -75,12 +76,13 @@ std::vector<std::int64_t> all_coordinates(const layout::OwnerMap& owner_map) {
   return all;
 }
 
+/// Returns a * b, or the largest number if the product overflows.
 std::int64_t times(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-/// Sets with at most this number of runs are walked, without an estimate of other ways.
+/// Sets with at most this number of runs are walked, without an estimate of the costs of other methods.
 constexpr std::int64_t kFewRuns = 64;
 
 /// Returns all inner coordinates of the outer ones that meet the set, or walks the set's runs if these are fewer.
@@ -95,7 +97,9 @@ std::vector<std::int64_t> meeting_nested(const IndexSet& set, const layout::Nest
   return found;
 }
 
-/// Returns the coordinates of the base that meet the images of the set's runs, including the gaps inside an image.
+/// Returns the coordinates of an aligned map that own an index of the set.  The map assigns index i to the owner of
+/// index scale * i + offset of a base map, so each run of the set becomes a stretch of the base.  The gaps in a stretch
+/// count as part of it, so coordinates that own only gaps may be found too.
 std::vector<std::int64_t> meeting_aligned(const IndexSet& set, const layout::AlignedOwnerMap& owner_map) {
   const std::int64_t scale = owner_map.scale();
   const base::Int128 wide = scale < 0 ? -base::Int128{scale} : base::Int128{scale};
@@ -152,6 +156,8 @@ std::vector<std::int64_t> meeting(const IndexSet& set, const layout::OwnerMap& o
   const auto in_period = static_cast<std::int64_t>(set.pattern ? set.pattern->size() : 1);
   const std::int64_t solving =
       round == INT64_MAX ? INT64_MAX : times(times(round / g + 1, longest / blocks->block() + 2), in_period);
+  // Estimated steps of the three methods: `solving` for solve_blocks(), `walking` for walk_runs(), `trying` for
+  // all_coordinates().
   const std::int64_t walking = times(runs, longest / blocks->block() + 1);
   const std::int64_t trying = owner_map.extent();
   if (walking <= std::min(solving, trying)) return walk_runs(set, owner_map);

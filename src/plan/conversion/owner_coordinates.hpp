@@ -1,4 +1,4 @@
-/// The coordinates of an owner map that can own an index of a set.
+/// Finds the owners of a set of indices.  An owner map states which coordinate of a distribution owns each index.
 #pragma once
 
 #include <cstdint>

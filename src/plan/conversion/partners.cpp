@@ -1,3 +1,9 @@
+// The partners of a rank: in each dimension, the coordinates of the other layout that own some of the same indices.
+//
+// Two ways lead to the same result. walk_partners() looks up the owner of each run of the rank's indices, which is
+// faster if the distributions have a long common period. pair_partners() finds candidates by their index sets, and
+// intersects the rank's set with that of each candidate.
+
 #include "plan/conversion/partners.hpp"
 
 #include <algorithm>
@@ -16,6 +22,7 @@ std::vector<std::int64_t> partners(const IndexSet& set, const Layout& layout, in
 
 namespace {
 
+/// Returns the extent of a coordinate's local array in a dimension, including the halo.
 std::int64_t padded(const Layout& layout, int dimension, std::int64_t coordinate) {
   const Halo halo = layout.halo(dimension);
   return layout.index_set(dimension, coordinate).size() + halo.lo + halo.hi;
@@ -152,12 +159,13 @@ std::int64_t count_product_runs(const std::vector<const Overlap*>& overlaps, con
   for (auto d = order_b.rbegin(); d != order_b.rend(); ++d)
     if (overlap(*d).extent_b > 1) fast_b.push_back(*d);
   std::int64_t adjacent_pairs = 0;
-  std::int64_t others = total;  // combinations of indices in the dimensions that do not advance
+  std::int64_t others = total;  // combinations of indices in the slower dimensions, which do not change
   bool wrap = true;
   for (std::size_t j = 0; wrap && j < std::min(fast_a.size(), fast_b.size()); ++j) {
     const Overlap& moving = overlap(fast_a[j]);
     others /= moving.elements;
-    // The first j+1 dimensions of both must be equal, and so must the last one of them.
+    // An element follows its neighbour in both arrays only if both advance in the same dimension, fast_a[j], and wrap
+    // around in the same faster dimensions.
     const bool same =
         fast_a[j] == fast_b[j] &&
         std::is_permutation(fast_a.begin(), fast_a.begin() + static_cast<std::ptrdiff_t>(j), fast_b.begin());

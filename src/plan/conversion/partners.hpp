@@ -14,8 +14,8 @@ namespace plait::plan {
 /// cost    O(coordinates found), or O(runs of the set) if that is less; never a scan of all indices.
 std::vector<std::int64_t> partners(const IndexSet& set, const Layout& layout, int dimension);
 
-/// The contribution of one dimension of a message to its numbers of elements and runs.  `a` is one local array, `b` the
-/// other.
+/// The common indices of two local arrays `a` and `b` in one dimension, as far as they determine a message's numbers of
+/// elements and runs.
 struct Overlap {
   std::int64_t elements = 0;
   std::int64_t runs = 0;
@@ -35,7 +35,7 @@ struct Partner {
 
 /// Returns the partners of one rank of `mine` in `other`, for each dimension.  In the overlaps, `a` is the local array
 /// of `mine` and `b` the local array of `other`, including halos.  `fill_mine` and `fill_other` state whose halos are
-/// filled.
+/// filled in the local arrays.
 std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std::int64_t rank, const Layout& other,
                                                         bool fill_mine = false, bool fill_other = false);
 

@@ -28,7 +28,7 @@ namespace plait::plan {
 
 namespace {
 
-/// A stretch of common indices from `x` on, with its positions in both sets.
+/// A stretch of common indices from index `x` on, with its positions `a` and `b` in the two sets.
 struct Stretch {
   std::int64_t x;
   std::int64_t length;
@@ -36,6 +36,7 @@ struct Stretch {
   std::int64_t b;
 };
 
+/// Computes the intersection of two sets, once.
 class Intersection {
  public:
   Intersection(const IndexSet& a, const IndexSet& b)
@@ -84,6 +85,8 @@ class Intersection {
   /// True if the first stretch may be the rest of a longer one, which the next periods contain as a whole.
   bool cut_at_begin() const {
     if (!in_both(begin_)) return false;
+    // If the range has a whole period, the last index of that period shows whether the stretch continues an earlier
+    // one.
     const bool seen = common_runs_.repeats() && end_ - begin_ >= common_runs_.period();
     return !seen || in_both(begin_ + common_runs_.period() - 1);
   }
@@ -98,6 +101,7 @@ class Intersection {
   /// Returns the number of indices from the first to the last one of a stretch, including gaps that both sides share.
   std::int64_t stretch_span(const Stretch& s) const { return a_.at(s.a + s.length - 1) + 1 - s.x; }
 
+  /// True if the last stretch of a period is adjacent, on both sides, to the first stretch of the next period.
   bool wraps(const std::vector<Stretch>& period) const {
     const Stretch& first = period.front();
     const Stretch& last = period.back();
@@ -121,11 +125,14 @@ class Intersection {
     return result;
   }
 
+  /// Appends a stretch as a piece, and advances the common position past it.
   void emit(const Stretch& s, std::int64_t count) {
     append({s.length, count, s.a, 0, s.b, 0, common_, 0});
     common_ += s.length * count;
   }
 
+  /// Appends a piece in normal form: adjacent repeats become one stretch, which is joined with the previous piece if
+  /// the two are adjacent on both sides.
   void append(Piece piece) {
     if (piece.count > 1 && piece.length == piece.a_stride && piece.length == piece.b_stride) {
       piece.length *= piece.count;
@@ -149,10 +156,12 @@ class Intersection {
   std::int64_t common_ = 0;
 };
 
-/// Returns the part of the pieces whose positions on one side are in [begin, end). These then count from `begin`.
+/// Returns the part of the pieces whose positions on one side, in the members `position` and `stride` of a piece, are
+/// in [begin, end). These positions then count from `begin`.
 Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::int64_t Piece::* position,
                std::int64_t Piece::* stride) {
   Pieces result;
+  // Appends `length` positions from `offset` on of each of the stretches [first, first + count) of a piece.
   const auto keep = [&](Piece piece, std::int64_t first, std::int64_t count, std::int64_t offset, std::int64_t length) {
     piece.length = length;
     piece.count = count;
@@ -163,6 +172,7 @@ Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::
     if (count == 1) piece.a_stride = piece.b_stride = piece.common_stride = 0;
     result.push_back(piece);
   };
+  // Appends the part of one stretch that is in [begin, end).
   const auto cut = [&](const Piece& piece, std::int64_t repeat) {
     const std::int64_t at = piece.*position + repeat * piece.*stride;
     const std::int64_t offset = std::max<std::int64_t>(begin - at, 0);
@@ -174,15 +184,16 @@ Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::
       cut(piece, 0);
       continue;
     }
-    // Repeats that are completely inside stay together. The ones cut at either end become pieces of their own.
+    // Stretches that are completely inside stay together. A stretch that is cut at either end becomes a piece of its
+    // own.
     const std::int64_t distance = piece.*stride;
-    const auto first_at = [&](std::int64_t wanted) {  // the first repeat that begins at `wanted` or later
+    const auto first_at = [&](std::int64_t wanted) {  // the first stretch that begins at `wanted` or later
       const std::int64_t ahead = wanted - piece.*position;
       return ahead <= 0 ? 0 : std::min(piece.count, (ahead + distance - 1) / distance);
     };
     const std::int64_t first = first_at(begin);
     const std::int64_t beyond = first_at(end);
-    std::int64_t last = beyond;  // repeats [first, last) end inside
+    std::int64_t last = beyond;  // stretches [first, last) end inside
     if (last > first && piece.*position + (last - 1) * distance + piece.length > end) --last;
     if (first > 0) cut(piece, first - 1);
     if (last > first) keep(piece, first, last - first, 0, piece.length);

@@ -1,4 +1,5 @@
-/// Intersections of index sets as pieces that repeat: the one-dimensional core of every conversion.
+/// The common indices of two index sets, as pieces that repeat.  Every conversion between layouts is made of such
+/// intersections, one for each dimension.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,9 @@
 
 namespace plait::plan {
 
-/// `count` stretches of `length` consecutive positions on both sides.  Repeat t begins at position `a + t*a_stride` of
-/// the first set, `b + t*b_stride` of the second and `common + t*common_stride` of the intersection.
+/// `count` stretches of `length` positions that are consecutive in both sets.  Stretch t (from 0) begins at position
+/// `a + t*a_stride` of the first set, `b + t*b_stride` of the second and `common + t*common_stride` of the
+/// intersection.
 struct Piece {
   std::int64_t length = 0;
   std::int64_t count = 1;
@@ -45,7 +47,7 @@ std::int64_t runs(const Pieces& pieces);
 /// `begin`.
 /// cost    O(pieces).
 Pieces clip(const Pieces& pieces, std::int64_t begin, std::int64_t end);
-/// Returns the part of the pieces whose target positions `b` are in [begin, end).  These then count from `begin`.
+/// Returns the part of the pieces whose positions `b` are in [begin, end).  The positions `b` then count from `begin`.
 Pieces clip_target(const Pieces& pieces, std::int64_t begin, std::int64_t end);
 
 using plait::Congruence;

@@ -1,4 +1,5 @@
-/// Products of pieces as nests of loops, and the runs in them.
+/// Converts the elements of a message into nests of loops, and finds the runs in them that are contiguous on both
+/// sides.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,8 @@ struct NestLoop {
   std::int64_t b_stride = 0;
 };
 
-/// One combination of pieces, one for each dimension: a nest of loops from a first position on each side.
+/// A nest of loops over the elements of one combination of pieces, one piece for each dimension.  `a` and `b` are the
+/// positions of the first element on each side.
 struct Nest {
   std::int64_t a = 0;
   std::int64_t b = 0;
@@ -45,14 +47,15 @@ void for_each_nest(const std::vector<Pieces>& pieces, const std::vector<std::int
       if (piece.length > 1) nest.loops.push_back({piece.length, a_strides[d], b_strides[d]});
     }
     visit(nest);
+    // Advances to the next combination of pieces, in the last dimension first.
     std::size_t d = pieces.size();
     while (d > 0 && ++index[d - 1] == pieces[d - 1].size()) index[--d] = 0;
     if (d == 0) return;
   }
 }
 
-/// Removes the loops that are contiguous on both sides from a nest and returns the length of their run.  `unit` is the
-/// size of an element, in the unit of the strides.
+/// Removes the loops whose iterations are adjacent on both sides from a nest and returns the length of the run that
+/// they form, in the unit of the strides (elements or bytes).  `unit` is the size of an element in that unit.
 ///
 /// Example: 3 rows of 4 doubles, whose rows are 96 bytes apart on side a and 32 on side b, are the loops (3, 96, 32)
 /// and (4, 8, 8).  The second one continues the unit of 8 bytes and makes a run of 32 bytes.  The first one has the

@@ -24,6 +24,7 @@ std::vector<Span> spans(const Layout& layout, int dimension, std::int64_t coordi
   const std::int64_t size = layout.shape()[static_cast<std::size_t>(dimension)];
   const std::int64_t begin = own.at(0);
   const std::int64_t end = begin + own.size();
+  // The parts of the halo that do not reach beyond the ends of the dimension.
   const std::int64_t before = std::min(halo.lo, begin);
   const std::int64_t back = std::min(halo.hi, size - end);
   std::vector<Span> result{{IndexSet::range(begin - before, end + back), halo.lo - before}};
@@ -41,17 +42,19 @@ std::vector<std::int64_t> coordinates_meeting(const IndexSet& set, const Layout&
   if (!fill_halo || halo == Halo{} || set.empty()) return partners(set, layout, dimension);
   const std::int64_t extent = layout.coordinates_in(dimension);
   std::vector<std::int64_t> found;
+  // To return all coordinates is cheaper than to look up the owners of so many runs.
   if (set.runs() > extent) {
     found.resize(static_cast<std::size_t>(extent));
     std::iota(found.begin(), found.end(), 0);
     return found;
   }
   const std::int64_t size = layout.shape()[static_cast<std::size_t>(dimension)];
+  // Adds the owners of the indices [begin, end) that are inside the dimension.
   const auto add = [&](std::int64_t begin, std::int64_t end) {
     const auto owners = layout.owners_in(dimension, std::max<std::int64_t>(begin, 0), std::min(end, size));
     found.insert(found.end(), owners.begin(), owners.end());
   };
-  for (std::int64_t x = set.next(set.begin); x < set.end;) {
+  for (std::int64_t x = set.next(set.begin); x < set.end;) {  // x: the first index of a run of the set
     const std::int64_t stop = set.run_end(x);
     const std::int64_t begin = x - halo.hi;  // a block that ends here has x in its upper halo
     const std::int64_t end = stop + halo.lo;

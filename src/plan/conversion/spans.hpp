@@ -8,7 +8,8 @@
 
 namespace plait::plan {
 
-/// A set whose members are at the positions `position`, `position` + 1, ... of the padded local array.
+/// A set of indices that are stored at the positions `position`, `position` + 1, ... of a local array, in ascending
+/// order.  Positions count the halo, which precedes the coordinate's own indices.
 struct Span {
   IndexSet set;
   std::int64_t position = 0;
@@ -19,11 +20,13 @@ struct Span {
 /// nothing.
 std::vector<Span> spans(const Layout& layout, int dimension, std::int64_t coordinate, bool fill_halo);
 
-/// Returns the coordinates of `layout` with a span that can meet `set`, ascending; possibly some that do not meet it.
+/// Returns the coordinates of `layout` with a span that shares an index with `set`, ascending, and possibly some
+/// without one.
 /// cost    As partners().
 std::vector<std::int64_t> coordinates_meeting(const IndexSet& set, const Layout& layout, int dimension, bool fill_halo);
 
-/// Elements of a rank, with their positions: one span for each dimension.
+/// Elements of a rank: all combinations of the indices of one span for each dimension.  `positions` are the positions
+/// of the spans in the local array.
 struct RankElements {
   std::vector<IndexSet> sets;
   Extents positions;

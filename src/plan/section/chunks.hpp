@@ -52,6 +52,7 @@ class Chunks {
   /// Returns the length of the section's runs in the file, in elements, in a chunk that no edge of the array cuts.
   std::int64_t contiguous_elements() const;
 
+  /// Returns the part of a chunk that is in the section.
   ChunkPart part(std::int64_t number) const;
   /// Returns the position of a chunk's first element, or the number of elements for count().
   std::int64_t first_position(std::int64_t number) const;
@@ -66,9 +67,11 @@ class Chunks {
   std::int64_t shards() const { return shards_; }
   /// Returns the first chunk of a shard, or count() for shards().
   std::int64_t first_in_shard(std::int64_t shard) const;
+  /// Returns the shard of a chunk, or shards() for count().
   std::int64_t find_shard(std::int64_t number) const;
 
-  /// Returns the first chunk from `number` on that has wanted indices in all dimensions, or count().
+  /// Returns the first chunk from `number` on that has wanted indices, such as those that a rank owns, in all
+  /// dimensions; count() if there is none.
   /// next Returns the first wanted index of a dimension from an index on, or the section's extent or more.
   std::int64_t next_wanted(std::int64_t number, base::FunctionRef<std::int64_t(std::size_t, std::int64_t)> next) const;
 

@@ -1,4 +1,4 @@
-/// The transfers that move a region of an array, with any strides, into a separate array.
+/// The messages that move a region of an array, with any strides, into a separate array.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace plait::plan {
 
-/// The transfers between the layouts of an array and of a region of it.  Deterministic: all processes that know the
-/// layouts and the region compute the same result.
+/// The messages from the ranks of an array to the ranks of a separate array that holds a region of it.  Deterministic:
+/// all processes that know the layouts and the region compute the same result.
 class RegionPairs {
  public:
   /// source: The layout of the whole array.
@@ -36,6 +36,7 @@ class RegionPairs {
   Extents with_dropped(const Extents& of_target, std::int64_t dropped) const;
 
  private:
+  /// Converts indices of the target into indices of the source.
   IndexSet in_source(std::size_t dimension, const IndexSet& of_target) const;
 
   Layout source_;

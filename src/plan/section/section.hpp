@@ -1,5 +1,5 @@
-/// A section of an array in a store: the elements that an access touches, numbered in file order.  File order is the
-/// order of the array or, if the array is stored in chunks, chunk by chunk.
+/// A section of an array in a store: the elements that an access reads or writes, numbered in file order.  File order
+/// is the order of the array or, if the array is stored in chunks, chunk by chunk.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,7 @@ std::int64_t SectionOwners::max_positions() const {
   std::int64_t max = 1;
   if (fill_halo_)
     for (int d = 0; d < layout_.dimensions(); ++d)
-      if (layout_.periodic(d) && layout_.halo(d) != Halo{}) max *= 3;
+      if (layout_.periodic(d) && layout_.halo(d) != Halo{}) max *= 3;  // the block and the halo at either end
   return max;
 }
 
@@ -119,6 +119,7 @@ std::vector<RankPart> SectionOwners::parts(PositionRange range) const {
 
 namespace {
 
+/// Returns the first position of a chunk's part from `position` on whose element is in the sets, or the part's size.
 std::int64_t next_in_part(const std::vector<IndexSet>& sets, const ChunkPart& part, std::int64_t position) {
   return next_in_product(part.shape, position, [&](std::size_t d, std::int64_t index) {
     const std::int64_t member = sets[d].next(part.lo[d] + index);
@@ -126,6 +127,7 @@ std::int64_t next_in_part(const std::vector<IndexSet>& sets, const ChunkPart& pa
   });
 }
 
+/// Returns the first position of the section from `position` on whose element is in the sets, or the section's size.
 std::int64_t next_in_chunks(const std::vector<IndexSet>& sets, const Chunks& chunks, std::int64_t position) {
   std::int64_t number = chunks.number_at(position);
   const ChunkPart first = chunks.part(number);

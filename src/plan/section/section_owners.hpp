@@ -1,4 +1,4 @@
-/// The ranks of a layout that own the elements of a section.
+/// Finds the ranks of a layout that own elements of a section, and the elements that a rank owns.
 #pragma once
 
 #include <cstdint>

@@ -22,6 +22,7 @@ namespace plait::plan {
 
 namespace {
 
+/// Throws unless the section is inside the array.
 void check(const Layout& layout, const Extents& origin, const Extents& shape, const char* what) {
   const auto fail = [&] {
     base::throw_argument_error("the ", what, " region of ", shape_to_string(shape), " elements from ",
@@ -32,8 +33,8 @@ void check(const Layout& layout, const Extents& origin, const Extents& shape, co
     if (origin[d] < 0 || shape[d] < 0 || shape[d] > layout.shape()[d] - origin[d]) fail();
 }
 
-/// Returns the position of the section's first element in a rank's local array: after the halo and earlier own
-/// elements.
+/// Returns the position of the section's first element in a rank's local array: after the halo and the rank's elements
+/// that precede the section.
 Extents positions_before(const Layout& layout, std::int64_t rank, const Extents& origin) {
   const std::vector<IndexSet> sets = layout.index_sets(rank);
   Extents result;
@@ -47,7 +48,7 @@ Extents positions_before(const Layout& layout, std::int64_t rank, const Extents&
 Pairs::Pairs(Layout source, Layout target, bool fill_halo, SectionPair section)
     : source_(std::move(source)), target_(std::move(target)), fill_halo_(fill_halo), section_(std::move(section)) {
   if (section_.whole()) {
-    const Conversion same_shape(source_, target_);
+    const Conversion same_shape(source_, target_);  // throws if the shapes differ
     section_.shape = source_.shape();
     return;
   }

@@ -1,4 +1,4 @@
-/// The messages that move an array, or a section of one, from one layout to another.
+/// The messages that move an array, or a box-shaped section of it, from one layout to another.
 #pragma once
 
 #include <cstdint>
