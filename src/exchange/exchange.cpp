@@ -1,9 +1,9 @@
 // Runs a redistribution inside a node: decides which worker copies which bytes.
 //
-// Every worker writes a note with the addresses of its arrays into shared memory (announce). After an agreement all
-// workers read all notes and compute the same Reach from them, so no further message is needed. If all arrays are in
-// shared memory, the workers divide the work by memory: targets that read interleaved parts of the same source lines
-// are filled together, each worker doing an equal part of all of them (neighbours).
+// Every worker writes a note, a small record with the addresses of its arrays, into shared memory (announce). After an
+// agreement all workers read all notes and compute the same Reach from them, so no further message is needed. If all
+// arrays are in shared memory, the workers divide the work by memory: targets that read interleaved parts of the same
+// source lines are filled together, each worker doing an equal part of all of them (neighbours).
 //
 // Example: 4 ranks of a node redistribute 1000x1000 doubles from `(block, *) onto (4)` to `(*, block) onto (4)`. All
 // targets own the same rows, so the four are neighbours. A target of 1000x250 has 8 tiles of 126 rows, and each worker
@@ -39,6 +39,7 @@ struct ArrayNote {
   std::int64_t own_address = 0;  // address in the worker's process
   std::array<std::int64_t, kMaxDimensions> strides{};
 };
+/// What a worker publishes for the others of its node before each run.
 struct Note {
   ArrayNote source;
   ArrayNote target;
@@ -70,6 +71,7 @@ ArrayNote make_note(const copy::LocalArray* array, const transport::Transport& t
   return note;
 }
 
+/// Returns the array of a note at its address in this process.
 copy::LocalArray make_view(const ArrayNote& note, std::int64_t rank, std::size_t dimensions,
                            const transport::Transport& transport) {
   copy::LocalArray array{rank, nullptr, Extents(dimensions, 0)};
@@ -310,7 +312,7 @@ Exchange::Group& Exchange::whole_group() {
   group.ranks = neighbours();
   for (const std::int64_t rank : group.ranks) {
     if (rank == transport_.rank()) group.part = static_cast<std::int64_t>(group.gathers.size());
-    group.gathers.push_back(gather_for(rank, node_senders(rank), true));
+    group.gathers.push_back(gather_for(rank, node_senders(rank), /*by_node_rank=*/true));
   }
   return whole_group_.emplace(std::move(group));
 }
@@ -318,7 +320,7 @@ Exchange::Group& Exchange::whole_group() {
 Exchange::Group& Exchange::own_target() {
   if (own_target_) return *own_target_;
   const std::int64_t me = transport_.rank();
-  return own_target_.emplace(Group{{me}, {gather_for(me, node_senders(me), true)}, 0});
+  return own_target_.emplace(Group{{me}, {gather_for(me, node_senders(me), /*by_node_rank=*/true)}, 0});
 }
 
 Exchange::Group& Exchange::scattered() {
@@ -328,7 +330,7 @@ Exchange::Group& Exchange::scattered() {
   for (const std::int64_t rank : pairs_.receivers(me)) {
     if (!is_on_node(rank)) continue;
     group.ranks.push_back(rank);
-    group.gathers.push_back(gather_for(rank, {me}, false));
+    group.gathers.push_back(gather_for(rank, {me}, /*by_node_rank=*/false));
   }
   // Each worker begins with the target after its own, so that two workers rarely write neighbouring elements at the
   // same time.
@@ -347,14 +349,15 @@ Pull& Exchange::pull() {
     sources.push_back(pairs_.source().has_rank(worker) ? dense(pairs_.source(), worker)
                                                        : copy::LocalArray{worker, nullptr, {}});
   }
-  return pull_.emplace(gather_for(me, node_senders(me), true), static_cast<std::size_t>(transport_.node_rank()),
-                       sources, dense(pairs_.target(), me), memory_bytes_);
+  return pull_.emplace(gather_for(me, node_senders(me), /*by_node_rank=*/true),
+                       static_cast<std::size_t>(transport_.node_rank()), sources, dense(pairs_.target(), me),
+                       memory_bytes_);
 }
 
 Exchange::Group& Exchange::own_message() {
   if (own_message_) return *own_message_;
   const std::int64_t me = transport_.rank();
-  return own_message_.emplace(Group{{me}, {gather_for(me, {me}, false)}, 0});
+  return own_message_.emplace(Group{{me}, {gather_for(me, {me}, /*by_node_rank=*/false)}, 0});
 }
 
 std::int64_t Exchange::staging_bytes() const {

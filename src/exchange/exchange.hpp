@@ -1,4 +1,4 @@
-/// Moves arrays in memory from one layout to another.
+/// Redistributes arrays in memory from one layout to another.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@
 
 namespace plait::exchange {
 
-/// The way in which workers of a node reach each other's arrays.  They agree on it in each run.
+/// Which arrays of other workers a worker of a node can access directly.  All workers of the node use the same value,
+/// which they compute in each run.
 enum class Reach : std::uint8_t {
   kBoth,     ///< all sources and targets: the node's work is divided, and each byte is copied once
   kSources,  ///< all sources: each worker fills its own target from them, in one copy
@@ -64,7 +65,7 @@ class Exchange {
     std::int64_t part = 0;
   };
 
-  /// The arrays of the node as this worker reaches them.
+  /// The arrays of the node's workers, at the addresses that this worker uses.
   struct Views {
     // One entry for each worker of the node, by node rank. Its data is nullptr if the worker has no array, or if this
     // worker cannot reach it.
@@ -74,8 +75,10 @@ class Exchange {
 
   Reach common_reach() const;
   bool may_pull(const copy::LocalArray* source, const copy::LocalArray* target);
+  /// Tests once whether system calls can read the memory of the node's other workers.
   void try_peers();
   void collect_views(Views& views) const;
+  /// Fills this worker's part of the targets of a group.
   void fill(Group& group, const Views& views, std::span<const copy::LocalArray> sources);
   /// Returns the targets of this worker and its neighbours, filled from all sources of the node (Reach::kBoth).
   Group& whole_group();
@@ -83,7 +86,7 @@ class Exchange {
   Group& own_target();
   /// Returns the targets of the node that take elements from this worker's source (Reach::kTargets).
   Group& scattered();
-  /// Returns this worker's target with the elements that it takes from this worker's source.
+  /// Returns this worker's target, filled from this worker's own source only.
   Group& own_message();
   Pull& pull();
   copy::LocalArray dense(const Layout& layout, std::int64_t rank) const;

@@ -1,4 +1,4 @@
-// Converts the pieces of one dimension to few nests of loops.
+// Converts the pieces of one dimension into few nests of loops, called families.
 //
 // An intersection may have many pieces of equal length at equal distances, such as the 256 blocks of a nested
 // distribution. join_sequences() replaces each sequence of equal families at equal distances on both sides by one
@@ -59,6 +59,7 @@ Families make_families(const plan::Pieces& pieces) {
       family.loops[static_cast<std::size_t>(family.depth++)] = {piece.count, piece.a_stride, piece.b_stride};
     result.push_back(family);
   }
+  // Joins again as long as the number of families decreases.
   for (std::size_t before = result.size() + 1; result.size() < before && result.size() > 1;) {
     before = result.size();
     result = join_sequences(result);

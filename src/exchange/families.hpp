@@ -1,4 +1,4 @@
-/// Converts the pieces of one dimension to few nests of loops.
+/// Converts the pieces of one dimension into few nests of loops, called families, so that a copy needs few calls.
 #pragma once
 
 #include <array>

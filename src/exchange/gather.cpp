@@ -1,4 +1,4 @@
-// Fills several targets together from sources in reachable memory.
+// Fills several targets together from sources that this process can read.
 //
 // Neighbouring targets read interleaved parts of the same source lines. If one worker filled them one after another,
 // each line would be loaded once for each target. Therefore gather() advances through all targets together, in as many

@@ -1,4 +1,4 @@
-/// Fills targets from sources in reachable memory.
+/// Fills local arrays (targets) from other arrays (sources) that this process can read.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,14 @@
 
 namespace plait::exchange {
 
-/// Part `number` (from 0) of `of` equal parts of the work.
+/// The part `number`, from 0, of the work, which is divided into `of` equal parts.
 struct WorkPart {
   std::int64_t number = 0;
   std::int64_t of = 1;
 };
 
-/// The elements that one target takes from sources, by the faster of two ways: rows of short runs, or tiles.
+/// The elements that one target takes from sources, and the faster of two methods to copy them: row by row (rows.hpp)
+/// or tile by tile (tiles.hpp).
 class Gather {
  public:
   Gather(const Extents& target_shape, const DimensionOrder& source_order, const DimensionOrder& target_order,

@@ -1,3 +1,6 @@
+// Redistributes arrays inside one process that holds the arrays of all ranks. Thread t of n fills the targets t, t + n,
+// t + 2n and so on, each from all sources.
+
 #include <algorithm>
 #include <vector>
 
@@ -8,6 +11,7 @@ namespace plait::exchange {
 
 namespace {
 
+/// Returns the index of a rank in an ascending list.
 std::size_t find_index(const std::vector<std::int64_t>& ranks, std::int64_t rank) {
   return static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
 }

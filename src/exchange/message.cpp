@@ -53,6 +53,7 @@ void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const
     for (const plan::Box& box : plan::cut_boxes(part.counts, from - part.first, to - part.first)) {
       for (std::size_t d = 0; d < order_.size(); ++d) {
         plan::Pieces pieces = plan::clip(part.pieces[d], box.lo[d], box.hi[d]);
+        // On the packed side, the pieces count positions in the packed product instead of an array.
         for (plan::Piece& piece : pieces) {
           (packing ? piece.b : piece.a) = piece.common;
           (packing ? piece.b_stride : piece.a_stride) = piece.common_stride;
@@ -70,7 +71,7 @@ void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const
 }
 
 void PackedMessage::pack(std::int64_t begin, std::int64_t end, const copy::LocalArray& from, std::byte* packed) const {
-  for_each_nest_in(begin, end, from.strides, true,
+  for_each_nest_in(begin, end, from.strides, /*packing=*/true,
                    [&](std::int64_t array, std::int64_t position, std::span<const copy::Loop> loops) {
                      copy::strided_copy(packed + position, from.data + array, element_bytes_, loops,
                                         copy::Destination::kCaches);
@@ -79,7 +80,7 @@ void PackedMessage::pack(std::int64_t begin, std::int64_t end, const copy::Local
 
 void PackedMessage::unpack(std::int64_t begin, std::int64_t end, const std::byte* packed,
                            const copy::LocalArray& to) const {
-  for_each_nest_in(begin, end, to.strides, false,
+  for_each_nest_in(begin, end, to.strides, /*packing=*/false,
                    [&](std::int64_t array, std::int64_t position, std::span<const copy::Loop> loops) {
                      copy::strided_copy(to.data + array, packed + position, element_bytes_, loops);
                    });

@@ -1,4 +1,4 @@
-/// The elements that one rank of a conversion sends to another one.
+/// Packs the elements that one rank of a conversion sends to another one into a buffer, and unpacks them there.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace plait::exchange {
 
-/// Products of pieces, one after another.  In packed form the elements of each product are in the target's local order.
+/// The elements of a message: products of pieces (plan/conversion/products.hpp), one after another.  In packed form the
+/// elements of each product are in the order of the target's local array.
 /// threads  Any; pack() and unpack() allocate a little memory.
 class PackedMessage {
  public:

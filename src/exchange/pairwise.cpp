@@ -69,8 +69,8 @@ Pairwise::Pairwise(const plan::Pairs& pairs, std::int64_t element_bytes, std::in
     : element_bytes_(element_bytes),
       transport_(transport),
       chunk_(chunk_elements(pairs, element_bytes, memory_bytes, transport)),
-      to_(plan(pairs, pairs.receivers(transport.rank()), true)),
-      from_(plan(pairs, pairs.senders(transport.rank()), false)),
+      to_(plan(pairs, pairs.receivers(transport.rank()), /*sending=*/true)),
+      from_(plan(pairs, pairs.senders(transport.rank()), /*sending=*/false)),
       outgoing_(transport),
       incoming_(transport) {
   if (transport.nodes_apart()) {

@@ -1,5 +1,5 @@
-/// Exchanges messages between pairs of workers, in rounds: through windows inside a node, by the transport between
-/// nodes.
+/// Exchanges messages between pairs of workers, in rounds: inside a node through windows (buffers in shared memory),
+/// between nodes by messages of the transport.
 #pragma once
 
 #include <array>
@@ -53,6 +53,7 @@ class Pairwise {
     auto key() const { return std::pair(remote, distance); }
   };
 
+  /// Returns the workers to which this worker sends, or from which it receives, in the order of rounds.
   std::vector<Partner> plan(const plan::Pairs& pairs, const std::vector<std::int64_t>& ranks, bool sending) const;
   /// Exchanges the messages of one round inside a node; nullptr: this worker has none in that direction.
   void round(const Partner* to, const Partner* from);
@@ -62,6 +63,7 @@ class Pairwise {
   void take(const Partner& from, std::int64_t chunk);
   void run_inside();
   void run_between_nodes();
+  /// Waits until receivers have unpacked all chunks of this worker's windows.
   void wait_until_taken();
 
   transport::Slot& slot(int node_rank, std::int64_t chunk) const {
@@ -83,6 +85,8 @@ class Pairwise {
   /// Returns the next chunk.  Its partner is nullptr after the last one.
   Chunk next(const std::vector<Partner>& partners, Chunk chunk) const;
   std::size_t bytes_in(const Chunk& chunk) const;
+  /// Unpack the messages that have arrived; start to receive or to send the next chunk.  Return false if there is none
+  /// or no buffer is free.
   bool unpack_arrived();
   bool receive(Chunk& next_chunk);
   bool send(Chunk& next_chunk);

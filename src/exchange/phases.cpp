@@ -44,8 +44,8 @@ Phases::Phases(const plan::Pairs& pairs, std::int64_t element_bytes, std::int64_
       transport_(transport),
       chunk_(chunk_bytes(element_bytes, memory_bytes, transport.node_size()) / element_bytes),
       slot_bytes_(chunk_ * element_bytes * transport.node_size()),
-      to_(plan(pairs, pairs.receivers(transport.rank()), true)),
-      from_(plan(pairs, pairs.senders(transport.rank()), false)) {}
+      to_(plan(pairs, pairs.receivers(transport.rank()), /*sending=*/true)),
+      from_(plan(pairs, pairs.senders(transport.rank()), /*sending=*/false)) {}
 
 std::vector<Phases::Partner> Phases::plan(const plan::Pairs& pairs, const std::vector<std::int64_t>& ranks,
                                           bool sending) const {

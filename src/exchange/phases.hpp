@@ -1,4 +1,4 @@
-/// Exchanges messages between all pairs of workers of a node at once, through windows.
+/// Exchanges messages between all pairs of workers of a node at once, through windows: buffers in shared memory.
 #pragma once
 
 #include <array>
@@ -49,11 +49,13 @@ class Phases {
     PackedMessage message;
     std::int64_t phases = 0;
   };
+  /// Returns the workers of the node to which this worker sends, or from which it receives, with their messages.
   std::vector<Partner> plan(const plan::Pairs& pairs, const std::vector<std::int64_t>& ranks, bool sending) const;
   /// Packs the chunks of a phase into a window of this worker.
   void put(std::int64_t phase, const copy::LocalArray& from);
   /// Unpacks the chunks of a phase from the windows of their senders.
   void take(std::int64_t phase, const copy::LocalArray& to);
+  /// Return the elements [begin, end) of a message that a phase moves.
   std::int64_t phase_begin(std::int64_t phase) const { return phase * chunk_; }
   std::int64_t phase_end(const Partner& partner, std::int64_t phase) const;
   transport::Slot& slot(int node_rank, std::int64_t phase) const {

@@ -1,4 +1,4 @@
-/// Prefetches memory ahead of its use, a little at a time.
+/// Prefetches memory into the caches ahead of its use, a little at a time, between other work.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +21,7 @@ class Prefetch {
     current_ = 0;
     position_ = 0;
   }
+  /// Adds a stretch of memory.
   void add(const std::byte* begin, std::int64_t bytes) { stretches_.push_back({begin, bytes}); }
   /// Distributes the stretches over this number of calls of tick().
   void spread(std::int64_t ticks) {

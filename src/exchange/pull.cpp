@@ -36,7 +36,9 @@ constexpr std::int64_t kMinGap = 2048;
 /// Maximum buffer size for each peer: a call for less than 256 KiB costs more than its bytes, and much larger buffers
 /// would not stay in the caches.
 constexpr std::int64_t kPeerBytes = std::int64_t{512} << 10;
+/// Maximum size of the buffer, unless two rows need more.
 constexpr std::int64_t kCacheBytes = std::int64_t{4} << 20;
+/// Maximum number of bytes of one call.
 constexpr std::int64_t kMaxAtOnce = std::int64_t{64} << 20;
 
 /// Calls visit(nest) for each nest of loops of a share, in normal form.

@@ -13,10 +13,10 @@
 
 namespace plait::exchange {
 
-/// Minimum bytes of an array for which the system calls pay. Tests lower it.
+/// Minimum bytes of an array for which system calls are faster than windows. Tests lower it.
 inline std::atomic<std::int64_t> min_pulled{std::int64_t{256} << 10};
 
-/// The elements that one target takes from the processes of its node.
+/// The elements that one target takes from the processes of its node, read by process_vm_readv (Linux).
 ///
 /// Long runs are read directly into the target.  For short runs, whole stretches of the sources are read into a small
 /// buffer, from which rows are assembled.  No process waits for another. No process writes memory that is in another
@@ -49,8 +49,10 @@ class Pull {
   class Band;
   bool has_long_runs(std::span<const copy::LocalArray> dense, const copy::LocalArray& target) const;
   void plan_rows(const copy::LocalArray& target, std::int64_t memory);
+  /// Reads each run of a share directly into the target (kRuns).
   void pull_runs(const Share& share, const copy::LocalArray& source, const copy::LocalArray& target,
                  const transport::PeerMemory& memory) const;
+  /// Reads stretches into the buffer and assembles the target's rows from them (kRows).
   void pull_rows(std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
                  const transport::PeerMemory& memory) const;
 

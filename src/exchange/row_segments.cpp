@@ -1,7 +1,7 @@
 // Finds the segments of long rows.
 //
-// Problem: Rows compiles a program for a whole row. An array of one dimension is a single row, so its program would be
-// as long as the row has runs.
+// Problem: Rows (rows.hpp) compiles a program, a list of runs, for a whole row. An array of one dimension is a single
+// row, so its program would be as long as the row has runs.
 //
 // Idea: the runs of a cyclic distribution repeat after a period. If all shares repeat, one program for a segment of a
 // few periods serves all segments: in each of them the target positions continue, and the positions of each source
@@ -21,9 +21,10 @@ namespace plait::exchange {
 
 namespace {
 
-constexpr std::int64_t kSegmentBytes = 16 << 10;
-constexpr std::int64_t kMinSegments = 16;
-constexpr std::int64_t kMaxOutside = 2;  // segments' lengths before and after them, which need programs of their own
+constexpr std::int64_t kSegmentBytes = 16 << 10;  // minimum
+constexpr std::int64_t kMinSegments = 16;         // of a row
+// Maximum length of the beginning and of the end of a row, which need programs of their own, in lengths of a segment.
+constexpr std::int64_t kMaxOutside = 2;
 
 /// Returns the beginning of the period in which a piece begins.
 std::int64_t first_period(const plan::Piece& piece) { return piece.b / piece.b_stride * piece.b_stride; }

@@ -1,4 +1,4 @@
-/// Divides long rows into segments that take their elements in the same way.
+/// Divides long rows of a target into equal segments that take their elements from the sources in the same pattern.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace plait::exchange {
 
-/// Equal segments of each row.  In the next segment, a share's elements have the same positions within the segment, and
-/// their positions in the source are larger by the share's advance.
+/// Equal segments of each row.  From one segment to the next, the elements of a share have the same positions within
+/// the segment, and their positions in the source are larger by the share's advance.
 struct RowSegments {
   std::int64_t begin = 0;              ///< first element of the first segment
   std::int64_t length = 0;             ///< elements of a segment

@@ -1,10 +1,10 @@
 // Assembles rows from short runs, by programs that are compiled once for all rows of a kind (rows_plan.cpp).
 //
-// Problem: a run that begins or ends within a cache line of a large target cannot be written past the caches alone.
+// Problem: non-temporal stores write whole cache lines past the caches, but runs begin and end within lines.
 //
 // Idea: parts of rows, of about 16 KiB, are assembled in a stage in the first-level cache, from which whole lines are
 // written. Two kinds of parts need no stage: those of long runs, which are joined in a register, and those of zips that
-// fill whole lines.
+// fill whole lines. A zip interleaves runs of several sources in turn (copy/zip.hpp).
 //
 // Example: a part of a row has 57 runs of 288 bytes from two sources in turn. The runs have at least 96 bytes, so they
 // are joined: copy::join() gets 4 runs or 1152 bytes at a time, and the prefetch of the next row advances at each run.
@@ -29,6 +29,7 @@ constexpr std::int64_t kZippedBytes = 1024;  // between two calls of Prefetch::t
 constexpr std::int64_t kJoinedBytes = 1024;  // bytes of one call of copy::join()
 
 template <std::size_t kBytes>
+/// Copies `count` runs of kBytes bytes, so that the compiler knows their length.
 void strided(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t to_stride,
              std::int64_t from_stride) {
   for (std::int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, kBytes);
@@ -102,6 +103,7 @@ void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, cons
                std::byte* stage, Prefetch& prefetch) const {
   const RowLocation location = find(row, &target.strides);
   if (location.program == nullptr) return;
+  // The addresses of the sources' rows, without an allocation if there are few sources.
   std::array<const std::byte*, 64> inline_bases;
   std::vector<const std::byte*> heap_bases;
   const std::size_t slots = location.program->slots.size();

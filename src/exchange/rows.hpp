@@ -17,13 +17,13 @@
 
 namespace plait::exchange {
 
-/// A plan for one target whose fastest dimension is that of its sources.
+/// A plan to fill one target that is contiguous in the same dimension as its sources.
 ///
-/// Rows that come from the same shares are assembled by the same program: a list of runs in the order of the target, so
-/// that no positions are computed for each row. If the target is large, parts of a row without gaps are written by
-/// non-temporal stores. Parts that these cannot write in whole cache lines directly are first assembled in a stage, a
-/// small buffer.  The rows of an array with few or long rows are divided (row_segments.hpp), and each part counts as a
-/// row.
+/// Rows that take the same elements of each source row are assembled by the same *program*: a list of runs in the order
+/// of the target, so that no positions are computed for each row. If the target is large, parts of a row without gaps
+/// are written by non-temporal stores. Parts that these cannot write in whole cache lines directly are first assembled
+/// in a stage, a small buffer that stays in the first-level cache.  If an array has few or long rows, they are divided
+/// into units (row_segments.hpp), and each unit counts as a row.
 /// threads  Several threads may call run() at once, each for its own rows.
 class Rows {
  public:
@@ -59,7 +59,7 @@ class Rows {
     }
   }
 
-  /// Returns the number of calls of Prefetch::tick() in run() for a row.
+  /// Returns the number of calls of Prefetch::tick() in run() for a row, by which the caller divides the prefetch.
   std::int64_t ticks(std::int64_t row) const;
   /// Adds the stretches that a row reads to a prefetch.
   void reads(std::int64_t row, std::span<const copy::LocalArray> sources, Prefetch& prefetch) const;
@@ -80,6 +80,7 @@ class Rows {
     std::uint32_t slot = 0;
     std::int32_t ways = 1;
   };
+  /// A stretch of a row that is assembled at a time.
   struct Part {
     std::int64_t lo = 0;  // offset in the row, in bytes
     std::int64_t bytes = 0;
@@ -95,6 +96,7 @@ class Rows {
     std::int64_t hi = 0;
     std::int64_t advance = 0;  // bytes from the source position of a segment to that of the next one
   };
+  /// The runs of all rows of one kind.
   struct Program {
     std::vector<Slot> slots;
     std::vector<Part> parts;
@@ -127,7 +129,9 @@ class Rows {
   static bool in_lines(std::span<const Run> runs);
   static void find_zips(std::vector<Run>& runs);
   static void expand_repeats(std::vector<Run>& runs);
+  /// Returns the program and the location of a row; the offset only if there are strides.
   RowLocation find(std::int64_t row, const Extents* target_strides) const;
+  /// Assemble a part: by zips that write whole cache lines, by join() of long runs in registers, or run by run.
   void move_lines(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;
   static void join(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch);
   void move(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;

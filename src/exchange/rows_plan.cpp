@@ -1,4 +1,4 @@
-// Compiles the programs by which Rows assembles short runs, one for all rows of a kind.
+// Compiles the programs (lists of runs) by which Rows assembles rows, one program for all rows of a kind.
 //
 // Problem: in a redistribution from cyclic(1) to block every element of a target row comes from another source than its
 // neighbour. A nest of loops per source writes the row once per source, with gaps, and computes addresses for each
@@ -27,10 +27,10 @@ namespace plait::exchange {
 
 namespace {
 
-constexpr std::int64_t kMinRows = 16;
-constexpr std::int64_t kLongRow = 1 << 20;  // bytes of rows that are divided into segments
-constexpr std::int64_t kLongRun = 1024;     // bytes of runs for which one nest of loops is as fast
-constexpr std::int64_t kPartBytes = 16 << 10;
+constexpr std::int64_t kMinRows = 16;          // minimum number of rows that are not divided into segments
+constexpr std::int64_t kLongRow = 1 << 20;     // bytes of rows that are divided into segments
+constexpr std::int64_t kLongRun = 1024;        // bytes of runs for which one nest of loops is as fast
+constexpr std::int64_t kPartBytes = 16 << 10;  // of a row that are assembled at a time
 constexpr std::int64_t kUnitBytes = 32 << 10;  // maximum bytes of a unit, so that the next one can be prefetched
 constexpr std::int64_t kJoinedRun = 96;        // bytes of runs; shorter ones are faster through the stage
 
@@ -112,9 +112,9 @@ void Rows::plan_programs(const std::vector<Share>& shares, const std::vector<Ext
               segments.advances[static_cast<std::size_t>(members[k] - shares.data())] * element_bytes_;
       }
     };
-    compile_units(segments.begin, end_of_segment, true);
-    compile_units(0, segments.begin, false);
-    compile_units(rest, row, false);
+    compile_units(segments.begin, end_of_segment, /*advances=*/true);
+    compile_units(0, segments.begin, /*advances=*/false);
+    compile_units(rest, row, /*advances=*/false);
   }
 }
 
@@ -146,6 +146,7 @@ bool Rows::classify(const Extents& shape, const std::vector<Share>& shares, std:
   return true;
 }
 
+/// Adds the part [lo, hi) of a row, in elements, to a program: the runs of all shares, in the order of the target.
 void Rows::compile(Program& program, const std::vector<const Share*>& shares, std::int64_t lo, std::int64_t hi) const {
   if (program.slots.empty())
     for (const Share* share : shares)

@@ -1,4 +1,4 @@
-/// The elements that a local array takes from other arrays.
+/// The elements that a local array (the target) takes from other arrays (the sources).
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ using DimensionOrder = std::vector<std::size_t>;
 /// Returns the order of the dimensions of a layout's local arrays.
 inline DimensionOrder dimension_order(const Layout& layout) { return {layout.order().begin(), layout.order().end()}; }
 
-/// Targets of this many bytes or more are written past the caches, in which they would not stay anyway.  Tests lower
-/// it.
+/// Targets of this many bytes or more are written past the caches by non-temporal stores, because they would not stay
+/// in the caches anyway.  Tests lower this limit.
 inline std::atomic<std::int64_t> streamed_target{std::int64_t{4} << 20};
 
 }  // namespace plait::exchange

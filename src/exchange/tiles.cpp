@@ -30,6 +30,7 @@ constexpr std::int64_t kRowBytes = 16 << 10;
 constexpr std::int64_t kAcrossTarget = 2048;
 constexpr std::int64_t kAcrossSource = 1024;
 
+/// Returns the end of a piece in the target.
 std::int64_t piece_end(const plan::Piece& piece) { return piece.b + (piece.count - 1) * piece.b_stride + piece.length; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Fills a local array tile by tile.
+/// Fills a local array tile by tile: boxes that fit into a core's cache.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace plait::exchange {
 
-/// A plan for one target, for any order of the target and its sources, independent of their addresses.
+/// A plan to fill one target, whatever the orders of dimensions in the target and its sources are.  It does not depend
+/// on the addresses of the arrays.
 ///
 /// A tile is a box of the target that fits a core's own cache together with the elements that it takes.  A tile of
 /// several pieces is assembled in a stage and written to the target in whole lines past the caches, so that each byte
@@ -53,7 +54,9 @@ class Tiles {
     std::vector<const Families*> families;
   };
 
+  /// Chooses the size of tiles in each dimension.
   void choose_intervals(const DimensionOrder& source_order);
+  /// Divides the shares by the intervals of each dimension.
   void cut_shares();
   std::vector<Piece> find_pieces(const Extents& tile, std::int64_t& elements) const;
   void run_tile(const Extents& tile, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
