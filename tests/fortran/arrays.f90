@@ -10,53 +10,54 @@ program arrays
   call matrix_in_a_corner
   call seven_dimensions
   call fifteen_dimensions
-  call number
+  call scalar_in_a_file
   call parts_and_requests
   call logicals_and_bytes
   call comm%free()
 
 contains
 
-  subroutine expect(good, what)
-    logical, intent(in) :: good
+  ! Ends the program with an error that states `what` if a condition does not hold.
+  subroutine expect(holds, what)
+    logical, intent(in) :: holds
     character(*), intent(in) :: what
-    if (.not. good) then
+    if (.not. holds) then
       print *, 'rank', comm%rank, ': ', what
       error stop 1
     end if
   end subroutine
 
-  ! Every third element of an array.
+  ! Writes every third element of a complex array, and reads it forwards and backwards.
   subroutine vector_of_complex
     type(plait_layout) :: layout
     type(plait_file) :: file
-    complex(real32), allocatable :: array(:), again(:)
-    integer(int64), allocatable :: own(:)
+    complex(real32), allocatable :: array(:), read_values(:)
+    integer(int64), allocatable :: indices(:)
     character(40) :: text
     integer :: i, n
     write (text, '(a,i0,a)') '(cyclic(3)) onto (', comm%size, ')'
     call plait_parse(layout, text, [100])
-    own = layout%indices(comm%rank, 1)
-    n = size(own)
+    indices = layout%indices(comm%rank, 1)
+    n = size(indices)
     call expect(all(layout%local_shape(comm%rank) == [n]), 'local shape')
-    allocate (array(3*n), again(n))
+    allocate (array(3*n), read_values(n))
     array = -1
     do i = 1, n
-      array(3*i - 1) = cmplx(own(i), -own(i))
+      array(3*i - 1) = cmplx(indices(i), -indices(i))
     end do
     call plait_open(file, 'vector.bin', 'w', comm, shape=[100], dtype='<c8')
     call plait_write(file, layout, array(2::3))
-    call plait_read(file, layout, again)
-    call expect(all(again == array(2::3)), 'complex vector')
+    call plait_read(file, layout, read_values)
+    call expect(all(read_values == array(2::3)), 'complex vector')
     array = -2
     call plait_read(file, layout, array(3*n - 1:1:-3))   ! backwards
-    call expect(all(again == array(3*n - 1:1:-3)), 'backwards')
-    call expect(all(array(1::3) == -2), 'beside it')
+    call expect(all(read_values == array(3*n - 1:1:-3)), 'backwards')
+    call expect(all(array(1::3) == -2), 'the elements between them')
     call plait_close(file)
     call layout%free()
   end subroutine
 
-  ! A section of a larger matrix.
+  ! Writes a section of a larger matrix.
   subroutine matrix_in_a_corner
     type(plait_layout) :: layout
     type(plait_file) :: file
@@ -83,25 +84,25 @@ contains
   subroutine seven_dimensions
     type(plait_layout) :: layout
     type(plait_file) :: file
-    integer(int16), allocatable :: array(:, :, :, :, :, :, :), again(:, :, :, :, :, :, :)
-    integer(int64), allocatable :: n(:), own(:)
+    integer(int16), allocatable :: array(:, :, :, :, :, :, :), read_values(:, :, :, :, :, :, :)
+    integer(int64), allocatable :: n(:), indices(:)
     integer :: i
     character(80) :: text
     write (text, '(a,i0,a)') '(*, *, block, *, *, *, *) onto (', comm%size, ')'
     call plait_parse(layout, text, [2, 3, 7, 2, 2, 2, 3])
     n = layout%local_shape(comm%rank)
-    own = layout%indices(comm%rank, 3)
-    allocate (array(n(1), n(2), n(3), n(4), n(5), n(6), n(7)), again(n(1), n(2), n(3), n(4), n(5), n(6), n(7)))
+    indices = layout%indices(comm%rank, 3)
+    allocate (array(n(1), n(2), n(3), n(4), n(5), n(6), n(7)), read_values(n(1), n(2), n(3), n(4), n(5), n(6), n(7)))
     do i = 1, int(n(3))
-      array(:, :, i, :, :, :, :) = int(own(i), int16)
+      array(:, :, i, :, :, :, :) = int(indices(i), int16)
     end do
     call plait_open(file, 'seven.bin', 'w', comm, shape=[2, 3, 7, 2, 2, 2, 3], element_bytes=2)
     call plait_write(file, layout, array)
     call plait_close(file)
-    again = 0
+    read_values = 0
     call plait_open(file, 'seven.bin', 'r', comm, shape=[2, 3, 7, 2, 2, 2, 3], dtype='<i2')
-    call plait_read(file, layout, again)
-    call expect(all(again == array), 'seven dimensions')
+    call plait_read(file, layout, read_values)
+    call expect(all(read_values == array), 'seven dimensions')
     call plait_close(file)
     call layout%free()
   end subroutine
@@ -118,12 +119,13 @@ contains
     array(:, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, :) = reshape( &
       [1_int64, 2_int64, 3_int64, 4_int64, 5_int64, 6_int64], [2, 3])
     call plait_open(file, 'fifteen.bin', 'w', comm, shape=shape, element_bytes=8)
-    call plait_write(file, layout, array)   ! the layout has one rank; the others hold nothing
+    call plait_write(file, layout, array)   ! only rank 0 has elements, because the layout has one rank
     call plait_close(file)
     call layout%free()
   end subroutine
 
-  subroutine number
+  ! An array of no dimensions.
+  subroutine scalar_in_a_file
     type(plait_layout) :: layout
     type(plait_file) :: file
     real(real64) :: value
@@ -139,25 +141,25 @@ contains
     call layout%free()
   end subroutine
 
-  ! Columns 3, 5, 7 and 9 of a matrix, with calls that do not wait.
+  ! Reads and writes columns 3, 5, 7 and 9 of a matrix, with nonblocking calls.
   subroutine parts_and_requests
     type(plait_layout) :: whole, part
     type(plait_file) :: file
     type(plait_request) :: request
-    integer(int64), allocatable :: own(:)
+    integer(int64), allocatable :: indices(:)
     real(real64), allocatable, asynchronous :: array(:, :)
     integer :: i, j
     character(60) :: text
     write (text, '(a,i0,a)') '(cyclic, *) onto (', comm%size, ')'
     call plait_parse(part, text, [9, 4])
-    own = part%indices(comm%rank, 1)
-    allocate (array(size(own), 4))
+    indices = part%indices(comm%rank, 1)
+    allocate (array(size(indices), 4))
     call plait_open(file, 'matrix.npy', 'r+', comm)
     call plait_start_read(file, part, array, request, first=[1, 3], count=[9, 4], stride=[1, 2])
     call plait_wait(request)
     do j = 1, 4
-      do i = 1, size(own)
-        call expect(array(i, j) == own(i) + 100*(2*j + 1), 'a part')
+      do i = 1, size(indices)
+        call expect(array(i, j) == indices(i) + 100*(2*j + 1), 'a part')
       end do
     end do
     array = -array

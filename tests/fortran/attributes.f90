@@ -10,14 +10,14 @@ program attributes
   character(:), allocatable :: word
   integer(int64) :: number, list(3)
   real(real64) :: value, values(2)
-  real(real32), allocatable :: mine(:)
+  real(real32), allocatable :: elements(:)
   integer :: stat
   text = ''
   call plait_world(comm)
   call plait_parse(layout, '(*) onto ()', [6])
-  allocate (mine(6), source=1.0_real32)
+  allocate (elements(6), source=1.0_real32)
   call plait_open(file, 'a.zarr', 'w', comm, shape=[6], dtype='<f4')
-  call plait_write(file, layout, mine)
+  call plait_write(file, layout, elements)
   call plait_close(file)
   call plait_open(file, 'a.zarr', 'r+', comm, order='C')
   call plait_set_attribute(file, 'units', 'K')
@@ -50,7 +50,7 @@ program attributes
   call plait_get_attribute(file, 'half', number, stat, text)
   call expect(stat == 1 .and. index(text, 'not integers') > 0, 'a real is no integer')
   call plait_set_attribute(file, 'x', 1_int32, stat, text)
-  call expect(stat == 1 .and. index(text, 'open for reading') > 0, 'a mode')
+  call expect(stat == 1 .and. index(text, 'open for reading') > 0, 'a change in mode r')
   call plait_close(file)
   call comm%free()
 

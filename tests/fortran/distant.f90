@@ -1,4 +1,4 @@
-! Distant I/O through the module plait: every rank writes onto every disk and reads what others have written.
+! Distant files through the module plait: every rank writes to the disks of all ranks, and reads what other ranks wrote.
 program distant
   use plait
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
@@ -13,47 +13,47 @@ program distant
 
 contains
 
-  ! Rank r writes and reads the r-th block of each file.
+  ! Rank r writes block r of the file on each disk, and reads the blocks of other ranks.
   subroutine everywhere
     integer, parameter :: count = 30000, parts = 6
     type(plait_dio) :: dio
     type(plait_request) :: request, requests(parts)
-    real(real64), allocatable, asynchronous :: mine(:), found(:)
+    real(real64), allocatable, asynchronous :: written(:), read_values(:)
     integer(int64) :: bytes, start
     integer :: server, writer, part
-    allocate (mine(count), found(count))
+    allocate (written(count), read_values(count))
     bytes = 8*count
     call plait_dio_open(dio, disk(comm%rank), 'w', comm)
-    call expect(plait_dio_owner(dio) == -1, 'the server of many')
+    call expect(plait_dio_home(dio) == -1, 'the server of a file on all disks')
     do server = 0, comm%size - 1
-      mine = values(comm%rank, server)
+      written = values(comm%rank, server)
       if (mod(server, 2) == 0) then
-        call plait_dio_write(dio, comm%rank*bytes, mine, server)
+        call plait_dio_write(dio, comm%rank*bytes, written, server)
       else
-        call plait_dio_write(dio, comm%rank*bytes, mine, server, request)
+        call plait_dio_write(dio, comm%rank*bytes, written, server, request)
         call plait_dio_wait(request)
       end if
       call plait_dio_sync(dio, server, request)
       call plait_dio_wait(request)
     end do
     call plait_dio_wait(request)   ! the request has already ended
-    call together
+    call barrier
     do server = 0, comm%size - 1
       call expect(plait_dio_size(dio, server) == bytes*comm%size, 'size')
       writer = modulo(comm%rank - server, comm%size)
-      found = -1
+      read_values = -1
       do part = 1, parts
         start = (part - 1)*(count/parts) + 1
-        call plait_dio_read(dio, writer*bytes + 8*(start - 1), found(start:start + count/parts - 1), server, &
+        call plait_dio_read(dio, writer*bytes + 8*(start - 1), read_values(start:start + count/parts - 1), server, &
           requests(part))
       end do
       do while (.not. plait_dio_test(requests(3)))
       end do
       call plait_dio_waitall(requests)
-      call expect(all(found == values(writer, server)), 'what was read')
+      call expect(all(read_values == values(writer, server)), 'what was read')
       call plait_dio_waitall(requests)   ! the requests have already ended
     end do
-    call together
+    call barrier
     call plait_dio_resize(dio, 100, comm%rank)
     call expect(plait_dio_size(dio, comm%rank) == 100, 'resized')
     call plait_dio_resize(dio, 96_int64, comm%rank)
@@ -71,37 +71,37 @@ contains
   end function
 
   subroutine by_name
-    type(plait_dio) :: none, mine, theirs
+    type(plait_dio) :: no_disk, offered, found_file
     integer(int32) :: numbers(2, 3), seen(2, 3)
     integer :: next, stat
     character(200) :: text
     next = mod(comm%rank + 1, comm%size)
-    call plait_dio_open(none, '', 'r+', comm)
-    call plait_dio_offer(mine, make_name(comm%rank), disk(comm%rank), 'w', comm, temporary=.true.)
-    call expect(plait_dio_owner(mine) == comm%rank, 'my own server')
+    call plait_dio_open(no_disk, '', 'r+', comm)
+    call plait_dio_offer(offered, make_name(comm%rank), disk(comm%rank), 'w', comm, temporary=.true.)
+    call expect(plait_dio_home(offered) == comm%rank, 'the server of an offered file')
     numbers = comm%rank
-    call plait_dio_write(mine, 12, numbers, comm%rank)
-    call together
-    call plait_dio_find(theirs, make_name(next), comm)
-    call expect(plait_dio_owner(theirs) == next, 'another server')
-    call plait_dio_read(theirs, 12, seen, next)
-    call expect(all(seen == next), 'what was found')
-    call plait_dio_read(theirs, 0, seen(:, 1), next)
+    call plait_dio_write(offered, 12, numbers, comm%rank)
+    call barrier
+    call plait_dio_find(found_file, make_name(next), comm)
+    call expect(plait_dio_home(found_file) == next, 'the server of a file that was found')
+    call plait_dio_read(found_file, 12, seen, next)
+    call expect(all(seen == next), 'the elements of a file that was found')
+    call plait_dio_read(found_file, 0, seen(:, 1), next)
     call expect(all(seen(:, 1) == 0), 'zeros')
     if (comm%size > 1) then
-      call plait_dio_read(theirs, 12, seen, comm%rank, stat=stat, errmsg=text)
-      call expect(stat == 1 .and. index(text, 'is owned by rank') > 0, 'owned by another rank')
+      call plait_dio_read(found_file, 12, seen, comm%rank, stat=stat, errmsg=text)
+      call expect(stat == 1 .and. index(text, 'is at home on rank') > 0, 'at home elsewhere')
     end if
-    call together
-    call plait_dio_close(theirs)
-    call plait_dio_close(mine)
-    call together
-    call plait_dio_find(theirs, make_name(next), comm, stat, text)
-    call expect(stat == 1 .and. index(text, 'no rank has offered') > 0, 'gone')
-    call plait_dio_close(none)
+    call barrier
+    call plait_dio_close(found_file)
+    call plait_dio_close(offered)
+    call barrier
+    call plait_dio_find(found_file, make_name(next), comm, stat, text)
+    call expect(stat == 1 .and. index(text, 'no rank has offered') > 0, 'a file that is no longer offered')
+    call plait_dio_close(no_disk)
   end subroutine
 
-  ! Arrays of any type and number of dimensions; their bytes are stored in array element order.
+  ! Writes arrays of several types and numbers of dimensions; their bytes are stored in array element order.
   subroutine kinds
     type(plait_dio) :: dio
     complex(real32) :: field(2, 2, 2), again(8)
@@ -137,6 +137,7 @@ contains
     call plait_dio_close(dio)
   end subroutine
 
+  ! Calls with wrong arguments: each returns a status and a message, and the program continues.
   subroutine mistakes
     type(plait_dio) :: dio, copy
     type(plait_request) :: request, requests(2)
@@ -156,14 +157,14 @@ contains
     call plait_dio_open(dio, disk(comm%rank), 'w', comm, stat=stat, errmsg=text)
     call expect(stat == 1 .and. index(text, 'call plait_dio_close first') > 0, 'opened twice')
     call plait_dio_write(dio, 0, bytes, comm%rank)
-    call together
+    call barrier
     call plait_dio_read(dio, 90, bytes(1:20), last, stat=stat, errmsg=text)
     call expect(stat == 2 .and. index(text, 'the file ends at 100') > 0, 'past the end')
     call plait_dio_read(dio, -1, bytes(1:20), last, stat=stat, errmsg=text)
     call expect(stat == 1 .and. index(text, 'offset -1') > 0, 'an offset')
     call plait_dio_read(dio, 0, bytes, comm%size, request, stat, text)
     call expect(stat == 1 .and. index(text, 'has the ranks 0 to') > 0, 'a rank')
-    call expect(plait_dio_test(request), 'nothing begun')
+    call expect(plait_dio_test(request), 'a request that was not started')
     call plait_dio_read(dio, 0, bytes(1:100:2), last, stat=stat, errmsg=text)
     call expect(stat == 1 .and. index(text, 'not contiguous') > 0, 'gaps')
     call plait_dio_read(dio, 0, missing, last, stat=stat, errmsg=text)
@@ -171,16 +172,16 @@ contains
     call unknown_length(dio, bytes)
     call plait_dio_read(dio, 0, bytes, last, requests(2))
     call plait_dio_read(dio, 0, bytes, last, requests(2), stat, text)
-    call expect(stat == 1 .and. index(text, 'request is in use') > 0, 'begun twice')
+    call expect(stat == 1 .and. index(text, 'request is in use') > 0, 'a request that was started twice')
     call plait_dio_read(dio, 5000, bytes(1:1), last, requests(1))
     call plait_dio_waitall(requests, stat, text)
-    call expect(stat == 2 .and. index(text, 'the file ends at 100') > 0, 'one of two')
+    call expect(stat == 2 .and. index(text, 'the file ends at 100') > 0, 'the error of one of two requests')
     call expect(all([(plait_dio_test(requests(i)), i=1, 2)]), 'both have ended')
     copy = dio
     call plait_dio_close(dio)
     call plait_dio_close(copy, stat, text)
     call expect(stat == 1 .and. index(text, 'ended already') > 0, 'closed twice')
-    call expect(plait_dio_size(copy, 0, stat) == 0 .and. stat == 1, 'the size of nothing')
+    call expect(plait_dio_size(copy, 0, stat) == 0 .and. stat == 1, 'the size of a closed file')
   end subroutine
 
   subroutine unknown_length(dio, bytes)
@@ -194,11 +195,11 @@ contains
     call expect(all(bytes(1:100) == 7), 'a section')
   end subroutine
 
-  ! A barrier: opening and closing a file is collective.
-  subroutine together
-    type(plait_dio) :: nothing
-    call plait_dio_open(nothing, '', 'r', comm)
-    call plait_dio_close(nothing)
+  ! Waits for all ranks: opening and closing a file is collective.
+  subroutine barrier
+    type(plait_dio) :: no_disk
+    call plait_dio_open(no_disk, '', 'r', comm)
+    call plait_dio_close(no_disk)
   end subroutine
 
   function disk(rank)
@@ -213,10 +214,11 @@ contains
     make_name = 'file ' // achar(iachar('0') + rank)
   end function
 
-  subroutine expect(good, what)
-    logical, intent(in) :: good
+  ! Ends the program with an error that states `what` if a condition does not hold.
+  subroutine expect(holds, what)
+    logical, intent(in) :: holds
     character(*), intent(in) :: what
-    if (good) return
+    if (holds) return
     print *, 'rank', comm%rank, ': ', what
     error stop 1
   end subroutine

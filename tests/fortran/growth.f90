@@ -24,9 +24,10 @@ program growth
   call plait_open(file, 'growth.zarr', 'a', comm)
   allocate (block(size(layout%indices(comm%rank, 1)), 1))
   call plait_append(file, layout, block, 0, stat, message)
-  if (stat == 0 .or. index(message, 'dimensions are counted from 1') == 0) error stop 'axis 0 was taken'
+  if (stat == 0 .or. index(message, 'dimensions are counted from 1') == 0) error stop 'axis 0 was accepted'
   call plait_resize(file, [6.0, 4.0], stat, message)
-  if (stat /= 1 .or. index(message, 'shape must be integers of 8 to 64 bits') == 0) error stop 'a real shape was taken'
+  if (stat /= 1 .or. index(message, 'shape must be integers of 8 to 64 bits') == 0) &
+    error stop 'a real shape was accepted'
   if (any(file%shape() /= [6, 5])) error stop 'an error changed the shape'
   call plait_close(file)
   ! growth.h5 has a dataset of 3 columns, whose number is unlimited.

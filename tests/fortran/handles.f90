@@ -1,10 +1,10 @@
-! Arguments of various integer kinds, handles that are used twice and unallocated arrays: a status on every rank.
+! Arguments of various integer kinds, handles that are used twice, and unallocated arrays: every rank gets a status.
 program handles
   use plait
   use, intrinsic :: iso_fortran_env, only: int8, int16, int64
   implicit none
   type(plait_comm) :: comm, comm_copy
-  type(plait_layout) :: layout, layout_copy, part, none
+  type(plait_layout) :: layout, layout_copy, part, undefined_layout
   type(plait_file) :: file, file_copy
   type(plait_stream) :: stream, stream_copy
   type(plait_request) :: request, request_copy
@@ -19,7 +19,7 @@ program handles
   call plait_world(comm)
   write (notation, '(a,i0,a)') '(block) onto (', comm%size, ') Order=C'
 
-  ! Kinds of integers.
+  ! Arguments of several integer kinds, and real numbers instead of integers.
   call plait_parse(layout, notation, [6_int8*int(comm%size, int8)], stat, text)
   call expect(stat == 0 .and. all(layout%shape() == [6*comm%size]), 'int8')
   call plait_parse(part, notation, [1.0*comm%size], stat, text)
@@ -49,11 +49,11 @@ program handles
   call plait_read(file, part, array(1:1), first=[3], stat=stat, errmsg=text)
   call expect(stat == 1 .and. index(text, 'count is missing') > 0, 'no count')
   call plait_read(file, part, array(1:1), first=[3, 1], count=[comm%size], stat=stat, errmsg=text)
-  call expect(stat == 1 .and. index(text, 'not the same number') > 0, 'lengths')
+  call expect(stat == 1 .and. index(text, 'not the same number') > 0, 'first and count of different lengths')
   call plait_read(file, part, array(1:1), first=many, count=many, stat=stat, errmsg=text)
-  call expect(stat == 1 .and. index(text, 'more than 32') > 0, 'too many')
+  call expect(stat == 1 .and. index(text, 'more than 32') > 0, 'too many dimensions')
 
-  ! Handles in use.
+  ! Handles that are opened, started, waited for or closed twice.
   call plait_open(file, 'other.bin', 'w', comm, shape=[6], dtype='<f8', stat=stat, errmsg=text)
   call expect(stat == 1 .and. index(text, 'open file, ') > 0 .and. index(text, 'kinds.bin') > 0, 'opened twice')
   call plait_close(file, stat)
@@ -78,7 +78,7 @@ program handles
   call plait_stream_close(stream_copy, stat)
   call expect(stat == 1, 'a stream closed twice')
   elements = plait_stream_tell(stream_copy, stat, text)
-  call expect(stat == 1 .and. elements == 0, 'where a closed stream is')
+  call expect(stat == 1 .and. elements == 0, 'the position of a closed stream')
   file_copy = file
   call plait_close(file, stat)
   call expect(stat == 0, 'closed')
@@ -87,16 +87,16 @@ program handles
   call plait_read(file_copy, layout, array, stat=stat)
   call expect(stat == 1, 'read when closed')
 
-  ! Errors of functions.
-  numbers = none%shape(stat, text)
+  ! Errors of functions, which return an empty result.
+  numbers = undefined_layout%shape(stat, text)
   call expect(stat == 1 .and. size(numbers) == 0, 'shape')
-  numbers = none%local_shape(0, stat)
+  numbers = undefined_layout%local_shape(0, stat)
   call expect(stat == 1 .and. size(numbers) == 0, 'local_shape')
   numbers = layout%indices(0, 2, stat, text)
   call expect(stat == 1 .and. size(numbers) == 0, 'indices')
-  elements = none%ranks(stat)
+  elements = undefined_layout%ranks(stat)
   call expect(stat == 1, 'ranks')
-  text = none%text(stat)
+  text = undefined_layout%text(stat)
   call expect(stat == 1 .and. text == '', 'text')
 
   layout_copy = layout
@@ -107,17 +107,18 @@ program handles
   call layout_copy%free(stat, text)
   call expect(stat == 1 .and. index(text, 'ended already') > 0, 'freed twice')
   call layout_copy%free(stat)   ! the failed call has emptied the handle
-  call expect(stat == 0, 'nothing freed')
+  call expect(stat == 0, 'an empty handle freed')
   comm_copy = comm
   call comm%free(stat)
-  call expect(stat == 0, 'ranks freed')
+  call expect(stat == 0, 'a communicator freed')
   call comm_copy%free(stat)
-  call expect(stat == 1, 'ranks freed twice')
+  call expect(stat == 1, 'a communicator freed twice')
 contains
-  subroutine expect(good, what)
-    logical, intent(in) :: good
+  ! Ends the program with an error that states `what` if a condition does not hold.
+  subroutine expect(holds, what)
+    logical, intent(in) :: holds
     character(*), intent(in) :: what
-    if (good) return
+    if (holds) return
     print *, 'rank', comm%rank, ': ', what, ': ', stat, trim(text)
     error stop 1
   end subroutine

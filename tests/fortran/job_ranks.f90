@@ -1,5 +1,5 @@
 ! The ranks of a job without MPI, in Fortran: each writes its columns of a 6 x 8 array.
-program ranks
+program job_ranks
   use plait
   implicit none
   type(plait_comm) :: comm
@@ -7,7 +7,7 @@ program ranks
   type(plait_file) :: file
   character(80) :: text
   character(400) :: name
-  real(8) :: mine(6, 8)
+  real(8) :: local_array(6, 8)
   integer(8) :: shape(2), i, j
   call get_command_argument(1, name)
   call plait_world(comm)
@@ -17,11 +17,11 @@ program ranks
   shape = layout%local_shape(comm%rank)
   do j = 1, shape(2)
     do i = 1, 6
-      mine(i, j) = real(((j - 1) * comm%size + comm%rank) * 6 + i - 1, 8)
+      local_array(i, j) = real(((j - 1) * comm%size + comm%rank) * 6 + i - 1, 8)
     end do
   end do
   call plait_open(file, trim(name), 'w', comm, shape=[6_8, 8_8], dtype='<f8')
-  call plait_write(file, layout, mine(:, :shape(2)))
+  call plait_write(file, layout, local_array(:, :shape(2)))
   call plait_close(file)
   print '(a, i0, a, i0)', 'rank ', comm%rank, ' of ', comm%size
 end program

@@ -27,13 +27,13 @@ contains
   subroutine write_steps
     type(plait_layout) :: rows, everywhere
     integer(int32), allocatable :: field(:, :)
-    integer(int64), allocatable :: mine(:)
+    integer(int64), allocatable :: indices(:)
     real(real32) :: pressure(3)
     integer :: step, i, j
     call plait_parse(rows, layout_text('(cyclic, *)'), [7, 4])
     call plait_parse(everywhere, '(*) onto ()', [3])
-    mine = rows%indices(comm%rank, 1)
-    allocate (field(size(mine), 4))
+    indices = rows%indices(comm%rank, 1)
+    allocate (field(size(indices), 4))
     call plait_open(file, name, 'w', comm, shape=[7, 4], dtype='<i4', stat=stat)
     call expect(stat == 0, 'plait_open')
     call plait_end_step(file, stat, text)
@@ -44,8 +44,8 @@ contains
     call expect(stat == 1, 'a shape of reals')
     do step = 1, 3
       do j = 1, 4
-        do i = 1, size(mine)
-          field(i, j) = int(1000*step + 10*mine(i) + j, int32)
+        do i = 1, size(indices)
+          field(i, j) = int(1000*step + 10*indices(i) + j, int32)
         end do
       end do
       pressure = [step + 0.5, -1.0, 7.25]
@@ -71,7 +71,7 @@ contains
       call plait_write(file, everywhere, pressure, stat=stat)
       call expect(stat == 0, 'plait_write of a variable')
       call plait_read(file, everywhere, pressure, stat=stat, errmsg=text)
-      call expect(stat == 1 .and. index(text, 'open for writing') > 0, 'to read what is written')
+      call expect(stat == 1 .and. index(text, 'open for writing') > 0, 'a read from a writer')
       call plait_select_variable(file, 'data', stat)
       call expect(stat == 0, 'back to the first variable')
       call plait_end_step(file, stat)
@@ -84,7 +84,7 @@ contains
   subroutine read_steps
     type(plait_layout) :: columns, box, everywhere
     integer(int32), allocatable :: field(:, :)
-    integer(int64), allocatable :: mine(:)
+    integer(int64), allocatable :: indices(:)
     integer(int32) :: count
     integer(int64) :: large, step
     integer(int16) :: narrow(3)
@@ -96,7 +96,7 @@ contains
     call plait_parse(everywhere, layout_text('(*)') // ' replicate=(0)', [3])
     call plait_open(file, name, 'r', comm, stat=stat)
     call expect(stat == 0, 'plait_open')
-    call expect(all_equal(file%shape(), [7, 4]) .and. file%dtype() == '<i4', 'what the file says')
+    call expect(all_equal(file%shape(), [7, 4]) .and. file%dtype() == '<i4', 'the shape and dtype of the file')
     call plait_put(file, 'count', 1, stat, text)
     call expect(stat == 1 .and. index(text, 'open for reading') > 0, 'an attribute of a reader')
     do step = 1, 3
@@ -128,26 +128,26 @@ contains
       word = plait_variable_name(file, 3, stat)
       call expect(stat == 1 .and. len(word) == 0, 'no third variable')
 
-      mine = columns%indices(comm%rank, 2)
+      indices = columns%indices(comm%rank, 2)
       if (allocated(field)) deallocate (field)
-      allocate (field(7, size(mine)), source=0_int32)
+      allocate (field(7, size(indices)), source=0_int32)
       call plait_read(file, columns, field, stat=stat)
       call expect(stat == 0, 'plait_read')
-      do j = 1, size(mine)
-        call expect(all(field(:, j) == [(1000*step + 10*i + mine(j), i = 1, 7)]), 'columns')
+      do j = 1, size(indices)
+        call expect(all(field(:, j) == [(1000*step + 10*i + indices(j), i = 1, 7)]), 'columns')
       end do
-      mine = box%indices(comm%rank, 2)
+      indices = box%indices(comm%rank, 2)
       deallocate (field)
-      allocate (field(2, size(mine)), source=0_int32)
+      allocate (field(2, size(indices)), source=0_int32)
       call plait_read(file, box, field, first=[6, 2], count=[2, 3], stat=stat)
       call expect(stat == 0, 'a region')
-      do j = 1, size(mine)
-        call expect(all(field(:, j) == 1000*step + 10*[6, 7] + mine(j) + 1), 'of the region')
+      do j = 1, size(indices)
+        call expect(all(field(:, j) == 1000*step + 10*[6, 7] + indices(j) + 1), 'the elements of the region')
       end do
       call plait_read(file, box, field, first=[7, 2], count=[2, 3], stat=stat)
       call expect(stat == 1, 'a region outside of the array')
       call plait_read(file, box, field, first=[0, 2], count=[2, 3], stat=stat)
-      call expect(stat == 1, 'a region in front of the array')
+      call expect(stat == 1, 'a region before the array')
 
       call plait_select_variable(file, 'heat', stat, text)
       call expect(stat == 1 .and. index(text, 'which has: data, pressure') > 0, 'no such variable')
@@ -156,23 +156,23 @@ contains
       call plait_read(file, everywhere, narrow, stat=stat)
       call expect(stat == 1, 'elements of another size')
       call plait_read(file, everywhere, pressure, stat=stat)
-      call expect(stat == 0 .and. all(pressure == [step + 0.5, -1.0, 7.25]), 'its elements')
+      call expect(stat == 0 .and. all(pressure == [step + 0.5, -1.0, 7.25]), 'the elements of a variable')
       call plait_select_variable(file, 'data')
       call plait_end_step(file, stat)
       call expect(stat == 0, 'plait_end_step')
     end do
     deallocate (field)
-    mine = columns%indices(comm%rank, 2)
-    allocate (field(7, size(mine)), source=0_int32)
+    indices = columns%indices(comm%rank, 2)
+    allocate (field(7, size(indices)), source=0_int32)
     call plait_read(file, columns, field, stat=stat)   ! without plait_begin_step
     call expect(stat == 0, 'the last step')
-    do j = 1, size(mine)
-      call expect(all(field(:, j) == [(3000 + 10*i + mine(j), i = 1, 7)]), 'its columns')
+    do j = 1, size(indices)
+      call expect(all(field(:, j) == [(3000 + 10*i + indices(j), i = 1, 7)]), 'the columns of the last step')
     end do
     call plait_begin_step(file, more, stat)
     call expect(stat == 0 .and. .not. more, 'the end')
     call plait_read(file, columns, field, stat=stat, errmsg=text)
-    call expect(stat == 2 .and. index(text, 'no more steps') > 0, 'behind the end')
+    call expect(stat == 2 .and. index(text, 'no more steps') > 0, 'a read after the last step')
   end subroutine
 
   function layout_text(distribution) result(text)
@@ -196,6 +196,7 @@ contains
     if (all_equal) all_equal = all(found == expected)
   end function
 
+  ! Ends the program with an error that states `what` if a condition does not hold.
   subroutine expect(holds, what)
     logical, intent(in) :: holds
     character(*), intent(in) :: what

@@ -7,26 +7,26 @@ program streams
   type(plait_file) :: file
   type(plait_stream) :: stream
   type(plait_request) :: request
-  real(real64), allocatable, asynchronous :: mine(:), all(:), matrix(:, :)
-  integer(int64) :: count, done, before
+  real(real64), allocatable, asynchronous :: local_values(:), all(:), matrix(:, :)
+  integer(int64) :: count, done, elements_before
   integer :: i, stat
   character(200) :: text
   call plait_world(comm)
   count = (int(comm%size, int64)*(comm%size + 1))/2 + 2
-  allocate (mine(comm%rank + 1), all(count + 3), matrix(3, 4))
-  mine = [(100*comm%rank + i, i=1, comm%rank + 1)]
+  allocate (local_values(comm%rank + 1), all(count + 3), matrix(3, 4))
+  local_values = [(100*comm%rank + i, i=1, comm%rank + 1)]
 
   call plait_open(file, 'stream.bin', 'w', comm, shape=[count], dtype='<f8')
   call plait_stream_open(stream, file, plait_stream_ordered)
-  call plait_stream_start_write(stream, mine, request)
+  call plait_stream_start_write(stream, local_values, request)
   call plait_wait(request, done)
-  call expect(done == size(mine), 'elements written')
-  call expect(plait_stream_tell(stream) == count - 1, 'position behind all')
+  call expect(done == size(local_values), 'elements written')
+  call expect(plait_stream_tell(stream) == count - 1, 'the position after all elements')
   call plait_stream_close(stream)
   call plait_stream_open(stream, file, plait_stream_same)
   call plait_stream_seek(stream, count - 1)
   call plait_stream_write(stream, [-1.0_real64, -2.0_real64])
-  call plait_stream_write(stream, mine(1:1), stat, text)
+  call plait_stream_write(stream, local_values(1:1), stat, text)
   call expect(stat == 1, 'past the end')
   call plait_stream_close(stream)
   call plait_close(file)
@@ -35,9 +35,10 @@ program streams
   call plait_stream_open(stream, file, plait_stream_same)
   call plait_stream_read(stream, all, done)
   call expect(done == count, 'elements read')
-  before = (int(comm%rank, int64)*(comm%rank + 1))/2
+  elements_before = (int(comm%rank, int64)*(comm%rank + 1))/2
   call expect(any(all(1:count) == -2), 'the last element')
-  call expect(maxval(abs(all(before + 1:before + size(mine)) - mine)) == 0, 'what was read')
+  call expect(maxval(abs(all(elements_before + 1:elements_before + size(local_values)) - local_values)) == 0, &
+              'the elements of this rank')
   call plait_stream_close(stream)
 
   call plait_stream_open(stream, file, plait_stream_own)
@@ -55,10 +56,11 @@ program streams
   call plait_stream_close(stream)
   call plait_close(file)
 contains
-  subroutine expect(good, what)
-    logical, intent(in) :: good
+  ! Ends the program with an error that states `what` if a condition does not hold.
+  subroutine expect(holds, what)
+    logical, intent(in) :: holds
     character(*), intent(in) :: what
-    if (good) return
+    if (holds) return
     print *, 'rank', comm%rank, ': ', what
     error stop 1
   end subroutine
