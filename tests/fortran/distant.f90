@@ -24,7 +24,7 @@ contains
     allocate (written(count), read_values(count))
     bytes = 8*count
     call plait_dio_open(dio, disk(comm%rank), 'w', comm)
-    call expect(plait_dio_home(dio) == -1, 'the server of a file on all disks')
+    call expect(plait_dio_owner(dio) == -1, 'the server of a file on all disks')
     do server = 0, comm%size - 1
       written = values(comm%rank, server)
       if (mod(server, 2) == 0) then
@@ -78,19 +78,19 @@ contains
     next = mod(comm%rank + 1, comm%size)
     call plait_dio_open(no_disk, '', 'r+', comm)
     call plait_dio_offer(offered, make_name(comm%rank), disk(comm%rank), 'w', comm, temporary=.true.)
-    call expect(plait_dio_home(offered) == comm%rank, 'the server of an offered file')
+    call expect(plait_dio_owner(offered) == comm%rank, 'the server of an offered file')
     numbers = comm%rank
     call plait_dio_write(offered, 12, numbers, comm%rank)
     call barrier
     call plait_dio_find(found_file, make_name(next), comm)
-    call expect(plait_dio_home(found_file) == next, 'the server of a file that was found')
+    call expect(plait_dio_owner(found_file) == next, 'the server of a file that was found')
     call plait_dio_read(found_file, 12, seen, next)
     call expect(all(seen == next), 'the elements of a file that was found')
     call plait_dio_read(found_file, 0, seen(:, 1), next)
     call expect(all(seen(:, 1) == 0), 'zeros')
     if (comm%size > 1) then
       call plait_dio_read(found_file, 12, seen, comm%rank, stat=stat, errmsg=text)
-      call expect(stat == 1 .and. index(text, 'is at home on rank') > 0, 'at home elsewhere')
+      call expect(stat == 1 .and. index(text, 'is owned by rank') > 0, 'owned by another rank')
     end if
     call barrier
     call plait_dio_close(found_file)

@@ -88,7 +88,7 @@ void mpi_distant_names(void) {
   MPI_Barrier(MPI_COMM_WORLD);
   snprintf(name, sizeof name, "file %d", other);
   CHECK_OK(plait_dio_find(name, everyone, &found_file));
-  CHECK_OK(plait_dio_home(found_file, &server));
+  CHECK_OK(plait_dio_owner(found_file, &server));
   CHECK_EQUAL(server, other);
   CHECK_OK(plait_dio_read(found_file, 0, text, sizeof text, other, NULL));
   CHECK(strcmp(text, name) == 0);

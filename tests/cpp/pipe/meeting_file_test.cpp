@@ -158,7 +158,7 @@ TEST_F(PipeMeeting, TheErrorForAMissingPipeNamesOtherPipes) {
     plait::pipe_status("pipe:other?timeout=1");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("its writer, a test, does not tell who is there"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("its writer, a test, does not answer with its state"), std::string::npos);
   }
 }
 

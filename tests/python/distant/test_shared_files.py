@@ -47,7 +47,7 @@ def test_a_limit_stays_with_a_striped_file(tmp_path: Path) -> None:
 
 def test_the_file_of_one_process_has_stripes_on_request(tmp_path: Path) -> None:
     with shared.open(tmp_path / "data", "w", striped=True, unit=10, persistent=True) as file:
-        assert (file.one, file.components, file.unit) == (False, 1, 10)
+        assert (file.striped, file.components, file.unit) == (True, 1, 10)
         assert "stripes of 10 bytes" in repr(file)
         file.write(0, b"0123456789ab")
     (component,) = (path for path in tmp_path.iterdir() if path.suffix != ".meta")

@@ -26,8 +26,8 @@ def test_ranks_access_files_of_other_ranks(tmp_path, nothing_left):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("place", ["one", "striped"])
-def test_all_ranks_access_a_shared_file(place, tmp_path):
+@pytest.mark.parametrize("striped", [False, True])
+def test_all_ranks_access_a_shared_file(striped, tmp_path):
     source = f"""
     from plait import shared
     with shared.open("{tmp_path}/all", "w", comm=comm, striped={striped}) as file:

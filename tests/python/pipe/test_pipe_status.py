@@ -57,7 +57,7 @@ def test_the_status_shows_readers_and_does_not_disturb_them():
 
 def test_missing_pipes_are_reported(meeting_folder):
     with pytest.raises(
-        FileNotFoundError, match=r"pipe:flow: nobody writes to it; .* nobody writes to any pipe"
+        FileNotFoundError, match=r"pipe:flow: no program writes to it; .* no program writes to a pipe"
     ) as error:
         plait.pipe_status("pipe:flow")
     assert (str(meeting_folder) in str(error.value), error.value.filename) == (True, "pipe:flow")

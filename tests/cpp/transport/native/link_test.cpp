@@ -35,11 +35,11 @@ class NativeLink : public ::testing::TestWithParam<std::string> {
   std::unique_ptr<Link> link;
 };
 
-std::string carrier_name(const ::testing::TestParamInfo<std::string>& info) {
+std::string link_carrier_name(const ::testing::TestParamInfo<std::string>& info) {
   return info.param == "local:" ? "Local" : info.param == "tcp:[" ? "Ipv6" : "Ipv4";
 }
 
-INSTANTIATE_TEST_SUITE_P(Carriers, NativeLink, ::testing::Values("local:", "tcp:127.", "tcp:["), carrier_name);
+INSTANTIATE_TEST_SUITE_P(Carriers, NativeLink, ::testing::Values("local:", "tcp:127.", "tcp:["), link_carrier_name);
 
 TEST_P(NativeLink, FramesOfAllSizesAreEchoed) {
   served.service->on_frame = [](const auto& peer, FrameHead head, auto body) {
