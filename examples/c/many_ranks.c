@@ -14,7 +14,7 @@ static void check(plait_status status) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* A layout, and memory for the local array of this rank. */
+/* Returns a layout, and allocates memory for the local array of this rank. */
 static plait_layout* parse_layout(const char* text, const plait_comm* comm, double** data, int64_t* bytes) {
   const int64_t shape[2] = {ROWS, COLUMNS};
   plait_layout* layout;
@@ -25,7 +25,7 @@ static plait_layout* parse_layout(const char* text, const plait_comm* comm, doub
   return layout;
 }
 
-/* The indices of one dimension that a rank owns. */
+/* Returns the indices of one dimension that a rank owns. */
 static int64_t* list_indices(const plait_layout* layout, int rank, int dimension, int64_t* count) {
   int64_t local[2];
   check(plait_layout_local_shape(layout, rank, 2, local));
@@ -52,9 +52,9 @@ int main(int argc, char** argv) {
   int64_t height;
   snprintf(text, sizeof text, "(block, *) onto (%d)", ranks);
   plait_layout* rows = parse_layout(text, comm, &data, &bytes);
-  int64_t* i = list_indices(rows, rank, 0, &height);
-  for (int64_t a = 0; a < height; ++a)
-    for (int64_t b = 0; b < COLUMNS; ++b) data[a * COLUMNS + b] = 1000.0 * (double)i[a] + (double)b;
+  int64_t* row_indices = list_indices(rows, rank, 0, &height);
+  for (int64_t i = 0; i < height; ++i)
+    for (int64_t j = 0; j < COLUMNS; ++j) data[i * COLUMNS + j] = 1000.0 * (double)row_indices[i] + (double)j;
   const int64_t shape[2] = {ROWS, COLUMNS};
   const plait_open_options options = {.size = sizeof options, .shape = shape, .dimensions = 2, .dtype = "<f8"};
   plait_file* file;
@@ -62,9 +62,9 @@ int main(int argc, char** argv) {
   check(plait_write(file, rows, data, bytes));
   check(plait_close(&file));
   free(data);
-  free(i);
+  free(row_indices);
 
-  /* Read: blocks of 7 rows and whole columns, distributed cyclically.  The file's header tells the rest. */
+  /* Read: blocks of 7 rows and whole columns, distributed cyclically.  The file's header has the shape and type. */
   snprintf(text, sizeof text, "(cyclic(7), *) onto (%d)", ranks);
   plait_layout* blocks = parse_layout(text, comm, &data, &bytes);
   check(plait_open("array.npy", "r", comm, NULL, &file));
@@ -72,14 +72,14 @@ int main(int argc, char** argv) {
   check(plait_close(&file));
 
   int64_t wrong = 0;
-  i = list_indices(blocks, rank, 0, &height);
-  for (int64_t a = 0; a < height; ++a)
-    for (int64_t b = 0; b < COLUMNS; ++b) wrong += data[a * COLUMNS + b] != 1000.0 * (double)i[a] + (double)b;
+  row_indices = list_indices(blocks, rank, 0, &height);
+  for (int64_t i = 0; i < height; ++i)
+    for (int64_t j = 0; j < COLUMNS; ++j) wrong += data[i * COLUMNS + j] != 1000.0 * (double)row_indices[i] + (double)j;
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("%d x %d doubles on %d ranks: %d wrong\n", ROWS, COLUMNS, ranks, (int)wrong);
 
   free(data);
-  free(i);
+  free(row_indices);
   plait_layout_free(&rows);
   plait_layout_free(&blocks);
   plait_comm_free(&comm); /* before MPI_Finalize */

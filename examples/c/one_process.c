@@ -1,4 +1,4 @@
-/* One process turns a file around: rows in, tiles of four ranks out, without MPI. */
+/* One process writes an array by rows, and reads it back as the tiles of four ranks, without MPI. */
 #include <plait.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@ int main(void) {
   check(plait_layout_parse("6x4 (*, *)", &rows));
   check(plait_open("field.npy", "w", plait_alone(), &options, &file));
   check(plait_write(file, rows, whole, sizeof whole));
-  check(plait_close(&file)); /* the file appears now; without plait_close it does not */
+  check(plait_close(&file)); /* the file gets its name now; without plait_close it is discarded */
 
-  /* A process that is alone holds the local arrays of all ranks, one behind the other. */
+  /* Without MPI, a process reads the local arrays of all ranks, one after the other: of 8, 8, 4 and 4 elements. */
   plait_layout* tiles;
   double parts[24];
   char* text;

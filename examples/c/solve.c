@@ -30,22 +30,23 @@ typedef struct {
 } matrix;
 
 /* Reads a matrix into the local arrays of ScaLAPACK's blocks. */
-static void load(matrix* it, const char* name, plait_comm* comm, int context) {
+static void load(matrix* loaded, const char* name, plait_comm* comm, int context) {
   const int block = BLOCK, first = 0;
   char text[100];
   int rank, info;
   plait_file* file;
   check(plait_open(name, "r", comm, NULL, &file));
-  check(plait_file_shape(file, 2, it->shape));
+  check(plait_file_shape(file, 2, loaded->shape));
   snprintf(text, sizeof text, "(cyclic(%d), cyclic(%d)) onto (2, 2) order=F", BLOCK, BLOCK);
-  check(plait_layout_parse_shape(text, 2, it->shape, &it->layout));
+  check(plait_layout_parse_shape(text, 2, loaded->shape, &loaded->layout));
   check(plait_comm_rank(comm, &rank));
-  check(plait_layout_local_shape(it->layout, rank, 2, it->local));
-  const int m = (int)it->shape[0], n = (int)it->shape[1], leading = it->local[0] > 1 ? (int)it->local[0] : 1;
-  descinit_(it->desc, &m, &n, &block, &block, &first, &first, &context, &leading, &info);
-  const int64_t bytes = it->local[0] * it->local[1] * (int64_t)sizeof(double);
-  it->data = malloc((size_t)bytes + 1);
-  check(plait_read(file, it->layout, it->data, bytes));
+  check(plait_layout_local_shape(loaded->layout, rank, 2, loaded->local));
+  const int m = (int)loaded->shape[0], n = (int)loaded->shape[1];
+  const int leading = loaded->local[0] > 1 ? (int)loaded->local[0] : 1;
+  descinit_(loaded->desc, &m, &n, &block, &block, &first, &first, &context, &leading, &info);
+  const int64_t bytes = loaded->local[0] * loaded->local[1] * (int64_t)sizeof(double);
+  loaded->data = malloc((size_t)bytes + 1);
+  check(plait_read(file, loaded->layout, loaded->data, bytes));
   check(plait_close(&file));
 }
 
@@ -55,7 +56,7 @@ int main(int argc, char** argv) {
   plait_file* file;
   matrix a, b;
   int context, rank, info;
-  const int one = 1;
+  const int first = 1;
   if (argc != 4) return 2;
   Cblacs_get(-1, 0, &context);
   Cblacs_gridinit(&context, "Row", 2, 2);
@@ -66,7 +67,7 @@ int main(int argc, char** argv) {
 
   const int n = (int)a.shape[0], columns = (int)b.shape[1];
   int* pivots = malloc((size_t)(a.local[0] + BLOCK) * sizeof(int));
-  pdgesv_(&n, &columns, a.data, &one, &one, a.desc, pivots, b.data, &one, &one, b.desc, &info);
+  pdgesv_(&n, &columns, a.data, &first, &first, a.desc, pivots, b.data, &first, &first, b.desc, &info);
 
   const plait_open_options options = {.size = sizeof options, .shape = b.shape, .dimensions = 2, .dtype = "<f8"};
   check(plait_open(argv[3], "w", comm, &options, &file));

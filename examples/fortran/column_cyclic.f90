@@ -6,11 +6,11 @@ program column_cyclic
   integer, parameter :: none = -1
   integer :: columns(7), rows(7), ad, disks, stat
   integer :: user_map(1), buffer(4096)
-  double precision :: mine(64, 16), block(16, 64)
+  double precision :: local(64, 16), block(16, 64)
 
   columns = [1, 4, none, none, none, none, none]   ! four processors along the second dimension
   rows = [4, 1, none, none, none, none, none]
-  mine = 1
+  local = 1
 
   call proc_map(columns, 0, user_map)
   ad = array_map('A', [64, 64, none, none, none, none, none], [0, 2, none, none, none, none, none], &
@@ -18,7 +18,7 @@ program column_cyclic
   call array_type(ad, 'REAL*8')
   disks = -1
   call popen(3, 'matrix', 'SEQUENTIAL', 'UNFORMATTED', 'NEW', disks, -1)
-  call pwrite(mine, 64, 16, ad, 3, buffer, 4096)
+  call pwrite(local, 64, 16, ad, 3, buffer, 4096)
   call pclose(3)
 
   call proc_map(rows, 0, user_map)

@@ -8,7 +8,7 @@ program field
   real(8), allocatable :: local(:, :)
   integer :: i, j
 
-  call plait_world(comm)   ! all ranks; starts MPI where the program has not
+  call plait_world(comm)   ! all ranks; starts MPI if the program has not
   call plait_parse(tiles, '(block, block) onto (2, 2)', [6, 8])
   associate (n => tiles%local_shape(comm%rank), &
       rows => tiles%indices(comm%rank, 1), cols => tiles%indices(comm%rank, 2))
@@ -21,7 +21,7 @@ program field
   end associate
   call plait_open(file, 'field.npy', 'w', comm, shape=[6, 8], dtype='<f8')
   call plait_write(file, tiles, local)
-  call plait_close(file)   ! the file appears now
+  call plait_close(file)   ! the file gets its name now
 
   call plait_parse(columns, '(*, cyclic) onto (4)', [6, 8])
   deallocate (local)

@@ -1,5 +1,5 @@
-! Two clouds drift in the wind and spread.  Writes their density, step by step, to whatever the command line names: a
-! file, stripes over disks, another program.
+! Two clouds drift in the wind and spread.  Writes their density, step by step, to the name on the command line: of a
+! file, of stripes over disks, or of a pipe to another program.
 program simulation
   use plait
   implicit none
@@ -8,22 +8,22 @@ program simulation
   type(plait_layout) :: tiles
   type(plait_file) :: file
   real(8), allocatable :: density(:, :)
-  integer(8), allocatable :: n(:), i(:), j(:)
+  integer(8), allocatable :: extents(:), i(:), j(:)
   real(8) :: time
   integer :: step, row, column, stat
-  character(500) :: name, why
+  character(500) :: name, message
 
   name = 'field.npy'
   if (command_argument_count() > 0) call get_command_argument(1, name)
   call plait_world(comm)
   call plait_parse(tiles, '(block, block) onto (2, 2)', [rows, columns])
-  n = tiles%local_shape(comm%rank)
+  extents = tiles%local_shape(comm%rank)
   i = tiles%indices(comm%rank, 1)
   j = tiles%indices(comm%rank, 2)
-  allocate (density(n(1), n(2)))
+  allocate (density(extents(1), extents(2)))
 
-  call plait_open(file, name, 'w', comm, shape=[rows, columns], dtype='<f8', stat=stat, errmsg=why)
-  if (stat /= 0) error stop trim(why)
+  call plait_open(file, name, 'w', comm, shape=[rows, columns], dtype='<f8', stat=stat, errmsg=message)
+  if (stat /= 0) error stop trim(message)
   do step = 0, steps - 1
     time = 0.5d0*step
     do column = 1, size(j)
@@ -42,7 +42,7 @@ program simulation
 
 contains
 
-  !> What diffusion and wind make of a cloud of this width, exactly: no rank needs anything of its neighbours.
+  !> The density of a cloud of this width after diffusion and wind; the formula is exact, so no rank needs neighbours.
   pure real(8) function cloud(from_row, from_column, width)
     integer, intent(in) :: from_row, from_column
     real(8), intent(in) :: width

@@ -1,4 +1,4 @@
-"""Scales the rows of a matrix that lies as ScaLAPACK has it: read, changed where it lies, and written again.
+"""Scales the rows of a matrix that is distributed as for ScaLAPACK: reads it, changes it in place, and writes it.
 
 plait run -n 6 python balance.py matrix.npy balanced.npy      (or mpiexec -n 6 python ...)
 """
@@ -18,15 +18,16 @@ with plait.open(sys.argv[1], comm=comm) as file:
     m, n = file.shape
     descriptor = [1, 0, m, n, *BLOCKS, 0, 0, m]  # as DESCINIT fills it; LLD_ is not part of a layout
     matrix = scalapack.from_descriptor(descriptor, GRID)
-    mine = file.read(matrix)  # the local array that PDGESV and the others take: column-major
+    local = file.read(matrix)  # the local array that PDGESV and the others take: column-major
 
 largest = np.zeros(m)
-i, _ = matrix.indices(comm.rank)
-largest[i] = abs(mine).max(axis=1, initial=0)
+rows, _ = matrix.indices(comm.rank)
+largest[rows] = abs(local).max(axis=1, initial=0)
 largest = np.max(comm.allgather(largest), axis=0)  # what DGAMX2D would find along the rows of the grid
-mine /= largest[i, None]
+local /= largest[rows, None]
 
-with plait.open(sys.argv[2], "w", comm=comm, shape=(m, n), dtype=mine.dtype, order="F") as file:
-    file.write(mine, matrix)
+with plait.open(sys.argv[2], "w", comm=comm, shape=(m, n), dtype=local.dtype, order="F") as file:
+    file.write(local, matrix)
 if comm.rank == 0:
-    print(f"{matrix}: rank 0 has {mine.shape[0]} x {mine.shape[1]}, in {'F' if mine.flags.f_contiguous else 'C'} order")
+    order = "F" if local.flags.f_contiguous else "C"
+    print(f"{matrix}: rank 0 has {local.shape[0]} x {local.shape[1]}, in {order} order")

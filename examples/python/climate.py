@@ -1,4 +1,4 @@
-"""Joins a model's output, a file a month with maps of all days, to one file with the series of each location.
+"""Joins a model's output, a file per month with a map per day, to one file with the time series of each location.
 
 plait run -n 4 python climate.py series.npy month-01.nc month-02.nc month-03.nc    (or mpiexec -n 4 python ...)
 """
@@ -17,10 +17,10 @@ for month in months:
     with plait.open(month, comm=comm) as file:
         shapes.append(file.shape)
 days = sum(shape[0] for shape in shapes)
-points = shapes[0][1:]
+grid_shape = shapes[0][1:]
 
 # In Fortran order the first index varies fastest: the days of a location lie one after the other.
-with plait.open(target, "w", comm=comm, shape=(days, *points), dtype="f4", order="F") as series:
+with plait.open(target, "w", comm=comm, shape=(days, *grid_shape), dtype="f4", order="F") as series:
     day = 0
     for month, shape in zip(months, shapes, strict=True):
         bands = plait.Layout(shape, "(*, block, *)", grid=comm.size)  # some latitudes, all days
@@ -29,4 +29,4 @@ with plait.open(target, "w", comm=comm, shape=(days, *points), dtype="f4", order
         series.write(temperatures.astype("f4"), bands, region=np.s_[day : day + shape[0]])
         day += shape[0]
 if comm.rank == 0:
-    print(f"{len(months)} files with {days} days of {points[0]} x {points[1]} grid points")
+    print(f"{len(months)} files with {days} days of {grid_shape[0]} x {grid_shape[1]} grid points")

@@ -39,12 +39,12 @@ class Counters:
         comm.Barrier()
         self.window.Lock_all()
 
-    def take(self, which: int, amount: int = 1) -> int:
+    def fetch_and_add(self, counter: int, amount: int = 1) -> int:
         """Add to a counter, and return its previous value."""
-        before = np.empty(1, np.int64)
-        self.window.Fetch_and_op(np.array([amount]), before, 0, which)
+        previous = np.empty(1, np.int64)
+        self.window.Fetch_and_op(np.array([amount]), previous, 0, counter)
         self.window.Flush(0)
-        return int(before[0])
+        return int(previous[0])
 
     def free(self) -> None:
         """Free the counters.  Collective."""
@@ -59,47 +59,47 @@ def update(values: Values, record: int, version: int) -> Values:
     return np.where(nonzero, values + random.standard_normal(values.size), 0.0)
 
 
-def pack(record: int, version: int, values: Values) -> bytes:
+def compress_record(record: int, version: int, values: Values) -> bytes:
     """Return the compressed bytes of a record: its number, its version, a checksum and its coefficients."""
-    head = np.array([record, version, zlib.crc32(values.tobytes())])
-    return zlib.compress(head.tobytes() + values.tobytes(), 1)
+    header = np.array([record, version, zlib.crc32(values.tobytes())])
+    return zlib.compress(header.tobytes() + values.tobytes(), 1)
 
 
-def unpack(data: npt.NDArray[np.uint8], record: int, version: int) -> Values:
+def decompress_record(data: npt.NDArray[np.uint8], record: int, version: int) -> Values:
     """Return the coefficients of a record, after checking that it has the expected number and version."""
     raw = zlib.decompress(data.data)
-    head, values = np.frombuffer(raw, np.int64, 3), np.frombuffer(raw, np.float64, offset=24)
-    if head.tolist() != [record, version, zlib.crc32(values.tobytes())]:
-        raise ValueError(f"version {version} of record {record} was to be read, but {head} was found")
+    header, values = np.frombuffer(raw, np.int64, 3), np.frombuffer(raw, np.float64, offset=24)
+    if header.tolist() != [record, version, zlib.crc32(values.tobytes())]:
+        raise ValueError(f"version {version} of record {record} was to be read, but {header} was found")
     return values
 
 
-def share(directory: Directory, before: Directory, comm: MPI.Intracomm) -> None:
+def combine_changes(directory: Directory, old_directory: Directory, comm: MPI.Intracomm) -> None:
     """Combine the changes of all ranks by adding differences: no two ranks have changed the same record."""
-    changes = directory - before
+    changes = directory - old_directory
     comm.Allreduce(MPI.IN_PLACE, changes)
-    directory[:] = before + changes
+    directory[:] = old_directory + changes
 
 
-def create(file: shared.SharedFile, directory: Directory, counters: Counters, comm: MPI.Intracomm) -> None:
+def create_records(file: shared.SharedFile, directory: Directory, counters: Counters, comm: MPI.Intracomm) -> None:
     """Write the first version of all records; each rank writes some of them."""
-    before = directory.copy()
+    old_directory = directory.copy()
     for record in range(comm.rank, len(directory), comm.size):
-        data = pack(record, 0, update(np.zeros(COEFFICIENTS), record, 0))
+        data = compress_record(record, 0, update(np.zeros(COEFFICIENTS), record, 0))
         capacity = int(SPARE * len(data))
-        directory[record] = counters.take(0, capacity), len(data), capacity, 0
+        directory[record] = counters.fetch_and_add(0, capacity), len(data), capacity, 0
         file.write(int(directory[record, OFFSET]), data)
-    share(directory, before, comm)
+    combine_changes(directory, old_directory, comm)
 
 
-def iterate(
+def update_records(
     iteration: int, file: shared.SharedFile, directory: Directory, counters: Counters, comm: MPI.Intracomm
 ) -> tuple[int, float]:
     """Update every record once; return the bytes that this rank has read, and the seconds of reading them."""
     order = np.random.default_rng(iteration).permutation(len(directory))
-    before = directory.copy()
+    old_directory = directory.copy()
     volume, seconds = 0, 0.0
-    while (task := counters.take(1 + iteration)) < len(order):
+    while (task := counters.fetch_and_add(1 + iteration)) < len(order):
         record = int(order[task])
         offset, size, capacity, version = directory[record].tolist()
         begin = time.perf_counter()
@@ -107,14 +107,16 @@ def iterate(
         seconds += time.perf_counter() - begin
         volume += size
 
-        data = pack(record, version + 1, update(unpack(data, record, version), record, version + 1))
+        data = compress_record(
+            record, version + 1, update(decompress_record(data, record, version), record, version + 1)
+        )
         if len(data) > capacity:
             # The record has outgrown its space and moves to the end of the file. Counter 0 is the offset of the end.
             capacity = int(SPARE * len(data))
-            offset = counters.take(0, capacity)
+            offset = counters.fetch_and_add(0, capacity)
         file.write(offset, data)
         directory[record] = offset, len(data), capacity, version + 1
-    share(directory, before, comm)
+    combine_changes(directory, old_directory, comm)
     return volume, seconds
 
 
@@ -126,7 +128,7 @@ def count_updates(file: shared.SharedFile, directory: Directory, comm: MPI.Intra
         expected = np.zeros(COEFFICIENTS)
         for number in range(version + 1):
             expected = update(expected, record, number)
-        if not np.array_equal(unpack(file.read(offset, size), record, version), expected):
+        if not np.array_equal(decompress_record(file.read(offset, size), record, version), expected):
             raise ValueError(f"record {record} is not what its {version} updates make")
         updates += version
     return int(comm.allreduce(updates))
@@ -140,9 +142,9 @@ def main(records: int, iterations: int, path: str) -> None:
     # The file is not persistent: its space on the disks is freed when the program ends.
     with shared.open(path, "w", comm=comm, request=30_000, striped=True) as file:
         try:
-            create(file, directory, counters, comm)
+            create_records(file, directory, counters, comm)
             offsets = directory[:, OFFSET].copy()
-            results = [iterate(iteration, file, directory, counters, comm) for iteration in range(iterations)]
+            results = [update_records(iteration, file, directory, counters, comm) for iteration in range(iterations)]
             updates = count_updates(file, directory, comm)
         except Exception:  # the other ranks would wait forever
             traceback.print_exc()

@@ -1,4 +1,4 @@
-"""A matrix is written in tiles and read in rows, by Plait: what mpi_io.py does.
+"""Writes a matrix in tiles and reads it in rows, by Plait instead of MPI-IO (mpi_io.py).
 
 mpiexec -n 4 python instead_of_mpi_io.py matrix.bin
 """
@@ -23,8 +23,8 @@ with plait.open(sys.argv[1], "w", comm=comm, shape=shape, dtype="f8") as file:
 # Each rank has a quarter of the rows.
 rows = plait.Layout(shape, "(block, *)", grid=comm.size)
 with plait.open(sys.argv[1], comm=comm, shape=shape, dtype="f8") as file:
-    mine = file.read(rows)
+    local = file.read(rows)
 
-sums = comm.gather(float(mine.sum()))
+sums = comm.gather(float(local.sum()))
 if comm.rank == 0:
     print(sums)

@@ -1,4 +1,4 @@
-"""A matrix is written in tiles and read in rows, by MPI-IO.
+"""Writes a matrix in tiles and reads it in rows, by MPI-IO.
 
 mpiexec -n 4 python mpi_io.py matrix.bin
 """
@@ -31,13 +31,13 @@ tiles.Free()
 count = shape[0] // comm.size
 rows = MPI.DOUBLE.Create_subarray(shape, (count, shape[1]), (count * comm.rank, 0), MPI.ORDER_C)
 rows.Commit()
-mine = np.empty((count, shape[1]))
+local = np.empty((count, shape[1]))
 file = MPI.File.Open(comm, sys.argv[1], MPI.MODE_RDONLY)
 file.Set_view(0, MPI.DOUBLE, rows, "native")
-file.Read_all(mine)
+file.Read_all(local)
 file.Close()
 rows.Free()
 
-sums = comm.gather(float(mine.sum()))
+sums = comm.gather(float(local.sum()))
 if comm.rank == 0:
     print(sums)

@@ -1,4 +1,4 @@
-"""Means of the columns of a matrix that is stored row by row: each rank reads its columns, one number at a time.
+"""Prints means of the columns of a matrix that is stored row by row: each rank reads its columns, one number at a time.
 
 plait run -n 4 python slow_job.py matrix.npy
 """
