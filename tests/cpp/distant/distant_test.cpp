@@ -93,8 +93,8 @@ TEST_P(DistantFileTest, RequestsOverlapAndEndInAnyOrder) {
   });
 }
 
-/// Every rank writes and reads a private range on each disk, which it compares with a copy in memory, and a shared range
-/// that all ranks write at once.
+/// Every rank writes and reads a private range on each disk, which it compares with a copy in memory, and a shared
+/// range that all ranks write at once.
 TEST_P(DistantFileTest, RandomAccessesAgreeWithACopyInMemory) {
   constexpr std::int64_t kSharedBytes = 20000;
   constexpr std::int64_t kPrivateBytes = 300000;

@@ -270,7 +270,8 @@ inline std::vector<Distribution> distributions_for(std::int64_t size, std::int64
   for (const std::int64_t block : {min_block, min_block + 1, size, size + 3})
     if (block > 0 && block >= min_block) result.push_back(Distribution::blocked(block));
   for (std::int64_t k = 1; k <= max_cyclic; ++k) result.push_back(Distribution::cyclic(k));
-  // Uneven blocks: coordinate c owns c + 1 indices; only the last coordinate owns any; every other coordinate owns none.
+  // Uneven blocks: coordinate c owns c + 1 indices; only the last coordinate owns any; every other coordinate owns
+  // none.
   Extents rising(to_size_t(extent), 0);
   Extents last_only(to_size_t(extent), 0);
   Extents holes(to_size_t(extent), 0);
