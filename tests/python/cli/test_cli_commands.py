@@ -40,7 +40,7 @@ def check(package, main, besides=()):
         for name in group.list_commands(context):
             command = group.get_command(context, name)
             assert command.name == name, f"{path} lists {name}, and finds {command.name}"
-            assert 10 < len(group.command_help(name)) <= 60, f"what {path} says of {name} does not fit its line"
+            assert 10 < len(group.command_help(name)) <= 60, f"the help of {name} in {path} does not fit its line"
             listed.add(id(command))
     missing = [command.name for command in defined_in(package) if id(command) not in listed]
     assert missing == list(besides)

@@ -17,7 +17,11 @@ import plait
 h5py = pytest.importorskip("h5py")
 
 
-def check(url: object, array: np.ndarray) -> None:
+# The numbers under which the HDF Group has registered these filters.
+LZ4, ZSTD = 32004, 32015
+
+
+def check_array(url: object, array: np.ndarray) -> None:
     with plait.open(url) as file:
         assert (file.shape, file.dtype, file.order) == (array.shape, array.dtype, "C")
         if array.ndim == 3:
@@ -31,26 +35,27 @@ def check(url: object, array: np.ndarray) -> None:
 )
 @pytest.mark.parametrize("endian", ["<", ">"])
 @pytest.mark.parametrize("chunks", [None, CHUNK])
-def test_types(tmp_path, dtype, endian, chunks):
+def test_all_types_and_byte_orders_are_read(tmp_path, dtype, endian, chunks):
     array = make_array("u1").astype("S5").astype(dtype) if dtype in ("S5", "V3") else make_array(dtype)
     array = array.astype(np.dtype(dtype).newbyteorder(endian))
-    check(write_dataset(tmp_path / "a.h5", array, chunks=chunks), array)
+    check_array(write_dataset(tmp_path / "a.h5", array, chunks=chunks), array)
 
 
 def test_enumerations_are_numbers_and_bfloat16_bytes(tmp_path):
     array = make_array("i2")
-    brain = pytest.importorskip("ml_dtypes").bfloat16
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("e", data=array, dtype=h5py.enum_dtype({"RED": 0, "BLUE": 9}, basetype=">i2"))
+        # bfloat16: the sign in bit 15, 8 bits of exponent from bit 7 on with the bias 127, and 7 bits of mantissa.
         type_ = h5py.h5t.IEEE_F16LE.copy()
         type_.set_fields(15, 7, 8, 0, 7)
         type_.set_ebias(127)
         space = h5py.h5s.create_simple((3,))
-        h5py.h5d.create(file.id, b"brain", type_, space).write(
+        h5py.h5d.create(file.id, b"bfloat16", type_, space).write(
             space, space, np.array([1, 2.5, -3], "f4"), mtype=h5py.h5t.NATIVE_FLOAT
         )
-    check(f"{tmp_path}/a.h5::e", array.astype(">i2"))
-    np.testing.assert_array_equal(plait.open(f"{tmp_path}/a.h5::brain").read().view(brain), [1, 2.5, -3])
+    check_array(f"{tmp_path}/a.h5::e", array.astype(">i2"))
+    np.testing.assert_array_equal(plait.open(f"{tmp_path}/a.h5::bfloat16").read().view(bfloat16), [1, 2.5, -3])
 
 
 @pytest.mark.sampled(60)
@@ -66,24 +71,26 @@ def test_enumerations_are_numbers_and_bfloat16_bytes(tmp_path):
 )  # fmt: skip
 @pytest.mark.parametrize("dtype", ["f4", ">i8", "i2", "S3"])
 @pytest.mark.parametrize("maxshape", [None, (None, 20, 10), (None, None, None)])
-def test_chunks(tmp_path, libver, filters, dtype, maxshape):
+def test_chunks_of_every_kind_are_read(tmp_path, libver, filters, dtype, maxshape):
     """Read each kind of index that the library has, and chunks that do not divide the shape."""
     array = make_array(dtype)
     path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, libver=libver, maxshape=maxshape, **filters)
-    check(path, array)
+    check_array(path, array)
 
 
 @pytest.mark.parametrize("shape", [(), (0, 3), (1,), (5000,), (300, 200)])
 @pytest.mark.parametrize("chunked", [False, True])
-def test_shapes(tmp_path, shape, chunked):
+def test_all_shapes_are_read(tmp_path, shape, chunked):
     array = make_array("f8", shape)
     if chunked and not shape:
         return
-    how = {"chunks": tuple(max(1, n // 3) for n in shape), "maxshape": tuple(None for _ in shape)} if chunked else {}
-    check(write_dataset(tmp_path / "a.hdf5", array, **how), array)
+    options = (
+        {"chunks": tuple(max(1, n // 3) for n in shape), "maxshape": tuple(None for _ in shape)} if chunked else {}
+    )
+    check_array(write_dataset(tmp_path / "a.hdf5", array, **options), array)
 
 
-def test_missing_chunks(tmp_path):
+def test_missing_chunks_have_the_fill_value(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name, value in (("a", 2.5), ("b", np.nan), ("c", 0)):
             stored = file.create_dataset(name, SHAPE, ">f8", chunks=CHUNK, fillvalue=value, compression="gzip")
@@ -93,10 +100,10 @@ def test_missing_chunks(tmp_path):
     with h5py.File(tmp_path / "a.h5") as file:
         expected = {name: file[name][...] for name in file}
     for name, array in expected.items():
-        check(f"{tmp_path}/a.h5::{name}", array)
+        check_array(f"{tmp_path}/a.h5::{name}", array)
 
 
-def test_compact_datasets_and_user_blocks(tmp_path):
+def test_compact_datasets_and_files_with_user_blocks_are_read(tmp_path):
     array = make_array("i4")
     with h5py.File(tmp_path / "a.h5", "w", userblock_size=1024) as file:
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -106,9 +113,9 @@ def test_compact_datasets_and_user_blocks(tmp_path):
         file["whole"] = array
         file.create_dataset("chunked", data=array, chunks=CHUNK)
         file.create_dataset("packed", data=array, chunks=CHUNK, compression="gzip")
-    check(f"{tmp_path}/a.h5::compact", array.astype(">i4"))
+    check_array(f"{tmp_path}/a.h5::compact", array.astype(">i4"))
     for name in ("whole", "chunked", "packed"):
-        check(f"{tmp_path}/a.h5::{name}", array)
+        check_array(f"{tmp_path}/a.h5::{name}", array)
 
 
 def test_incompressible_chunks_are_stored_without_filters(tmp_path):
@@ -116,10 +123,10 @@ def test_incompressible_chunks_are_stored_without_filters(tmp_path):
         stored = file.create_dataset("a", (8, 4), "u1", chunks=(4, 4), compression="gzip", shuffle=True)
         stored.id.write_direct_chunk((0, 0), bytes(range(16)), filter_mask=3)
         stored.id.write_direct_chunk((4, 0), zlib.compress(bytes(range(16, 32))), filter_mask=1)
-    check(tmp_path / "a.h5", np.arange(32, dtype="u1").reshape(8, 4))
+    check_array(tmp_path / "a.h5", np.arange(32, dtype="u1").reshape(8, 4))
 
 
-def test_zstd(tmp_path):
+def test_zstd_chunks_are_read(tmp_path):
     zstandard = pytest.importorskip("zstandard")
     array = make_array("f4", (8, 6))
     while h5py.h5pl.size():  # the filter of netCDF4 would check the invalid filter parameters
@@ -127,30 +134,30 @@ def test_zstd(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         plist.set_chunk((4, 6))
-        plist.set_filter(32015, h5py.h5z.FLAG_OPTIONAL, (7,))
+        plist.set_filter(ZSTD, h5py.h5z.FLAG_OPTIONAL, (7,))
         space = h5py.h5s.create_simple(array.shape)
         stored = h5py.h5d.create(file.id, b"a", h5py.h5t.IEEE_F32LE, space, plist)
         for first in (0, 4):
             stored.write_direct_chunk((first, 0), zstandard.compress(array[first : first + 4].tobytes()))
-    check(tmp_path / "a.h5", array)
+    check_array(tmp_path / "a.h5", array)
     assert plait.arrays_in(tmp_path / "a.h5")[0].storage == "chunks 4x6, zstd 7"
 
 
-def test_lz4(tmp_path):
+def test_lz4_chunks_are_read(tmp_path):
     """Read three blocks of 16 bytes: uncompressed, as literals only, and as repeated literals."""
     plain = bytes(range(16)) * 2 + b"abcd" * 4
     # A token encodes the number of literals and the number of repeated bytes minus 4; the last 5 bytes are literals.
     blocks = [plain[:16], b"\xf0\x01" + plain[16:32], b"\x43abcd\x04\x00\x50dabcd"]
-    packed = (48).to_bytes(8, "big") + (16).to_bytes(4, "big")
-    packed += b"".join(len(block).to_bytes(4, "big") + block for block in blocks)
+    compressed = (48).to_bytes(8, "big") + (16).to_bytes(4, "big")
+    compressed += b"".join(len(block).to_bytes(4, "big") + block for block in blocks)
     with h5py.File(tmp_path / "a.h5", "w") as file:
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         plist.set_chunk((48,))
-        plist.set_filter(32004, h5py.h5z.FLAG_OPTIONAL, (16,))
+        plist.set_filter(LZ4, h5py.h5z.FLAG_OPTIONAL, (16,))
         space = h5py.h5s.create_simple((96,))
         stored = h5py.h5d.create(file.id, b"a", h5py.h5t.STD_U8LE, space, plist)
-        stored.write_direct_chunk((0,), packed)
-        stored.write_direct_chunk((48,), packed[:-1])
+        stored.write_direct_chunk((0,), compressed)
+        stored.write_direct_chunk((48,), compressed[:-1])
     with plait.open(tmp_path / "a.h5") as file:
         assert file.read(region=np.s_[:48]).tobytes() == plain
         with pytest.raises(plait.StoreError, match=r"chunk \(1\) .*more than there are"):
@@ -158,7 +165,7 @@ def test_lz4(tmp_path):
     assert plait.arrays_in(tmp_path / "a.h5")[0].storage.endswith("chunks 48, lz4")
 
 
-BLOSC = """
+WRITE_BLOSC = """
 import ast
 import sys
 
@@ -174,7 +181,7 @@ with h5py.File(sys.argv[1], "w") as file:
 """
 
 
-def test_blosc(tmp_path):
+def test_blosc_chunks_are_read(tmp_path):
     blosc = pytest.importorskip("numcodecs.blosc")
     if find_library("blosc") is None:
         pytest.skip("no libblosc")
@@ -183,11 +190,11 @@ def test_blosc(tmp_path):
     chunks = [bytes(codec.encode(array[first : first + 4].copy())) for first in (0, 4)]
     # This runs in a process without netCDF4, whose filter of this number would check the invalid parameters.
     environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
-    subprocess.run([sys.executable, "-c", BLOSC, tmp_path / "a.h5", repr(chunks)], env=environment, check=True)
-    check(tmp_path / "a.h5", array)
+    subprocess.run([sys.executable, "-c", WRITE_BLOSC, tmp_path / "a.h5", repr(chunks)], env=environment, check=True)
+    check_array(tmp_path / "a.h5", array)
 
 
-def test_groups_and_links(tmp_path):
+def test_groups_and_links_are_followed(tmp_path):
     path = tmp_path / "a.h5"
     arrays = {"t": make_array("f4"), "group/inner/u": make_array("i2"), "group/v": make_array("f8", (3, 4, 5))}
     write_dataset(tmp_path / "other.h5", make_array("i1"))
@@ -203,13 +210,13 @@ def test_groups_and_links(tmp_path):
     assert len(infos) == 4
     assert {"group/inner/u", "group/v", "out"} < set(infos)
     for name, array in arrays.items():
-        check(f"{path}::/{name}", array)
-        check(f"{path}::{name}", array)
-    check(f"{path}::/group/soft", arrays["group/inner/u"])
-    check(f"{path}::/group/zzz", arrays["t"])
+        check_array(f"{path}::/{name}", array)
+        check_array(f"{path}::{name}", array)
+    check_array(f"{path}::/group/soft", arrays["group/inner/u"])
+    check_array(f"{path}::/group/zzz", arrays["t"])
     assert "holds 4 arrays: group/inner/u, group/v" in open_error_text(plait.ArgumentError, path)
     assert "is a group; " in open_error_text(plait.ArgumentError, f"{path}::/group")
-    check(f"{path}::/out", make_array("i1"))
+    check_array(f"{path}::/out", make_array("i1"))
     assert "is not there; " in open_error_text(plait.ArgumentError, f"{path}::/nowhere")
     plait.copy(path, tmp_path / "b.npz")
     with np.load(tmp_path / "b.npz") as archive:
@@ -227,7 +234,7 @@ def test_unsupported_objects_are_listed_with_a_reason(tmp_path):
         file.create_dataset("null", data=h5py.Empty("f4"))
         file.create_dataset("outside", (8,), "u1", external=[("a.bin", 0, 8)])
         file["good"] = make_array("f4")
-    says = {
+    reasons = {
         "record": "its elements are records (x, n), and its member n is of the type VLEN",
         "ragged": "sequences of any length",
         "reference": "references to other objects",
@@ -237,15 +244,15 @@ def test_unsupported_objects_are_listed_with_a_reason(tmp_path):
         "good": "",
     }
     infos = {info.name: info.error for info in plait.arrays_in(tmp_path / "a.h5")}
-    assert infos.keys() == says.keys()
-    for name, why in says.items():
-        assert why in infos[name]
-        if why:
-            assert why in open_error_text(plait.ArgumentError, f"{tmp_path}/a.h5::{name}")
-    check(f"{tmp_path}/a.h5::good", make_array("f4"))
+    assert infos.keys() == reasons.keys()
+    for name, reason in reasons.items():
+        assert reason in infos[name]
+        if reason:
+            assert reason in open_error_text(plait.ArgumentError, f"{tmp_path}/a.h5::{name}")
+    check_array(f"{tmp_path}/a.h5::good", make_array("f4"))
 
 
-def test_changes_in_place(tmp_path):
+def test_elements_are_changed_in_place(tmp_path):
     array = make_array("f4")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["whole"] = array
@@ -266,7 +273,8 @@ def test_changes_in_place(tmp_path):
             np.testing.assert_array_equal(file[name], expected)
 
 
-def position_of_chunk(path: Path, number: int) -> tuple[int, int]:
+def find_chunk(path: Path, number: int) -> tuple[int, int]:
+    """Return the offset and the size of a chunk in the file."""
     with h5py.File(path) as file:
         info = file["a"].id.get_chunk_info(number)
     return info.byte_offset, info.size
@@ -276,14 +284,14 @@ def position_of_chunk(path: Path, number: int) -> tuple[int, int]:
 def test_damaged_chunks_are_errors(tmp_path, filters):
     array = make_array("f4")
     path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, **filters)
-    offset, size = position_of_chunk(path, 4)
-    whole = path.read_bytes()
+    offset, size = find_chunk(path, 4)
+    intact = path.read_bytes()
     for data in (
         b"\x01" * size,
-        whole[offset : offset + size][::-1],
-        whole[offset : offset + size // 2] + bytes(size - size // 2),
+        intact[offset : offset + size][::-1],
+        intact[offset : offset + size // 2] + bytes(size - size // 2),
     ):
-        path.write_bytes(whole[:offset] + data + whole[offset + size :])
+        path.write_bytes(intact[:offset] + data + intact[offset + size :])
         text = open_error_text(plait.StoreError, path)
         assert f"cannot read chunk (1, 1, 0) of {path} at offset {offset}: " in text
         np.testing.assert_array_equal(plait.open(path).read(region=np.s_[0]), array[0])
@@ -299,13 +307,13 @@ def test_decompression_bombs_are_bounded_by_the_chunk(tmp_path):
         file.read(region=np.s_[4:])
 
 
-def test_truncated_files(tmp_path):
+def test_truncated_files_are_errors(tmp_path):
     array = make_array("f4", (40, 50))
     for options in ({}, {"chunks": (7, 9)}, {"chunks": (7, 9), "compression": "gzip"}):
         path = write_dataset(tmp_path / "a.h5", array, **options)
-        whole = path.read_bytes()
-        for length in (0, 7, 8, 100, 600, len(whole) // 2, len(whole) - 1):
-            path.write_bytes(whole[:length])
+        intact = path.read_bytes()
+        for length in (0, 7, 8, 100, 600, len(intact) // 2, len(intact) - 1):
+            path.write_bytes(intact[:length])
             assert str(path) in open_error_text(plait.StoreError, path)
 
 
@@ -314,18 +322,18 @@ def test_files_open_for_writing_in_this_process_are_errors(tmp_path):
     with h5py.File(path, "r+"):
         assert "is open for writing in this process" in open_error_text(plait.StoreError, path)
     with h5py.File(path):
-        check(path, make_array("f4"))
+        check_array(path, make_array("f4"))
 
 
-def test_names_and_formats(tmp_path):
+def test_the_content_decides_the_format(tmp_path):
     path = write_dataset(tmp_path / "a.h5", make_array("f4"))
     for ending in ("hdf5", "he5", "nc4", "nc"):
         os.link(path, tmp_path / f"a.{ending}")
-        check(tmp_path / f"a.{ending}", make_array("f4"))
+        check_array(tmp_path / f"a.{ending}", make_array("f4"))
     (tmp_path / "b.h5").write_bytes(bytes(1000))
     assert "cannot be opened as an HDF5 file" in open_error_text(plait.StoreError, tmp_path / "b.h5")
     os.link(path, tmp_path / "a.npz")
-    check(tmp_path / "a.npz", make_array("f4"))
+    check_array(tmp_path / "a.npz", make_array("f4"))
     with pytest.raises(FileNotFoundError):
         plait.open(tmp_path / "missing.h5::/a")
     assert "holds an array 13x7x10, but the shape 3" in open_error_text(plait.ArgumentError, path, shape=(3,))
@@ -347,12 +355,12 @@ def test_plait_reads_files_of_netcdf(tmp_path):
     named = {info.name: info.dimension_names for info in plait.arrays_in(tmp_path / "a.nc")}
     assert named == {"more/u": ("x",), "t2m": ("time", "y", "x"), "y": ("y",)}
     assert plait.arrays_in(f"{tmp_path}/a.nc::t2m")[0].dimension_names == ("time", "y", "x")
-    check(f"{tmp_path}/a.nc::/t2m", array)
-    check(f"{tmp_path}/a.nc::y", np.arange(7.0))
-    check(f"{tmp_path}/a.nc::/more/u", np.arange(10, dtype=">i4"))
+    check_array(f"{tmp_path}/a.nc::/t2m", array)
+    check_array(f"{tmp_path}/a.nc::y", np.arange(7.0))
+    check_array(f"{tmp_path}/a.nc::/more/u", np.arange(10, dtype=">i4"))
 
 
-def test_labels_of_dimensions(tmp_path):
+def test_labels_and_scales_name_the_dimensions(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["a"] = np.zeros((3, 4, 5))
         file["a"].dims[0].label = "time"

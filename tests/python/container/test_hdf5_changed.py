@@ -14,7 +14,7 @@ from array_reads import open_error_text
 from hdf5_files import CHUNK, make_array, write_dataset
 
 import plait
-from plait._base.libraries.hdf5 import find_library as path_of_library
+from plait._base.libraries.hdf5 import find_library as find_hdf5_library
 
 h5py = pytest.importorskip("h5py")
 
@@ -27,7 +27,7 @@ FILTERS = [
 ]
 
 
-def values_in(path: object) -> np.ndarray:
+def read_by_h5py(path: object) -> np.ndarray:
     with h5py.File(path) as file:
         return file["a"][...]
 
@@ -38,53 +38,56 @@ def write_and_fail(file: plait.File, array: np.ndarray) -> None:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("how", FILTERS)
+@pytest.mark.parametrize("options", FILTERS)
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
-def test_random_regions(tmp_path, how, suffix):
-    chance = random.Random(3)
+def test_random_regions_are_changed(tmp_path, options, suffix):
+    generator = random.Random(3)
     for number in range(8):
-        shape = tuple(chance.randint(1, 15) for _ in range(chance.randint(1, 4)))
-        chunks = tuple(chance.randint(1, size) for size in shape)
-        dtype = chance.choice(["<i2", ">f8", "u1"])
+        shape = tuple(generator.randint(1, 15) for _ in range(generator.randint(1, 4)))
+        chunks = tuple(generator.randint(1, size) for size in shape)
+        dtype = generator.choice(["<i2", ">f8", "u1"])
         path = tmp_path / f"{number}.{suffix}"
         expected = np.full(shape, 9, dtype)
         with h5py.File(path, "w", track_order=bool(number % 2)) as file:
             maxshape = (None,) * len(shape) if number % 3 == 0 else shape
-            stored = file.create_dataset("a", shape, dtype, chunks=chunks, fillvalue=9, maxshape=maxshape, **how)
+            stored = file.create_dataset("a", shape, dtype, chunks=chunks, fillvalue=9, maxshape=maxshape, **options)
             stored.attrs["units"] = "K"
             if number % 2:
                 stored[:1] = expected[:1] = 4
             file["b"] = np.arange(5)
         for _ in range(2):
-            with plait.open(f"{path}::a", "r+", memory=chance.choice([4096, 1 << 20])) as file:
+            with plait.open(f"{path}::a", "r+", memory=generator.choice([4096, 1 << 20])) as file:
                 for value in range(3):
-                    region = tuple(slice(chance.randint(0, size - 1), size, chance.randint(1, 2)) for size in shape)
+                    region = tuple(
+                        slice(generator.randint(0, size - 1), size, generator.randint(1, 2)) for size in shape
+                    )
                     expected[region] = value
                     file.write(np.ascontiguousarray(expected[region]), region=region)
                     np.testing.assert_array_equal(file.read(), expected)
-            np.testing.assert_array_equal(values_in(path), expected)
+            np.testing.assert_array_equal(read_by_h5py(path), expected)
             np.testing.assert_array_equal(plait.open(f"{path}::a").read(), expected)
         with h5py.File(path, "r+") as file:  # the library of h5py accepts the file
             file["a"][...] = file["a"][...] + 1
             file["c"] = file["a"][...]
             assert file["a"].attrs["units"] == "K"
             assert file["b"][...].tolist() == [0, 1, 2, 3, 4]
-        np.testing.assert_array_equal(values_in(path), expected + 1)
+        np.testing.assert_array_equal(read_by_h5py(path), expected + 1)
 
 
-def test_a_tree_of_several_levels(tmp_path):
+def test_chunks_in_an_index_of_several_levels_are_changed(tmp_path):
     path = write_dataset(tmp_path / "a.h5", np.zeros((300, 40), "i4"), chunks=(1, 1), compression="gzip")
     expected = np.zeros((300, 40), "i4")
     with plait.open(path, "r+") as file:
         expected[::3, ::2] = 7
         file.write(np.full((100, 20), 7, "i4"), region=np.s_[::3, ::2])
-    np.testing.assert_array_equal(values_in(path), expected)
+    np.testing.assert_array_equal(read_by_h5py(path), expected)
 
 
 @pytest.mark.parametrize("half", [1, 3])
-def test_the_width_of_nodes_is_that_of_the_file(tmp_path, half):
+def test_nodes_of_the_index_have_the_size_that_the_file_states(tmp_path, half):
+    """Change a file whose nodes of the chunk index have up to 2 * `half` entries."""
     properties = h5py.h5p.create(h5py.h5p.FILE_CREATE)
-    library = ctypes.CDLL(path_of_library() or "libhdf5.so")
+    library = ctypes.CDLL(find_hdf5_library() or "libhdf5.so")
     library.H5Pset_istore_k.argtypes = (ctypes.c_int64, ctypes.c_uint)
     assert library.H5Pset_istore_k(properties.id, half) >= 0
     name = str(tmp_path / "a.h5").encode()
@@ -93,10 +96,10 @@ def test_the_width_of_nodes_is_that_of_the_file(tmp_path, half):
         file.create_dataset("a", data=np.arange(50), chunks=(2,), compression="gzip")
     with plait.open(tmp_path / "a.h5", "r+") as file:
         file[10:31] = np.arange(21)
-    assert values_in(tmp_path / "a.h5").tolist() == [*range(10), *range(21), *range(31, 50)]
+    assert read_by_h5py(tmp_path / "a.h5").tolist() == [*range(10), *range(21), *range(31, 50)]
 
 
-def test_files_of_netcdf4(tmp_path):
+def test_files_of_netcdf4_are_changed(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
     path = tmp_path / "a.nc"
     with netcdf.Dataset(path, "w") as file:
@@ -119,7 +122,7 @@ def test_files_of_netcdf4(tmp_path):
         assert (file["g/v"][10].data == 5).all()
 
 
-def test_readers_see_the_old_chunks_until_the_end(tmp_path):
+def test_readers_see_the_old_chunks_until_the_file_is_closed(tmp_path):
     array = make_array("f4")
     path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
     before = path.read_bytes()
@@ -131,10 +134,10 @@ def test_readers_see_the_old_chunks_until_the_end(tmp_path):
         np.testing.assert_array_equal(file.read(), -array)
         assert path.read_bytes()[: len(before)] == before
     np.testing.assert_array_equal(reader.read(), array)
-    np.testing.assert_array_equal(values_in(path), -array)
+    np.testing.assert_array_equal(read_by_h5py(path), -array)
 
 
-def test_a_failed_block_changes_nothing(tmp_path):
+def test_an_exception_in_the_with_block_changes_nothing(tmp_path):
     array = make_array("f4")
     path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
     before = path.read_bytes()
@@ -143,11 +146,11 @@ def test_a_failed_block_changes_nothing(tmp_path):
     assert path.read_bytes() == before  # no bytes remain after the old end of the file
     with plait.open(path, "r+") as file:
         file.write(array[:1] * 2, region=np.s_[:1])
-    np.testing.assert_array_equal(values_in(path)[:1], array[:1] * 2)
-    np.testing.assert_array_equal(values_in(path)[1:], array[1:])
+    np.testing.assert_array_equal(read_by_h5py(path)[:1], array[:1] * 2)
+    np.testing.assert_array_equal(read_by_h5py(path)[1:], array[1:])
 
 
-def test_one_writer_at_a_time(tmp_path):
+def test_a_second_writer_is_an_error(tmp_path):
     path = write_dataset(tmp_path / "a.h5", make_array("f4"), chunks=CHUNK, compression="gzip")
     with plait.open(path, "r+") as file:
         assert "are being changed" in open_error_text(plait.StoreError, path, mode="r+")
@@ -156,11 +159,11 @@ def test_one_writer_at_a_time(tmp_path):
         file[0] = 5
     with plait.open(path, "r+") as file:
         file[1] = 6
-    assert (values_in(path)[0] == 5).all()
-    assert (values_in(path)[1] == 6).all()
+    assert (read_by_h5py(path)[0] == 5).all()
+    assert (read_by_h5py(path)[1] == 6).all()
 
 
-COUNTING = """
+INCREMENT_ROW = """
 import sys
 import numpy as np
 import plait
@@ -179,13 +182,13 @@ for _ in range(25):
 
 def test_programs_that_change_a_file_in_turn_lose_nothing(tmp_path):
     path = write_dataset(tmp_path / "a.h5", np.zeros((3, 50), "i4"), chunks=(1, 50), compression="gzip")
-    programs = [subprocess.Popen([sys.executable, "-c", COUNTING, str(path), str(row)]) for row in range(3)]
+    programs = [subprocess.Popen([sys.executable, "-c", INCREMENT_ROW, str(path), str(row)]) for row in range(3)]
     assert [program.wait() for program in programs] == [0, 0, 0]
-    assert (values_in(path) == 25).all()
+    assert (read_by_h5py(path) == 25).all()
 
 
 @pytest.mark.parametrize(
-    ("file", "says"),
+    ("file_options", "message"),
     [
         ({"libver": "latest"}, "one of those that HDF5 has had since 1.10"),
         ({"userblock_size": 512}, "a user's own"),
@@ -193,11 +196,11 @@ def test_programs_that_change_a_file_in_turn_lose_nothing(tmp_path):
         ({"fs_strategy": "fsm", "fs_persist": True}, "which parts of it are free"),
     ],
 )
-def test_files_whose_compressed_chunks_cannot_change(tmp_path, file, says):
-    with h5py.File(tmp_path / "a.h5", "w", **file) as created:
-        created.create_dataset("a", data=make_array("f4"), chunks=CHUNK, compression="gzip")
+def test_files_whose_compressed_chunks_cannot_change(tmp_path, file_options, message):
+    with h5py.File(tmp_path / "a.h5", "w", **file_options) as file:
+        file.create_dataset("a", data=make_array("f4"), chunks=CHUNK, compression="gzip")
     before = (tmp_path / "a.h5").read_bytes()
-    assert says in open_error_text(plait.ArgumentError, tmp_path / "a.h5", mode="r+")
+    assert message in open_error_text(plait.ArgumentError, tmp_path / "a.h5", mode="r+")
     assert (tmp_path / "a.h5").read_bytes() == before
 
 
@@ -208,14 +211,14 @@ def test_a_full_disk_changes_nothing(tmp_path):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
-        for room in (100, 40_000, 300_000):
+        for capacity in (100, 40_000, 300_000):
             file = plait.open(path, "r+")
-            resource.setrlimit(resource.RLIMIT_FSIZE, (size + room, limits[1]))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size + capacity, limits[1]))
             with pytest.raises(plait.StoreError, match="File too large"), file:
                 file.write(-array)
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             assert path.stat().st_size == size
-            np.testing.assert_array_equal(values_in(path), array)
+            np.testing.assert_array_equal(read_by_h5py(path), array)
         # Data written before the disk was full stays and is in the file after close.
         with plait.open(path, "r+") as file:
             file.write(-array[:2], region=np.s_[:2])
@@ -228,11 +231,11 @@ def test_a_full_disk_changes_nothing(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
-    np.testing.assert_array_equal(values_in(path)[:2], -array[:2])
-    np.testing.assert_array_equal(values_in(path)[2:], array[2:] + 1)
+    np.testing.assert_array_equal(read_by_h5py(path)[:2], -array[:2])
+    np.testing.assert_array_equal(read_by_h5py(path)[2:], array[2:] + 1)
 
 
-KILLED = """
+CHANGE_ALL = """
 import sys
 import numpy as np
 import plait
@@ -245,46 +248,46 @@ with plait.open(path, "r+") as file:
 
 
 def test_kills_leave_the_old_chunks_or_the_new_ones(tmp_path, effort):
-    chance = random.Random(5)
+    generator = random.Random(5)
     path = write_dataset(tmp_path / "a.h5", np.zeros((300, 200)), chunks=(7, 30), compression="gzip")
-    seen = 0.0
+    old = 0.0
     for value in range(1, effort.choose(4, 9)):
-        program = subprocess.Popen([sys.executable, "-c", KILLED, str(path), str(value)], stdout=subprocess.PIPE)
+        program = subprocess.Popen([sys.executable, "-c", CHANGE_ALL, str(path), str(value)], stdout=subprocess.PIPE)
         assert program.stdout is not None
-        if value % 2:
-            program.stdout.readline()  # the program then closes the file
-            for _ in range(chance.randint(0, 30_000)):
+        if value % 2:  # kill the program while it closes the file
+            program.stdout.readline()
+            for _ in range(generator.randint(0, 30_000)):
                 pass
             os.kill(program.pid, signal.SIGKILL)
         program.wait()
         program.stdout.close()
-        actual = values_in(path)
-        assert actual[0, 0] in (seen, value)
+        actual = read_by_h5py(path)
+        assert actual[0, 0] in (old, value)
         assert (actual == actual[0, 0]).all()
         assert value % 2 or actual[0, 0] == value
-        seen = actual[0, 0]
+        old = actual[0, 0]
 
 
 def test_damage_is_detected_before_anything_is_written(tmp_path):
     """With damaged metadata the file stays unchanged or has the complete change."""
     array = make_array("i4")
-    for track in (False, True):
+    for tracks_order in (False, True):  # another version of object headers
         path = write_dataset(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip", track_times=False)
-        if track:
+        if tracks_order:
             with h5py.File(path, "w", track_order=True) as file:
                 file.create_dataset("a", data=array, chunks=CHUNK, compression="gzip", track_order=True)
-        whole = path.read_bytes()
-        chance = random.Random(4)
+        intact = path.read_bytes()
+        generator = random.Random(4)
         for _ in range(250):
-            at = chance.randrange(min(len(whole), 4000))
-            damaged = bytearray(whole)
-            damaged[at] ^= 1 << chance.randrange(8)
+            position = generator.randrange(min(len(intact), 4000))  # metadata is there
+            damaged = bytearray(intact)
+            damaged[position] ^= 1 << generator.randrange(8)
             path.write_bytes(damaged)
             try:
                 with plait.open(path, "r+") as file:
                     file.write(array[:1, :1, :1].copy(), region=np.s_[:1, :1, :1])
             except plait.Error:
-                assert path.read_bytes()[: len(whole)] == damaged
+                assert path.read_bytes()[: len(intact)] == damaged
 
 
 def test_a_changed_chunk_grows_the_file_by_little_more_than_itself(tmp_path):
@@ -293,4 +296,5 @@ def test_a_changed_chunk_grows_the_file_by_little_more_than_itself(tmp_path):
     before = path.stat().st_size
     with plait.open(path, "r+") as file:
         file.write(array[3:4], region=np.s_[3:4])
+    # The chunk itself, two nodes of the index, and alignment.
     assert path.stat().st_size - before < 8_000 + 2 * 4_000 + 4_096

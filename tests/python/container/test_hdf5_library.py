@@ -21,9 +21,10 @@ IN_CLOSE_NOWRITE, IN_OPEN = 0x10, 0x20
 INOTIFY_EVENT = struct.Struct("iIII")
 
 
-def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    with_others = {**os.environ, **environment}
-    return subprocess.run([sys.executable, "-c", code], env=with_others, capture_output=True, text=True, timeout=300)
+def run_python(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a program with additional environment variables, and return the completed process."""
+    environment = {**os.environ, **variables}
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
 
 
 def test_the_library_is_loaded_when_it_is_needed(tmp_path):
@@ -36,12 +37,12 @@ assert not loaded()
 print(plait.open({str(path)!r}).read().sum())
 assert loaded() and "h5py" not in sys.modules
 """
-    done = run(code)
+    done = run_python(code)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) == make_array("f4").sum()
 
 
-def test_an_older_library(tmp_path):
+def test_an_older_library_reads_and_writes_files(tmp_path):
     """Use the library of the system, for example Debian's for h5dump, for all features that differ between versions."""
     older = sorted(Path("/usr/lib").glob("*/libhdf5*.so.103"))
     if not older:
@@ -55,7 +56,7 @@ def test_an_older_library(tmp_path):
     code = f"""
 import plait
 folder = {str(tmp_path)!r}
-assert [one.storage for one in plait.arrays_in(folder + "/a.h5")] == ["chunks 4x3x10, shuffle, deflate 4"]
+assert [info.storage for info in plait.arrays_in(folder + "/a.h5")] == ["chunks 4x3x10, shuffle, deflate 4"]
 array = plait.open(folder + "/a.h5::g/b").read()
 for name in ("a.h5::out", "user.h5"):
     try: plait.open(folder + "/" + name)
@@ -66,7 +67,7 @@ with plait.open(folder + "/c.h5", "w", arrays={{"x/y": (array.shape, "f4"), "z":
     file.write(array, variable="x/y")
 assert "libhdf5" in open("/proc/self/maps").read() and "h5py.libs" not in open("/proc/self/maps").read()
 """
-    done = run(code, PLAIT_HDF5=str(older[0]))
+    done = run_python(code, PLAIT_HDF5=str(older[0]))
     assert done.returncode == 0, done.stderr
     assert "is a link into another file, other.h5" in done.stdout
     assert "does not say where chunks of such files lie" in done.stdout
@@ -86,12 +87,12 @@ def test_a_dataset_that_an_older_library_cannot_read_hides_no_others(tmp_path):
     code = f"""
 import plait
 path = {str(tmp_path / "a.h5")!r}
-for one in plait.arrays_in(path): print(one.name, one.error)
+for info in plait.arrays_in(path): print(info.name, info.error)
 print(plait.open(path + "::g/old").read().sum())
 try: plait.open(path + "::g/new")
 except plait.Error as error: print(error)
 """
-    done = run(code, PLAIT_HDF5=str(older[0]))
+    done = run_python(code, PLAIT_HDF5=str(older[0]))
     assert done.returncode == 0, done.stderr
     listed_new, listed_old, total, error = done.stdout.splitlines()
     assert listed_new.startswith("g/new it cannot be opened (")
@@ -99,27 +100,27 @@ except plait.Error as error: print(error)
     assert "a.h5::g/new" in error
 
 
-def test_a_library_that_cannot_be_used(tmp_path):
+def test_a_library_that_cannot_be_used_is_an_error(tmp_path):
     path = write_dataset(tmp_path / "a.h5", make_array("f4"))
     code = f"import plait\ntry: plait.open({str(path)!r})\nexcept plait.StoreError as error: print(error)"
     (tmp_path / "libhdf5.so").write_bytes(b"")
-    for library, says in ((str(tmp_path / "libhdf5.so"), "cannot be used: "), ("libz.so.1", "it has no H5open")):
-        text = run(code, PLAIT_HDF5=library).stdout
+    for library, reason in ((str(tmp_path / "libhdf5.so"), "cannot be used: "), ("libz.so.1", "it has no H5open")):
+        text = run_python(code, PLAIT_HDF5=library).stdout
         assert f"the HDF5 library {library} cannot be used" in text
-        assert says in text
+        assert reason in text
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
-def test_files_with_changed_bytes(tmp_path, libver):
+def test_damaged_files_are_errors_or_readable(tmp_path, libver):
     """Plait reports an error that names the changed file, or each of its arrays can be read or has an error."""
     path = tmp_path / "a.h5"
     with h5py.File(path, "w", libver=libver) as file:
         file.create_dataset("g/a", data=make_array("f8"), chunks=CHUNK, compression="gzip", shuffle=True)
         file.create_dataset("b", data=np.arange(50))
         file.create_dataset("c", data=np.arange(50), chunks=(9,), fletcher32=True, maxshape=(None,))
-    whole = path.read_bytes()
-    for infos in read_damaged_files(path, whole, len(whole), 1):
+    intact = path.read_bytes()
+    for infos in read_damaged_files(path, intact, len(intact), 1):
         for info in infos:
             if info.error or np.prod(info.shape, dtype="f8") > 1e6:
                 continue
@@ -131,8 +132,8 @@ def test_files_with_changed_bytes(tmp_path, libver):
             assert str(path) in message
 
 
-def opens(path: Path, call: Callable[[], object]) -> int:
-    """Count how often a file is opened anew while `call` runs; the kernel merges opens without a close between them."""
+def count_opens(path: Path, call: Callable[[], object]) -> int:
+    """Return how often `call` opens a file anew; the kernel merges opens without a close between them."""
     libc = ctypes.CDLL(None, use_errno=True)
     watcher = libc.inotify_init1(os.O_NONBLOCK)
     assert libc.inotify_add_watch(watcher, os.fsencode(path), IN_CLOSE_NOWRITE | IN_OPEN) >= 0
@@ -151,6 +152,6 @@ def test_a_file_without_an_array_name_is_opened_as_often_as_with_one(tmp_path):
         with plait.open(name) as file:
             assert file.read().shape == (4, 6)
 
-    named = opens(path, lambda: read(f"{path}::data"))
+    named = count_opens(path, lambda: read(f"{path}::data"))
     assert named >= 1
-    assert opens(path, lambda: read(str(path))) == named
+    assert count_opens(path, lambda: read(str(path))) == named

@@ -28,7 +28,8 @@ ARRAYS = {
 }
 
 
-def elements(description: dict) -> np.ndarray:
+def make_array(description: dict) -> np.ndarray:
+    """Return an array with the shape and the type of a description."""
     return (
         np.random.default_rng(4)
         .integers(0, 2 if "b" in description["dtype"] else 90, description["shape"])
@@ -37,9 +38,9 @@ def elements(description: dict) -> np.ndarray:
 
 
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
-def test_all_kinds_in_one_file(tmp_path, suffix):
+def test_h5py_and_plait_read_all_kinds_of_arrays(tmp_path, suffix):
     path = tmp_path / f"a.{suffix}"
-    arrays = {name: elements(description) for name, description in ARRAYS.items()}
+    arrays = {name: make_array(description) for name, description in ARRAYS.items()}
     with plait.open(path, "w", arrays=ARRAYS) as file:
         for name in reversed(ARRAYS):
             file.write(arrays[name], variable=name)
@@ -66,13 +67,13 @@ def test_all_kinds_in_one_file(tmp_path, suffix):
 
 @pytest.mark.parametrize("codec", ["none", "gzip:1"])
 def test_unwritten_elements_have_the_fill_value(tmp_path, codec):
-    how = {"shape": (20, 30), "chunks": (7, 9), "codec": codec}
+    storage = {"shape": (20, 30), "chunks": (7, 9), "codec": codec}
     arrays = {
-        "nan": {"dtype": "f8", "fill_value": float("nan"), **how},
-        "minus": {"dtype": ">i2", "fill_value": -999, **how},
-        "truth": {"dtype": "?", "fill_value": True, **how},
-        "pair": {"dtype": "c8", "fill_value": 1 - 2j, **how},
-        "zero": {"dtype": "i4", **how},
+        "nan": {"dtype": "f8", "fill_value": float("nan"), **storage},
+        "minus": {"dtype": ">i2", "fill_value": -999, **storage},
+        "truth": {"dtype": "?", "fill_value": True, **storage},
+        "pair": {"dtype": "c8", "fill_value": 1 - 2j, **storage},
+        "zero": {"dtype": "i4", **storage},
     }
     with plait.open(tmp_path / "a.h5", "w", arrays=arrays) as file:
         for name, options in arrays.items():
@@ -98,8 +99,9 @@ def test_contiguous_storage_has_a_fill_value_but_no_codec(tmp_path):
         plait.open(tmp_path / "b.h5", "w", shape=(5, 6), dtype="f4", chunks=(), codec="gzip")
 
 
-def climate(path) -> dict[str, np.ndarray]:
-    arrays = {
+def write_climate(path) -> dict[str, np.ndarray]:
+    """Write arrays that share dimensions, with attributes, and return them by name."""
+    variables = {
         "time": ((3,), "i4", ("time",), {"units": "days since 2000-01-01", "calendar": "standard"}),
         "lat": ((4,), "f8", ("lat",), {"units": "degrees_north"}),
         "t2m": ((3, 4, 5), "f4", ("time", "lat", "lon"), {"units": "K", "_FillValue": np.float32(-9)}),
@@ -107,22 +109,22 @@ def climate(path) -> dict[str, np.ndarray]:
         "count": ((5,), "i2", ("lon",), {"_FillValue": -1}),
         "mask": ((2, 2), "u1", (), {}),
     }
-    made = {}
+    arrays = {}
     descriptions = {}
-    for name, (shape, dtype, names, attributes) in arrays.items():
+    for name, (shape, dtype, names, attributes) in variables.items():
         descriptions[name] = {"shape": shape, "dtype": dtype, "attributes": attributes}
         if names:
             descriptions[name]["dimension_names"] = names
-        made[name] = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+        arrays[name] = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
     with plait.open(path, "w", arrays=descriptions, group_attributes={"": {"title": "a model", "n": 3}}) as file:
-        for name, array in made.items():
+        for name, array in arrays.items():
             file.write(array, variable=name)
-    return made
+    return arrays
 
 
-def test_netcdf_reads_dimensions(tmp_path):
+def test_netcdf_reads_dimensions_and_attributes(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
-    arrays = climate(tmp_path / "a.nc")
+    arrays = write_climate(tmp_path / "a.nc")
     with netcdf.Dataset(tmp_path / "a.nc") as file:
         assert file.title == "a model"
         assert file.n == 3
@@ -159,15 +161,21 @@ def test_netcdf_reads_dimensions(tmp_path):
 def test_ncdump_reads_the_file(tmp_path):
     if shutil.which("ncdump") is None:
         pytest.skip("no ncdump")
-    climate(tmp_path / "a.nc")
+    write_climate(tmp_path / "a.nc")
     done = subprocess.run(["ncdump", "-h", tmp_path / "a.nc"], capture_output=True, text=True, check=True, timeout=300)
-    for part in ("lon = 5 ;", "float t2m(time, lat, lon) ;", 't2m:units = "K"', "t2m:_FillValue = -9.f", "level = 2"):
-        assert part in done.stdout
+    for expected in (
+        "lon = 5 ;",
+        "float t2m(time, lat, lon) ;",
+        't2m:units = "K"',
+        "t2m:_FillValue = -9.f",
+        "level = 2",
+    ):
+        assert expected in done.stdout
     assert "float lon" not in done.stdout
 
 
-def test_dimension_names_in_hdf5(tmp_path):
-    arrays = climate(tmp_path / "a.h5")
+def test_dimension_names_are_labels_and_scales_in_hdf5(tmp_path):
+    arrays = write_climate(tmp_path / "a.h5")
     with h5py.File(tmp_path / "a.h5") as file:
         assert sorted(file) == ["count", "deep", "lat", "mask", "t2m", "time"]
         assert [dimension.label for dimension in file["t2m"].dims] == ["time", "lat", "lon"]
@@ -182,7 +190,7 @@ def test_dimension_names_in_hdf5(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
-def test_dimension_names_that_are_already_used(tmp_path, suffix):
+def test_dimension_names_that_other_objects_have_are_preserved(tmp_path, suffix):
     """A name may have two sizes, or belong to a 2-D array or a group; a list of references may be full."""
     arrays = {
         "a": {"shape": (3, 4), "dtype": "f4", "dimension_names": ("x", "y")},
@@ -206,7 +214,8 @@ def test_dimension_names_that_are_already_used(tmp_path, suffix):
                 np.testing.assert_array_equal(file[name][...], np.ones(options["shape"]))
 
 
-def test_many_arrays_with_one_dimension(tmp_path):
+def test_many_arrays_may_share_a_dimension(tmp_path):
+    # The references of 4100 arrays to their scale "x" do not fit into one attribute of 64 KiB.
     arrays = {f"a{n:04}": {"shape": (3,), "dtype": "u1", "dimension_names": ("x",)} for n in range(4100)}
     arrays["x"] = {"shape": (3,), "dtype": "u1", "dimension_names": ("x",)}
     with plait.open(tmp_path / "a.h5", "w", arrays=arrays):
@@ -218,7 +227,7 @@ def test_many_arrays_with_one_dimension(tmp_path):
 
 def test_invalid_options_of_arrays_are_errors(tmp_path):
     description = {"shape": (9, 9), "dtype": "f4"}
-    for arrays, says, how in (
+    for arrays, message, options in (
         ({"a": {**description, "chunks": (3,)}}, "do not fit an array", {}),
         ({"a": {**description, "colour": 1}}, "'colour'; give 'shape' and 'dtype'", {}),
         ({"a": {"shape": 3}}, "give 'shape' and 'dtype'", {}),
@@ -233,8 +242,8 @@ def test_invalid_options_of_arrays_are_errors(tmp_path):
         ({"a": {**description, "shards": (3, 3)}}, "shards were given, which Plait writes to .zarr only", {}),
     ):
         with pytest.raises(plait.ArgumentError) as raised:
-            plait.open(tmp_path / "a.h5", "w", arrays=arrays, **how)
-        assert says in str(raised.value)
+            plait.open(tmp_path / "a.h5", "w", arrays=arrays, **options)
+        assert message in str(raised.value)
     with pytest.raises(plait.ArgumentError, match="in one piece and states none of them"):
         plait.open(tmp_path / "a.npz", "w", arrays={"a": {**description, "chunks": (3, 3)}})
     assert not list(tmp_path.iterdir())
@@ -245,11 +254,11 @@ import sys
 import numpy as np
 import plait
 n = int(sys.argv[2])
-given = {name: {"shape": (200, 200), "dtype": "f8", "chunks": (20, 30), "codec": "gzip:1"} for name in "abcdef"}
+arrays = {name: {"shape": (200, 200), "dtype": "f8", "chunks": (20, 30), "codec": "gzip:1"} for name in "abcdef"}
 while True:
     n += 1
-    with plait.open(sys.argv[1], "w", arrays=given, attributes=None, group_attributes={"": {"n": n}}) as file:
-        for name in given:
+    with plait.open(sys.argv[1], "w", arrays=arrays, attributes=None, group_attributes={"": {"n": n}}) as file:
+        for name in arrays:
             file.write(np.full((200, 200), n, "f8"), variable=name)
     print(n, flush=True)
 """
@@ -259,8 +268,8 @@ def test_a_kill_leaves_the_old_or_the_new_file(tmp_path, effort):
     """The file is completely the old one or completely the new one at each moment."""
     path = tmp_path / "a.h5"
     random = np.random.default_rng(5)
-    for turn in range(effort.choose(2, 6)):
-        with subprocess.Popen([sys.executable, "-c", WRITER, path, str(turn * 1000)], stdout=subprocess.PIPE) as writer:
+    for kill in range(effort.choose(2, 6)):
+        with subprocess.Popen([sys.executable, "-c", WRITER, path, str(kill * 1000)], stdout=subprocess.PIPE) as writer:
             writer.stdout.readline()
             time.sleep(random.uniform(0, 0.3))
             os.kill(writer.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Texts of fixed length in HDF5: padding, fill values and opaque elements, against h5py."""
+"""Texts of fixed length in HDF5: their padding, and fill values of texts and opaque elements, compared with h5py."""
 
 from pathlib import Path
 
@@ -15,14 +15,14 @@ STORAGE = ("contiguous", "compact", "chunks", "gzip")
 RAW = [b"ab\0xy", b"a b  ", b"     ", b"\0\0\0\0\0", b" abcd", b"abcde", b"ab \0 "]
 
 
-def text_type(padding: str, length: int) -> "h5py.h5t.TypeStringID":
-    kind = h5py.h5t.C_S1.copy()
-    kind.set_size(length)
-    kind.set_strpad(PADDINGS[padding])
-    return kind
+def make_text_type(padding: str, length: int) -> "h5py.h5t.TypeStringID":
+    type_ = h5py.h5t.C_S1.copy()
+    type_.set_size(length)
+    type_.set_strpad(PADDINGS[padding])
+    return type_
 
 
-def properties(storage: str, shape: tuple[int, ...]) -> "h5py.h5p.PropDCID":
+def make_creation_properties(storage: str, shape: tuple[int, ...]) -> "h5py.h5p.PropDCID":
     creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     if storage == "compact":
         creation.set_layout(h5py.h5d.COMPACT)
@@ -33,21 +33,21 @@ def properties(storage: str, shape: tuple[int, ...]) -> "h5py.h5p.PropDCID":
     return creation
 
 
-def write(path: Path, padding: str, raw: np.ndarray) -> None:
+def write_datasets(path: Path, padding: str, raw: np.ndarray) -> None:
     """Write the bytes of `raw` unchanged, once in each kind of storage."""
     length = raw.dtype.itemsize
     with h5py.File(path, "w") as file:
         for storage in STORAGE:
-            kind, how = text_type(padding, length), properties(storage, raw.shape)
-            dataset = h5py.h5d.create(file.id, storage.encode(), kind, h5py.h5s.create_simple(raw.shape), how)
-            dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, raw, mtype=kind)
+            type_, properties = make_text_type(padding, length), make_creation_properties(storage, raw.shape)
+            dataset = h5py.h5d.create(file.id, storage.encode(), type_, h5py.h5s.create_simple(raw.shape), properties)
+            dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, raw, mtype=type_)
 
 
 @pytest.mark.parametrize("padding", PADDINGS)
 @pytest.mark.parametrize("length", [1, 5])
 def test_texts_are_read_as_h5py_reads_them(tmp_path, padding, length):
     raw = np.array([text[:length] for text in RAW * 3], f"V{length}").reshape(7, 3)
-    write(tmp_path / "a.h5", padding, raw)
+    write_datasets(tmp_path / "a.h5", padding, raw)
     with h5py.File(tmp_path / "a.h5") as file:
         expected = {name: dataset[...] for name, dataset in file.items()}
     for name in STORAGE:
@@ -59,7 +59,7 @@ def test_texts_are_read_as_h5py_reads_them(tmp_path, padding, length):
             assert file.read(region=np.s_[2:4, 1]).tobytes() == expected[name][2:4, 1].tobytes()
 
 
-def test_fill_values_of_texts(tmp_path):
+def test_copies_preserve_fill_values_of_texts(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("contiguous", (4, 3), "S5", fillvalue=b"no")
         file.create_dataset("chunks", (4, 3), "S5", chunks=(2, 2), fillvalue=b"no")
@@ -74,7 +74,7 @@ def test_fill_values_of_texts(tmp_path):
             np.testing.assert_array_equal(plait.open(f"{tmp_path}/a.h5::{name}").read(), array)
 
 
-def test_fill_values_of_opaque_elements(tmp_path):
+def test_copies_preserve_fill_values_of_opaque_elements(tmp_path):
     fill = np.void(b"\1\0\2\0")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("a", (5, 6), "V4", chunks=(2, 4), fillvalue=fill)[:2] = np.void(b"abcd")
@@ -84,7 +84,7 @@ def test_fill_values_of_opaque_elements(tmp_path):
         np.testing.assert_array_equal(file["a"][...], source["a"][...])
 
 
-def test_fill_values_of_new_texts(tmp_path):
+def test_new_texts_have_the_fill_value(tmp_path):
     options = {"chunks": (2,), "fill_value": b"none"}
     with plait.open(tmp_path / "a.h5", "w", shape=(5,), dtype="S6", **options) as file:
         file.write(np.array([b"one", b"two"], "S6"), region=slice(2, 4))
@@ -97,7 +97,7 @@ def test_fill_values_of_new_texts(tmp_path):
 
 
 def test_blank_padded_texts_are_read_only(tmp_path):
-    write(tmp_path / "a.h5", "space", np.array(RAW, "V5"))
+    write_datasets(tmp_path / "a.h5", "space", np.array(RAW, "V5"))
     before = (tmp_path / "a.h5").read_bytes()
     for name in ("contiguous", "chunks", "gzip"):
         with pytest.raises(plait.ArgumentError, match="its texts are padded with blanks; copy it to a new file"):
@@ -106,7 +106,7 @@ def test_blank_padded_texts_are_read_only(tmp_path):
 
 
 def test_nul_terminated_texts_are_written(tmp_path):
-    write(tmp_path / "a.h5", "terminated", np.array(RAW, "V5"))
+    write_datasets(tmp_path / "a.h5", "terminated", np.array(RAW, "V5"))
     for name in ("contiguous", "chunks", "gzip"):
         with plait.open(f"{tmp_path}/a.h5::{name}", "r+") as file:
             file.write(np.array([b"new"], "S5"), region=slice(0, 1))

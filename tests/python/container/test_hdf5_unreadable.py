@@ -32,7 +32,7 @@ def damage_object(request, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["first", "g/inner", "last"])
-def test_an_unreadable_dataset(damage_object, name):
+def test_an_unreadable_dataset_hides_no_others(damage_object, name):
     path = damage_object(name)
     infos = {info.name: info for info in plait.arrays_in(path)}
     assert set(infos) == {"first", "g/inner", "g/other", "last"}
@@ -46,7 +46,7 @@ def test_an_unreadable_dataset(damage_object, name):
         plait.open(f"{path}::{name}")
 
 
-def test_an_unreadable_group(damage_object):
+def test_an_unreadable_group_hides_no_other_objects(damage_object):
     path = damage_object("g")
     infos = {info.name: info for info in plait.arrays_in(path)}
     assert {info.name for info in infos.values() if not info.error} == {"first", "last"}
@@ -55,11 +55,11 @@ def test_an_unreadable_group(damage_object):
 
 def test_commands_list_the_readable_arrays(damage_object):
     path = damage_object("first")
-    listed = run("info", path)
-    assert listed.exit_code == 0, listed.output
-    assert "cannot be opened" in listed.stdout
+    listing = run("info", path)
+    assert listing.exit_code == 0, listing.output
+    assert "cannot be opened" in listing.stdout
     for name in ("g/inner", "g/other", "last"):
-        assert name in listed.stdout
+        assert name in listing.stdout
     failed = run("copy", path, "b.h5")
     assert failed.exit_code != 0
     assert "1 of 4 arrays of a.h5 cannot be copied to b.h5: (1) first: it cannot be opened" in failed.stderr
@@ -70,12 +70,12 @@ def test_commands_list_the_readable_arrays(damage_object):
 
 
 @pytest.mark.parametrize("offset", range(0, 160, 7))
-def test_damage_anywhere_in_a_header(damage_object, offset):
+def test_damage_anywhere_in_a_header_hides_no_others(damage_object, offset):
     path = damage_object("g/inner", offset)
     assert {"first", "last"} <= {info.name for info in plait.arrays_in(path) if not info.error}
 
 
-def test_null_dataspaces(tmp_path):
+def test_null_dataspaces_are_listed_with_an_error(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["a"] = np.arange(3)
         file["nothing"] = h5py.Empty("f4")

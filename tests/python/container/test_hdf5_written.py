@@ -57,7 +57,7 @@ def read_datasets(path: Path) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_types(tmp_path, dtype):
+def test_h5py_and_plait_read_all_types(tmp_path, dtype):
     array = make_array(dtype, (5, 7))
     with plait.open(tmp_path / "a.h5", "w", shape=array.shape, dtype=dtype) as file:
         file.write(array)
@@ -70,7 +70,7 @@ def test_types(tmp_path, dtype):
         np.testing.assert_array_equal(file.read(), array)
 
 
-def test_many_arrays_in_groups(tmp_path):
+def test_many_arrays_in_groups_are_written(tmp_path):
     shapes = {f"group{n % 7}/inner/array{n:04}": (n % 5, 3, n % 11 + 1) for n in range(300)}
     shapes |= {"scalar": (), "empty": (0,), "Größe/数": (9, 1000)}
     arrays = {name: make_array("<i4", shape) for name, shape in shapes.items()}
@@ -87,7 +87,7 @@ def test_many_arrays_in_groups(tmp_path):
     assert path.stat().st_size < 1.5 * (sum(array.nbytes for array in arrays.values()) + 300 * 2048)
 
 
-def test_a_name_with_groups(tmp_path):
+def test_groups_in_the_name_of_an_array_are_made(tmp_path):
     array = make_array("<f8", (30, 40))
     for name in ("/a/b/c", "d"):
         with plait.open(f"{tmp_path}/a.hdf5::{name}", "w", shape=array.shape, dtype="f8") as file:
@@ -134,8 +134,8 @@ def test_netcdf_reads_the_file(tmp_path):
     ) as file:
         for name, array in arrays.items():
             file.write(array, variable=name)
-    how = {"chunks": (4, 3, 10), "codec": "shuffle,gzip:2"}
-    with plait.open(f"{tmp_path}/b.nc::t2m", "w", shape=(13, 7, 10), dtype="f4", **how) as file:
+    storage = {"chunks": (4, 3, 10), "codec": "shuffle,gzip:2"}
+    with plait.open(f"{tmp_path}/b.nc::t2m", "w", shape=(13, 7, 10), dtype="f4", **storage) as file:
         file.write(arrays["t2m"])
     for name, count in (("a.nc", 2), ("b.nc", 1)):
         assert len(plait.arrays_in(tmp_path / name)) == count
@@ -150,7 +150,7 @@ def test_netcdf_reads_the_file(tmp_path):
 
 def test_unsupported_arrays_are_errors(tmp_path):
     path = tmp_path / "a.h5"
-    for arrays, says in (
+    for arrays, message in (
         ({"a": ((3,), "f4"), "a/b": ((3,), "f4")}, "another one is to lie in a group of that name"),
         ({"/a": ((3,), "f4")}, '"" is no part of the name'),
         ({"a/../b": ((3,), "f4")}, '".." is no part of the name'),
@@ -160,7 +160,7 @@ def test_unsupported_arrays_are_errors(tmp_path):
     ):
         with pytest.raises(plait.ArgumentError) as raised:
             plait.open(path, "w", arrays=arrays)
-        assert says in str(raised.value)
+        assert message in str(raised.value)
         assert not list(tmp_path.iterdir())
 
 
@@ -181,7 +181,7 @@ def test_an_unfinished_file_leaves_the_old_file(tmp_path):
 
 
 @pytest.mark.parametrize("target", ["b.npz", "b.safetensors", "b.hdf5"])
-def test_copies_there_and_back(tmp_path, target):
+def test_copies_to_other_formats_and_back_are_equal(tmp_path, target):
     arrays = {"a": make_array("<f4", (30, 20)), "g/b": make_array("<i8", (7,)), "g/c": make_array("<i2", (5, 6, 7))}
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name, array in arrays.items():
@@ -201,7 +201,7 @@ FILTERS = {"none": "", "gzip:1": ", deflate 1", "shuffle,gzip:6": ", shuffle, de
 @pytest.mark.sampled(10)
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("shape", [(13,), (50, 37), (13, 7, 10), (3, 70, 90, 2)])
-def test_chunks(tmp_path, codec, shape):
+def test_chunks_are_written(tmp_path, codec, shape):
     """Write more chunks than a node of the index holds, which do not divide the shape; h5py and Plait read them."""
     array = make_array("<i4", shape)
     chunks = {1: (4,), 2: (4, 3), 3: (4, 3, 10), 4: (2, 5, 3, 1)}[len(shape)]
@@ -224,8 +224,8 @@ def test_chunks(tmp_path, codec, shape):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("codec", ["none", "gzip:1"])
-def test_many_chunks(tmp_path, codec):
-    array = make_array("u1", (300, 200))
+def test_many_chunks_are_written(tmp_path, codec):
+    array = make_array("u1", (300, 200))  # 150 x 67 chunks, whose index has several levels
     with plait.open(tmp_path / "a.h5", "w", shape=array.shape, dtype="u1", chunks=(2, 3), codec=codec) as file:
         file.write(array)
     with h5py.File(tmp_path / "a.h5") as file:
@@ -236,12 +236,12 @@ def test_many_chunks(tmp_path, codec):
 @pytest.mark.parametrize("codec", ["none", "gzip:1", "shuffle,gzip"])
 @pytest.mark.parametrize("memory", [0, "8K"])
 def test_chunks_written_in_parts(tmp_path, codec, memory):
-    """Regions that end within chunks, chunks that are larger than the memory, parts of several threads."""
+    """Write regions that end within chunks, chunks that are larger than the memory, and the parts of four ranks."""
     shape, chunks = (60, 50), (25, 40)
     expected = np.zeros(shape, "f8")
     layout = plait.Layout((60, 20), "(cyclic, block)", grid=(2, 2))
-    how = {"shape": shape, "dtype": "f8", "chunks": chunks, "codec": codec, "memory": memory}
-    with plait.open(tmp_path / "a.h5", "w", **how) as file:
+    options = {"shape": shape, "dtype": "f8", "chunks": chunks, "codec": codec, "memory": memory}
+    with plait.open(tmp_path / "a.h5", "w", **options) as file:
         for value, region in enumerate((np.s_[3:30, 5:45], np.s_[:, 30:], np.s_[::7, ::3], np.s_[59:, :]), 1):
             part = np.full(expected[region].shape, value, "f8")
             file.write(part, region=region)
@@ -280,7 +280,7 @@ def test_default_chunks_hold_a_mebibyte(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"codec": "lz5"}, 'codec "lz5" is not known'),
         ({"codec": "zstd:-3"}, "the levels of zstd from 1 on"),
@@ -291,14 +291,14 @@ def test_default_chunks_hold_a_mebibyte(tmp_path):
         ({"chunks": (4, 4), "dimension_names": ("x",)}, "1 names were given for 2 dimensions"),
     ],
 )
-def test_invalid_chunks_are_errors(tmp_path, options, says):
+def test_invalid_chunks_are_errors(tmp_path, options, message):
     with pytest.raises(plait.ArgumentError) as raised:
         plait.open(tmp_path / "a.h5", "w", shape=(9, 9), dtype="f4", **options)
-    assert says in str(raised.value)
+    assert message in str(raised.value)
     assert not list(tmp_path.iterdir())
 
 
-def test_copies_into_other_chunks(tmp_path):
+def test_copies_get_other_chunks(tmp_path):
     array = make_array("<f4", (70, 60))
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("x", data=array, chunks=(70, 1), compression="gzip")

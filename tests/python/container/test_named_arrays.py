@@ -17,7 +17,7 @@ ARRAYS = {
 }
 
 
-def info(*arguments: object) -> str:
+def run_info(*arguments: object) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "plait.cli", "info", *map(str, arguments)], capture_output=True, text=True, check=True
     )
@@ -25,10 +25,10 @@ def info(*arguments: object) -> str:
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-@pytest.mark.parametrize("memory", ["256M", 1])
-def test_copies_of_all_arrays(tmp_path, save, memory):
+@pytest.mark.parametrize("memory", ["256M", "largest array"])
+def test_all_arrays_are_copied(tmp_path, save, memory):
     save(tmp_path / "a.npz", **ARRAYS)
-    limit = max(array.nbytes for array in ARRAYS.values()) if memory == 1 else memory
+    limit = max(array.nbytes for array in ARRAYS.values()) if memory == "largest array" else memory
     done = plait.copy(tmp_path / "a.npz", tmp_path / "b.safetensors", memory=limit)
     assert done.bytes == sum(array.nbytes for array in ARRAYS.values())
     plait.copy(tmp_path / "b.safetensors", tmp_path / "c.npz", memory=limit)
@@ -39,7 +39,7 @@ def test_copies_of_all_arrays(tmp_path, save, memory):
             np.testing.assert_array_equal(archive[name], array)
 
 
-def test_copies_of_some_arrays(tmp_path):
+def test_selected_arrays_are_copied(tmp_path):
     np.savez(tmp_path / "a.npz", **ARRAYS)
     plait.copy(tmp_path / "a.npz", tmp_path / "b.npz", variable=["scalar", "turned"])
     with np.load(tmp_path / "b.npz") as archive:
@@ -53,7 +53,7 @@ def test_copies_of_some_arrays(tmp_path):
     assert np.load(tmp_path / "scalar.npy") == 5
 
 
-def test_copies_of_files_that_hold_one_array(tmp_path):
+def test_an_array_without_a_name_gets_the_default_name_of_the_format(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(4))
     plait.copy(tmp_path / "a.npy", tmp_path / "a.npz")
     plait.copy(tmp_path / "a.npy", tmp_path / "a.safetensors")
@@ -86,7 +86,7 @@ def test_array_names_for_formats_of_one_array_are_errors(tmp_path, name):
         plait.open(tmp_path / name, shape=3, dtype="i4")
 
 
-def test_names_with_colons(tmp_path):
+def test_names_may_have_colons(tmp_path):
     with plait.open(tmp_path / "a::b.npy", "w", shape=3, dtype="i4") as file:
         file.write(np.arange(3, dtype="i4"))
     assert np.load(tmp_path / "a::b.npy").tolist() == [0, 1, 2]
@@ -115,13 +115,13 @@ def test_formats_without_array_names_are_not_listed(tmp_path):
 
 def test_info_lists_arrays(tmp_path):
     np.savez_compressed(tmp_path / "a.npz", ramp=np.zeros((30, 40)), b=ARRAYS["turned"])
-    shown = info(tmp_path / "a.npz")
-    assert "holds      2 arrays" in shown
-    ramp, turned = shown.splitlines()[-2:]
+    listing = run_info(tmp_path / "a.npz")
+    assert "holds      2 arrays" in listing
+    ramp, turned = listing.splitlines()[-2:]
     assert ramp.split()[:4] == ["ramp", "30x40", "<f8", "C"]
     assert "deflated, " in ramp
     assert turned.split()[:4] == ["b", "2x3x4", "<i2", "F"]
-    document = json.loads(info(tmp_path / "a.npz", "--json"))
+    document = json.loads(run_info(tmp_path / "a.npz", "--json"))
     assert (document["kind"], document["size"]) == ("a .npz file", (tmp_path / "a.npz").stat().st_size)
     assert document["arrays"][0] == {
         "name": "ramp",
@@ -143,7 +143,7 @@ def test_info_lists_arrays(tmp_path):
         "empty": False,
         "copied_by_library": None,
     }
-    only_ramp = json.loads(info(f"{tmp_path}/a.npz::ramp", "--json"))
+    only_ramp = json.loads(run_info(f"{tmp_path}/a.npz::ramp", "--json"))
     assert (only_ramp["shape"], only_ramp["dtype"]) == ([30, 40], "<f8")
 
 
@@ -165,7 +165,7 @@ def test_array_names_cannot_leave_the_target(tmp_path, name):
     assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
 
 
-def test_a_source_that_is_replaced_during_a_copy(tmp_path):
+def test_a_source_that_is_replaced_during_a_copy_is_an_error(tmp_path):
     np.savez(tmp_path / "a.npz", a=np.zeros(1000), b=np.zeros(1000))
     np.savez(tmp_path / "new.npz", a=np.ones(1000), b=np.ones(1000))
 
@@ -182,4 +182,4 @@ def test_info_shows_no_control_characters(tmp_path):
     header = json.dumps({"a": {"dtype": "\x1b]0;x\x1b[31m", "shape": [1], "data_offsets": [0, 4]}}).encode()
     path = tmp_path / "a.safetensors"
     path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
-    assert "\x1b" not in info(path)
+    assert "\x1b" not in run_info(path)

@@ -12,7 +12,7 @@ netcdf = pytest.importorskip("netCDF4")
 h5py = pytest.importorskip("h5py")
 
 
-def write_names(path: Path, letters: str = "S1") -> None:
+def write_shared_names(path: Path, letters: str = "S1") -> None:
     """Write variables with the name of a dimension, some of which are coordinates."""
     with netcdf.Dataset(path, "w") as file:
         for name, length in (("lon", 4), ("lat", 3), ("station", None), ("letter", 6), ("bare", 2)):
@@ -25,15 +25,18 @@ def write_names(path: Path, letters: str = "S1") -> None:
             "temperature": ("i2", ("station", "lat", "lon")),
             "quality": ("i1", ("bare", "station")),
         }
-        fill(file, variables)
+        add_variables(file, variables)
         group = file.createGroup("inner")
         group.createDimension("depth", 5)
-        fill(group, {"depth": ("f4", ("lon", "depth")), "lat": ("i4", ("depth",)), "salt": ("f4", ("depth", "lat"))})
-        fill(group.createGroup("deeper"), {"depth": ("f4", ()), "bare": ("f4", ("depth", "bare"))})
+        add_variables(
+            group, {"depth": ("f4", ("lon", "depth")), "lat": ("i4", ("depth",)), "salt": ("f4", ("depth", "lat"))}
+        )
+        add_variables(group.createGroup("deeper"), {"depth": ("f4", ()), "bare": ("f4", ("depth", "bare"))})
 
 
-def fill(group: "netcdf.Group", variables: dict[str, tuple[str, tuple[str, ...]]]) -> None:
-    lengths = {"station": 2}
+def add_variables(group: "netcdf.Group", variables: dict[str, tuple[str, tuple[str, ...]]]) -> None:
+    """Create variables, given by their types and dimensions, with random elements."""
+    lengths = {"station": 2}  # of unlimited dimensions
     for number, (name, (dtype, dimensions)) in enumerate(variables.items()):
         variable = group.createVariable(name, dtype, dimensions)
         shape = [lengths.get(dimension) or find_dimension(group, dimension).size for dimension in dimensions]
@@ -42,12 +45,13 @@ def fill(group: "netcdf.Group", variables: dict[str, tuple[str, tuple[str, ...]]
 
 
 def find_dimension(group: "netcdf.Group", name: str) -> "netcdf.Dimension":
+    """Return the dimension of this name in the group or the nearest group around it."""
     while name not in group.dimensions:
         group = group.parent
     return group.dimensions[name]
 
 
-def variables_in(path: Path) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+def read_by_netcdf(path: Path) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
     """Return the dimensions and elements of all variables, read by netCDF's library."""
 
     def add(group: "netcdf.Group", prefix: str) -> None:
@@ -64,7 +68,7 @@ def variables_in(path: Path) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
     return variables
 
 
-def check(path: Path, expected: dict[str, tuple[tuple[str, ...], np.ndarray]]) -> None:
+def check_variables(path: Path, expected: dict[str, tuple[tuple[str, ...], np.ndarray]]) -> None:
     assert {info.name: (info.dimension_names or (), info.shape) for info in plait.arrays_in(path)} == {
         name: (dimensions, array.shape) for name, (dimensions, array) in expected.items()
     }
@@ -76,20 +80,20 @@ def check(path: Path, expected: dict[str, tuple[tuple[str, ...], np.ndarray]]) -
         assert (info.name, info.dimension_names or ()) == (name, expected[name][0])
 
 
-def test_dimension_names(tmp_path):
-    write_names(tmp_path / "a.nc")
-    check(tmp_path / "a.nc", variables_in(tmp_path / "a.nc"))
+def test_dimension_names_are_those_of_the_library(tmp_path):
+    write_shared_names(tmp_path / "a.nc")
+    check_variables(tmp_path / "a.nc", read_by_netcdf(tmp_path / "a.nc"))
 
 
 @pytest.mark.parametrize("target", ["b.nc", "b.h5", "b.zarr"])
 def test_copies_preserve_dimension_names(tmp_path, target):
-    write_names(tmp_path / "a.nc", letters="i1" if target.endswith(".zarr") else "S1")
-    expected = variables_in(tmp_path / "a.nc")
+    write_shared_names(tmp_path / "a.nc", letters="i1" if target.endswith(".zarr") else "S1")
+    expected = read_by_netcdf(tmp_path / "a.nc")
     plait.copy(tmp_path / "a.nc", tmp_path / target)
-    check(tmp_path / target, expected)
+    check_variables(tmp_path / target, expected)
     if target != "b.nc":
         return
-    copied = variables_in(tmp_path / target)
+    copied = read_by_netcdf(tmp_path / target)
     assert {name: dimensions for name, (dimensions, _) in copied.items()} == {
         name: dimensions for name, (dimensions, _) in expected.items()
     }
@@ -101,18 +105,18 @@ def test_copies_preserve_dimension_names(tmp_path, target):
 
 
 def test_dimensions_without_variables_are_not_listed_as_arrays(tmp_path):
-    write_names(tmp_path / "a.nc")
-    for open_it in (plait.open, plait.arrays_in):
+    write_shared_names(tmp_path / "a.nc")
+    for function in (plait.open, plait.arrays_in):
         with pytest.raises(plait.ArgumentError, match=r"bare is a dimension without a variable, and so has no"):
-            open_it(f"{tmp_path}/a.nc::bare")
+            function(f"{tmp_path}/a.nc::bare")
 
 
-def test_the_dataset_of_xarray(tmp_path):
+def test_xarray_opens_the_same_dataset_by_plait_as_by_netcdf4(tmp_path):
     xarray = pytest.importorskip("xarray")
-    write_names(tmp_path / "a.nc")
-    open_by = xarray.open_dataset
-    with open_by(tmp_path / "a.nc", engine="plait") as ours, open_by(tmp_path / "a.nc", engine="netcdf4") as expected:
-        xarray.testing.assert_identical(ours.load(), expected.load())
+    write_shared_names(tmp_path / "a.nc")
+    path = tmp_path / "a.nc"
+    with xarray.open_dataset(path, engine="plait") as actual, xarray.open_dataset(path, engine="netcdf4") as expected:
+        xarray.testing.assert_identical(actual.load(), expected.load())
 
 
 #: Dimensions, type, chunks, fill value, and number of written elements of each dimension, for each variable.
@@ -120,7 +124,7 @@ RECORDS = {
     "time": (("time",), "f8", None, None, (3,)),
     "full": (("time", "x"), "i4", None, None, (7, 5)),
     "less": (("time", "x"), "f4", (4, 2), None, (5, 5)),
-    "own": (("x", "time"), "i2", (2, 3), -5, (5, 4)),
+    "filled": (("x", "time"), "i2", (2, 3), -5, (5, 4)),
     "both": (("time", "member", "x"), "u1", (2, 2, 5), None, (3, 3, 5)),
     "more": (("member",), "i8", None, None, (4,)),
     "none": (("time", "member"), "f8", None, None, (0, 0)),
@@ -130,8 +134,10 @@ LENGTHS = {"time": 9, "member": 4, "x": 5}
 FILL = {name: netcdf.default_fillvals[name] for name in ("i2", "i4", "i8", "u1", "f4", "f8", "S1")}
 
 
-def write_records(path: Path, **how: object) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-    """Write variables with different numbers of records, and return the expected arrays.
+def write_records(path: Path, **changes: object) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+    """Write variables with different numbers of records, and return their dimensions and the expected arrays.
+
+    changes  arguments of createVariable for all variables
 
     The expected arrays do not come from netCDF's library, because it misplaces elements of variables whose unlimited
     dimension is not the first.
@@ -140,25 +146,25 @@ def write_records(path: Path, **how: object) -> dict[str, tuple[tuple[str, ...],
     with netcdf.Dataset(path, "w") as file:
         for name, length in LENGTHS.items():
             file.createDimension(name, length if name == "x" else None)
-        for name, (dimensions, dtype, chunks, own_fill, written) in RECORDS.items():
-            options = {"chunksizes": chunks, "fill_value": own_fill, **how}
+        for name, (dimensions, dtype, chunks, own_fill_value, written) in RECORDS.items():
+            options = {"chunksizes": chunks, "fill_value": own_fill_value, **changes}
             variable = file.createVariable(name, dtype, dimensions, **options)
             part = np.arange(1, 1 + np.prod(written, dtype=int)).reshape(written)
             part = (part + 64).astype("u1").view("S1") if dtype == "S1" else part.astype(dtype)
             region = tuple(slice(0, count) for count in written)
             if part.size:
                 variable[region] = part
-            fill = FILL[dtype] if own_fill is None or "fill_value" in how else own_fill
+            fill = FILL[dtype] if own_fill_value is None or "fill_value" in changes else own_fill_value
             array = np.full([LENGTHS[dimension] for dimension in dimensions], fill, dtype)
             array[region] = part
             expected[name] = dimensions, array
     return expected
 
 
-@pytest.mark.parametrize("how", [{}, {"zlib": True}, {"fill_value": False}], ids=["plain", "zlib", "no fill value"])
-def test_missing_records_have_the_fill_value(tmp_path, how):
-    expected = write_records(tmp_path / "a.nc", **how)
-    check(tmp_path / "a.nc", expected)
+@pytest.mark.parametrize("changes", [{}, {"zlib": True}, {"fill_value": False}], ids=["plain", "zlib", "no fill value"])
+def test_missing_records_have_the_fill_value(tmp_path, changes):
+    expected = write_records(tmp_path / "a.nc", **changes)
+    check_variables(tmp_path / "a.nc", expected)
     for name, (_, array) in expected.items():  # by parts that begin and end within chunks
         with plait.open(f"{tmp_path}/a.nc::{name}") as file:
             layout = plait.Layout(array.shape, f"({', '.join(['cyclic'] * array.ndim)})", grid=(2,) * array.ndim)
@@ -168,23 +174,23 @@ def test_missing_records_have_the_fill_value(tmp_path, how):
 
 def test_missing_records_are_read_as_by_the_library(tmp_path):
     write_records(tmp_path / "a.nc")
-    for name, (dimensions, array) in variables_in(tmp_path / "a.nc").items():
+    for name, (dimensions, array) in read_by_netcdf(tmp_path / "a.nc").items():
         if dimensions.count("member") == 0 and dimensions[0] == "time":
             with plait.open(f"{tmp_path}/a.nc::{name}") as file:
                 np.testing.assert_array_equal(file.read(), array, err_msg=name)
 
 
-def test_copies_of_missing_records(tmp_path):
+def test_copies_have_the_fill_value_in_missing_records(tmp_path):
     expected = write_records(tmp_path / "a.nc")
     plait.copy(tmp_path / "a.nc", tmp_path / "b.nc")
-    copied = variables_in(tmp_path / "b.nc")
+    copied = read_by_netcdf(tmp_path / "b.nc")
     assert sorted(copied) == sorted(expected)
     for name, (dimensions, array) in expected.items():
         assert copied[name][0] == dimensions
         np.testing.assert_array_equal(copied[name][1], array, err_msg=name)
 
 
-def test_missing_records_cannot_be_written(tmp_path):
+def test_arrays_with_missing_records_are_read_only(tmp_path):
     write_records(tmp_path / "a.nc")
     before = (tmp_path / "a.nc").read_bytes()
     with pytest.raises(plait.ArgumentError, match=r"fewer records in the file than its unlimited dimension"):
@@ -223,7 +229,7 @@ def test_records_do_not_depend_on_the_name(tmp_path, name):
     with h5py.File(tmp_path / "a.nc", "r+") as file:
         del file.attrs["_NCProperties"]
     (tmp_path / "a.nc").rename(tmp_path / name)
-    check(tmp_path / name, expected)
+    check_variables(tmp_path / name, expected)
 
 
 def test_array_names_that_resemble_netcdf_markers(tmp_path):
@@ -242,7 +248,7 @@ def test_array_names_that_resemble_netcdf_markers(tmp_path):
 def test_listing_one_array_of_a_cached_file(tmp_path):
     """A listing caches only the lengths of dimensions that all variables of the file share."""
     write_coordinate_of_two_dimensions(tmp_path / "a.nc")
-    time.sleep(3.1)
+    time.sleep(3.1)  # until the file counts as unchanged
     assert plait.arrays_in(f"{tmp_path}/a.nc::v")[0].shape == (7,)
     with plait.open(f"{tmp_path}/a.nc::v") as file:
         assert file.read().tolist() == [2] * 3 + [-1] * 4
@@ -252,9 +258,9 @@ def test_listing_one_array_of_a_cached_file(tmp_path):
 def test_record_counts_of_a_cached_file(tmp_path):
     """The numbers of records are cached after two seconds without a change, until the next change."""
     expected = write_records(tmp_path / "a.nc")
-    time.sleep(3.1)
+    time.sleep(3.1)  # until the file counts as unchanged
     for _ in range(2):
-        check(tmp_path / "a.nc", expected)
+        check_variables(tmp_path / "a.nc", expected)
     with netcdf.Dataset(tmp_path / "a.nc", "a") as file:
         file["full"][8:11] = 7
     for _ in range(2):

@@ -30,9 +30,9 @@ def open_error_text(kind: type[plait.Error], path: object, mode: str = "r", **op
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_plait_reads_archives_of_numpy(tmp_path, save):
     save(tmp_path / "a.npz", **ARRAYS)
-    listed = plait.arrays_in(tmp_path / "a.npz")
-    assert [listed_array.name for listed_array in listed] == list(ARRAYS)
-    for info, array in zip(listed, ARRAYS.values(), strict=True):
+    infos = plait.arrays_in(tmp_path / "a.npz")
+    assert [info.name for info in infos] == list(ARRAYS)
+    for info, array in zip(infos, ARRAYS.values(), strict=True):
         assert (info.shape, info.dtype, info.error) == (array.shape, array.dtype, "")
         assert info.storage == ("stored" if save is np.savez else "deflated")
     for name, array in ARRAYS.items():
@@ -44,7 +44,7 @@ def test_plait_reads_archives_of_numpy(tmp_path, save):
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_layouts_and_regions(tmp_path, save):
+def test_layouts_and_regions_are_read(tmp_path, save):
     array = np.random.default_rng(3).integers(0, 99, (300, 2000))
     save(tmp_path / "a.npz", first=np.arange(5), second=array)
     layout = plait.Layout(array.shape, "(cyclic(7), block)", grid=(2, 2))
@@ -71,10 +71,10 @@ def test_numpy_reads_archives_of_plait(tmp_path, order, dtype):
         assert archive.testzip() is None
         assert archive.namelist() == ["größe.npy"]
     with np.load(path) as archive:
-        array_ = archive["größe"]
-        assert array_.dtype == array.dtype
-        assert array_.flags.f_contiguous == (order == "F")
-        np.testing.assert_array_equal(array_, array)
+        actual = archive["größe"]
+        assert actual.dtype == array.dtype
+        assert actual.flags.f_contiguous == (order == "F")
+        np.testing.assert_array_equal(actual, array)
     (info,) = plait.arrays_in(path)
     assert info.offset % 64 == 0
 
@@ -142,7 +142,7 @@ def test_changes_in_place_are_rejected(tmp_path):
     assert "check sums" in open_error_text(plait.ArgumentError, f"{tmp_path}/a.npz::a", "r+")
 
 
-def test_other_files_in_an_archive(tmp_path):
+def test_other_files_in_an_archive_are_listed_with_an_error(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, a=np.arange(3))
     with zipfile.ZipFile(path, "a") as archive:
@@ -168,23 +168,23 @@ def make_archive(path: Path, array: np.ndarray, packed: bool = False) -> bytearr
 @pytest.mark.parametrize("packed", [False, True])
 def test_every_truncation_is_an_error(tmp_path, packed):
     path = tmp_path / "a.npz"
-    whole = make_archive(path, np.arange(40), packed)
-    for length in range(len(whole)):
-        path.write_bytes(whole[:length])
+    intact = make_archive(path, np.arange(40), packed)
+    for length in range(len(intact)):
+        path.write_bytes(intact[:length])
         text = open_error_text(plait.StoreError, path)
         assert str(path) in text
         assert "at byte" in text
 
 
-def test_changed_bytes_are_an_error_or_nothing(tmp_path):
+def test_changed_bytes_are_an_error_or_change_no_element(tmp_path):
     path = tmp_path / "a.npz"
     array = np.arange(40)
-    whole = make_archive(path, array, packed=True)
-    draw = np.random.default_rng(4)
+    intact = make_archive(path, array, packed=True)
+    generator = np.random.default_rng(4)
     for _ in range(300):
-        changed = whole.copy()
-        for at in draw.integers(0, len(whole), draw.integers(1, 4)):
-            changed[at] = draw.integers(0, 256)
+        changed = intact.copy()
+        for position in generator.integers(0, len(intact), generator.integers(1, 4)):
+            changed[position] = generator.integers(0, 256)
         path.write_bytes(changed)
         actual, message = None, ""
         try:
@@ -200,23 +200,24 @@ def test_changed_bytes_are_an_error_or_nothing(tmp_path):
 
 def test_wrong_lengths_are_errors(tmp_path):
     path = tmp_path / "a.npz"
-    whole = make_archive(path, np.arange(40))
-    directory = whole.rindex(b"PK\x01\x02")
-    end = whole.rindex(b"PK\x05\x06")
-    for at, form, number, says in (
+    intact = make_archive(path, np.arange(40))
+    directory = intact.rindex(b"PK\x01\x02")
+    end = intact.rindex(b"PK\x05\x06")
+    # Offsets of fields in the entry of the directory, and in the record at its end.
+    for offset, form, number, message in (
         (directory + 20, "<I", 2**31, "2147483648 bytes"),
         (directory + 42, "<I", 2**31, "after byte 2147483648"),
         (end + 10, "<H", 9, "9 entries"),
         (end + 12, "<I", 2**31, "2147483648 bytes"),
         (end + 16, "<I", 2**31, "2147483648"),
     ):
-        changed = whole.copy()
-        struct.pack_into(form, changed, at, number)
+        changed = intact.copy()
+        struct.pack_into(form, changed, offset, number)
         path.write_bytes(changed)
-        assert says in open_error_text(plait.StoreError, path)
+        assert message in open_error_text(plait.StoreError, path)
 
 
-def test_a_local_header_that_reaches_into_the_next_entry(tmp_path):
+def test_a_local_header_that_reaches_into_the_next_entry_is_an_error(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, a=np.arange(4), b=np.arange(4) + 100)
     changed = bytearray(path.read_bytes())
@@ -231,21 +232,21 @@ def test_a_local_header_that_reaches_into_the_next_entry(tmp_path):
         np.testing.assert_array_equal(file.read(), np.arange(4) + 100)
 
 
-def test_more_content_than_the_directory_says(tmp_path):
+def test_content_that_contradicts_the_directory_is_an_error(tmp_path):
     path = tmp_path / "a.npz"
-    whole = make_archive(path, np.zeros(100_000), packed=True)
-    directory = whole.rindex(b"PK\x01\x02")
-    changed = whole.copy()
+    intact = make_archive(path, np.zeros(100_000), packed=True)
+    directory = intact.rindex(b"PK\x01\x02")
+    changed = intact.copy()
     struct.pack_into("<I", changed, directory + 24, 1000)
     path.write_bytes(changed)
     assert "more than the 1000 bytes that the file says" in open_error_text(plait.StoreError, path)
-    changed = whole.copy()
+    changed = intact.copy()
     struct.pack_into("<I", changed, directory + 16, zlib.crc32(b"other"))
     path.write_bytes(changed)
     assert "has another check sum" in open_error_text(plait.StoreError, path)
 
 
-def test_two_arrays_with_the_same_name(tmp_path):
+def test_two_arrays_with_the_same_name_are_an_error(tmp_path):
     path = tmp_path / "a.npz"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.npy", b"")
@@ -255,8 +256,8 @@ def test_two_arrays_with_the_same_name(tmp_path):
 
 
 @pytest.mark.long
-def test_the_64_bit_extensions(tmp_path):
-    """Sizes of more than 4 GiB, in a file of which most is a hole."""
+def test_arrays_of_more_than_4_gib_are_written_and_read(tmp_path):
+    """Such sizes need the 64-bit extensions of ZIP; most of the file is a hole."""
     path = tmp_path / "a.npz"
     with plait.open(path, "w", arrays={"big": (5 << 30, "u1"), "small": (3, "i4")}) as file:
         file.write(np.arange(5, dtype="u1"), variable="big", region=np.s_[(5 << 30) - 5 :])
@@ -270,7 +271,7 @@ def test_the_64_bit_extensions(tmp_path):
     assert plait.open(f"{path}::small").read().tolist() == [0, 1, 2]
 
 
-def test_a_header_that_claims_all_memory(tmp_path):
+def test_a_header_of_a_gibibyte_is_an_error(tmp_path):
     path = tmp_path / "a.npz"
     header = b"\x93NUMPY\x02\x00" + (1 << 30).to_bytes(4, "little") + bytes(1 << 20)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

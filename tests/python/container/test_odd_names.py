@@ -13,7 +13,7 @@ xarray = pytest.importorskip("xarray")
 
 @pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF4"])
 @pytest.mark.filterwarnings("ignore:Duplicate dimension names")
-def test_two_dimensions_with_the_same_name(tmp_path, location, kind):
+def test_two_dimensions_may_have_the_same_name(tmp_path, location, kind):
     with netcdf.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
         file.createDimension("x", 3)
         file.createVariable("covariance", "f4", ("x", "x"))[:] = np.arange(9).reshape(3, 3)
@@ -30,7 +30,7 @@ def test_two_dimensions_with_the_same_name(tmp_path, location, kind):
 
 
 @pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
-def test_names_followed_by_nuls(tmp_path, kind):
+def test_nuls_after_names_are_ignored(tmp_path, kind):
     path = tmp_path / "a.nc"
     with netcdf.Dataset(path, "w", format=kind) as file:
         file.createDimension("timeZ", 2)
@@ -46,12 +46,13 @@ def test_names_followed_by_nuls(tmp_path, kind):
     assert plait.open(f"{path}::field").read().tolist() == [[0, 1, 2], [3, 4, 5]]
     with (
         xarray.open_dataset(path, engine="plait") as dataset,
-        xarray.open_dataset(path, engine="netcdf4") as other,
+        xarray.open_dataset(path, engine="netcdf4") as expected,
     ):
-        xarray.testing.assert_identical(dataset, other)
+        xarray.testing.assert_identical(dataset, expected)
 
 
-def npy(descr: object) -> bytes:
+def make_npy_header(descr: object) -> bytes:
+    """Return the header of a .npy file with three elements of this type."""
     header = repr({"descr": descr, "fortran_order": False, "shape": (3,)}).ljust(117) + "\n"
     return b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header.encode()
 
@@ -59,8 +60,8 @@ def npy(descr: object) -> bytes:
 @pytest.mark.parametrize("descr", ["<f12", "<f3", "<c24", "<i16", "<x4", "foo", [("a", "<f12")]], ids=str)
 def test_types_that_numpy_lacks_are_errors(tmp_path, descr):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
-        archive.writestr("odd.npy", npy(descr) + bytes(72))
-        archive.writestr("good.npy", npy("<f4") + np.arange(3, dtype="f4").tobytes())
+        archive.writestr("odd.npy", make_npy_header(descr) + bytes(72))
+        archive.writestr("good.npy", make_npy_header("<f4") + np.arange(3, dtype="f4").tobytes())
     odd, good = plait.arrays_in(tmp_path / "a.npz")
     assert (odd.name, odd.dtype, good.name, good.dtype, good.error) == ("odd", None, "good", "f4", "")
     assert "NumPy has no type" in odd.error or "unknown dtype" in odd.error
@@ -72,7 +73,7 @@ def test_types_that_numpy_lacks_are_errors(tmp_path, descr):
 
 
 def test_errors_for_types_that_numpy_lacks_name_the_file(tmp_path):
-    (tmp_path / "a.npy").write_bytes(npy("<f12") + bytes(36))
+    (tmp_path / "a.npy").write_bytes(make_npy_header("<f12") + bytes(36))
     with pytest.raises(plait.ArgumentError, match=f"{tmp_path}/a.npy: NumPy has no type <f12 on this kind of machine"):
         plait.open(tmp_path / "a.npy")
 

@@ -77,7 +77,7 @@ def test_arrays_are_changed_in_place(tmp_path):
     assert plait.open(f"{path}::b").read().tolist() == [0, 7, 8, 0]
 
 
-def test_types_that_numpy_lacks(tmp_path):
+def test_types_that_numpy_lacks_are_read_as_bytes(tmp_path):
     dtypes = pytest.importorskip("ml_dtypes")
     numbers = np.array([[1.5, -2], [0, 3]], dtypes.bfloat16)
     path = write_file(
@@ -102,7 +102,7 @@ def test_types_that_numpy_lacks(tmp_path):
     assert (copied.name, copied.element, copied.shape) == ("b", "BF16", (2, 2))
 
 
-def test_types_and_orders_that_the_format_lacks(tmp_path):
+def test_types_and_orders_that_the_format_lacks_are_errors(tmp_path):
     path = f"{tmp_path}/a.safetensors::x"
     assert "they are little-endian" in open_error_text(plait.ArgumentError, path, "w", shape=3, dtype=">f4")
     assert "no elements of dtype |V1" in open_error_text(plait.ArgumentError, path, "w", shape=3, dtype="V1")
@@ -117,7 +117,7 @@ ENTRY = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
 
 
 @pytest.mark.parametrize(
-    ("header", "says"),
+    ("header", "message"),
     [
         (b"", "it is not JSON"),
         (b"{", "it is not JSON"),
@@ -148,30 +148,30 @@ ENTRY = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
         (b'{"\xff": {}}', "it is not JSON"),
     ],
 )
-def test_wrong_headers_are_errors(tmp_path, header, says):
+def test_wrong_headers_are_errors(tmp_path, header, message):
     path = write_file(tmp_path / "a.safetensors", header, b"abcd")
     text = open_error_text(plait.StoreError, path)
-    assert says in text
+    assert message in text
     assert f"cannot open {path} as safetensors: " in text
     assert "byte" in text
 
 
 @pytest.mark.parametrize(
-    ("length", "says"),
+    ("length", "message"),
     [
         (100, "the header has 100 bytes, but only 6 follow"),
         (2**63, "the format permits 100000000"),
         (2**64 - 1, "the format permits 100000000"),
     ],
 )
-def test_wrong_header_lengths_are_errors(tmp_path, length, says):
-    assert says in open_error_text(plait.StoreError, write_file(tmp_path / "a.safetensors", {}, b"abcd", length))
+def test_wrong_header_lengths_are_errors(tmp_path, length, message):
+    assert message in open_error_text(plait.StoreError, write_file(tmp_path / "a.safetensors", {}, b"abcd", length))
     (tmp_path / "b.safetensors").write_bytes(b"abc")
     assert "it has 3 bytes" in open_error_text(plait.StoreError, tmp_path / "b.safetensors")
 
 
-def test_changed_bytes_are_an_error_or_a_header(tmp_path):
+def test_changed_bytes_give_an_error_or_another_header(tmp_path):
     path = write_file(tmp_path / "a.safetensors", {"a": ENTRY, "b": {**ENTRY, "data_offsets": [4, 8]}}, b"abcdefgh")
-    whole = path.read_bytes()
-    for infos in read_damaged_files(path, whole, len(whole), 5):
+    intact = path.read_bytes()
+    for infos in read_damaged_files(path, intact, len(intact), 5):
         assert sum(info.stored for info in infos) == 8

@@ -32,13 +32,13 @@ def write_array(path: Location, array: np.ndarray, **options: object) -> Locatio
     return path
 
 
-def check(url: object, array: np.ndarray) -> None:
+def check_array(url: object, array: np.ndarray) -> None:
     with plait.open(url) as file:
         assert (file.shape, file.dtype) == (array.shape, array.dtype)
         check_parts(file, array)
 
 
-def compressor(name: str, version: int) -> object:
+def make_compressor(name: str, version: int) -> object:
     if version == 2:
         numcodecs = pytest.importorskip("numcodecs")
         return {"gzip": numcodecs.GZip, "zlib": numcodecs.Zlib, "zstd": numcodecs.Zstd}[name]()
@@ -53,7 +53,7 @@ def compressor(name: str, version: int) -> object:
 def test_types_of_version_3(location, dtype, endian):
     array = make_array(dtype).astype(np.dtype(dtype).newbyteorder(endian))
     serializer = zarr.codecs.BytesCodec(endian="little" if endian == "<" else "big")
-    check(write_array(location / "a.zarr", array.astype(dtype), serializer=serializer), array)
+    check_array(write_array(location / "a.zarr", array.astype(dtype), serializer=serializer), array)
 
 
 @pytest.mark.parametrize("dtype", ["|b1", "|i1", "<i2", ">i4", ">u8", "<f4", ">f8", "<c16"])
@@ -61,25 +61,25 @@ def test_types_of_version_3(location, dtype, endian):
 def test_types_and_orders_of_version_2(location, dtype, order):
     array = make_array(dtype)
     path = write_array(location / "a.zarr", array, zarr_format=2, order=order)
-    check(path, array)
+    check_array(path, array)
     assert plait.open(path).order == order
 
 
 @pytest.mark.parametrize(("version", "name"), [(2, "gzip"), (2, "zlib"), (2, "zstd"), (3, "gzip"), (3, "zstd")])
 def test_compressed_chunks(location, version, name):
     array = make_array("f4")
-    path = write_array(location / "a.zarr", array, compressors=compressor(name, version), zarr_format=version)
-    check(path, array)
+    path = write_array(location / "a.zarr", array, compressors=make_compressor(name, version), zarr_format=version)
+    check_array(path, array)
     assert plait.arrays_in(path)[0].storage == f"chunks 4x3x10, {name}"
 
 
 @pytest.mark.parametrize("separator", [".", "/"])
 @pytest.mark.parametrize("version", [2, 3])
-def test_chunk_names(location, version, separator):
+def test_chunk_names_may_have_either_separator(location, version, separator):
     array = make_array("i4")
     kind = "v2" if version == 2 else "default"
     encoding = {"name": kind, "separator": separator}
-    check(write_array(location / "a.zarr", array, zarr_format=version, chunk_key_encoding=encoding), array)
+    check_array(write_array(location / "a.zarr", array, zarr_format=version, chunk_key_encoding=encoding), array)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_missing_chunks_have_the_fill_value(location, dtype, value, version, end
     np.testing.assert_array_equal(plait.open(location / "a.zarr").read(), stored[...])
 
 
-def test_scalars_and_empty_arrays(location):
+def test_scalars_and_empty_arrays_are_read(location):
     for name, shape in (("a", ()), ("b", (0, 3)), ("c", (1,))):
         stored = zarr.create_array(zarr_store(location / f"{name}.zarr"), shape=shape, dtype="i4", compressors=None)
         stored[...] = 7
@@ -111,18 +111,18 @@ def test_scalars_and_empty_arrays(location):
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_groups(tmp_path, location, version):
+def test_arrays_in_groups_are_read(tmp_path, location, version):
     path = location / "a.zarr"
     root = zarr.open_group(zarr_store(path), mode="w", zarr_format=version)
     arrays = {"t": make_array("f4"), "group/inner/u": make_array("i2"), "group/v": make_array("f8", (3, 4, 5))}
     for name, array in arrays.items():
         root.create_array(
-            name, shape=array.shape, chunks=(2, 2, 2), dtype=array.dtype, compressors=compressor("gzip", version)
+            name, shape=array.shape, chunks=(2, 2, 2), dtype=array.dtype, compressors=make_compressor("gzip", version)
         )[...] = array
     assert sorted(info.name for info in plait.arrays_in(path)) == sorted(arrays)
     for name, array in arrays.items():
-        check(f"{path}::/{name}", array)
-        check(f"{path}::{name}", array)
+        check_array(f"{path}::/{name}", array)
+        check_array(f"{path}::{name}", array)
     assert [info.name for info in plait.arrays_in(f"{path}::/group")] == ["group/inner/u", "group/v"]
     text = open_error_text(plait.ArgumentError, path)
     assert "is a group, which holds 3 arrays: group/inner/u, group/v, t; give the name" in text
@@ -144,7 +144,7 @@ def test_an_array_alone_is_copied(tmp_path, location):
     np.testing.assert_array_equal(plait.open(tmp_path / "d.safetensors").read(), array)
 
 
-def whole(shape: tuple[int, ...], _dimension: int) -> plait.Layout:
+def one_rank_layout(shape: tuple[int, ...], _dimension: int) -> plait.Layout:
     return plait.Layout(shape, ["*"] * len(shape))
 
 
@@ -156,16 +156,17 @@ def test_windows_of_copies_are_of_whole_chunks(tmp_path, location):
     (info,) = plait.arrays_in(path)
     assert info.chunks == (6, 15)
     stored = Content((50, 40), "C", 8, info.chunks)
-    begins = [window.region[0].start for window in choose_cut(stored, 2, 5000, whole).windows()]
+    # A row has 320 bytes: 15 fit into 5000 bytes, of which 12 are 2 whole chunks; 4 fit into 1300 bytes.
+    begins = [window.region[0].start for window in choose_cut(stored, 2, 5000, one_rank_layout).windows()]
     assert begins == [0, 12, 24, 36, 48]
-    begins = [window.region[0].start for window in choose_cut(stored, 2, 1300, whole).windows()]
+    begins = [window.region[0].start for window in choose_cut(stored, 2, 1300, one_rank_layout).windows()]
     assert begins == list(range(0, 50, 4))
     done = plait.copy(path, tmp_path / "a.npy", memory=10_000)
     assert done.windows < 8
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), array)
 
 
-def test_names(location):
+def test_names_of_arrays_are_checked(location):
     path = write_array(location / "a.zarr", make_array("f4"))
     assert plait.open(f"{path}/").shape == SHAPE
     assert '".." is no part of the name' in open_error_text(plait.ArgumentError, f"{path}::/../a.zarr")
@@ -184,14 +185,14 @@ def change_metadata(path: Location, **values: object) -> Location:
     return path
 
 
-def sharded(chunk: list[int], codec: str = "zstd", index: str = "crc32c") -> list[object]:
+def sharding(chunk: list[int], codec: str = "zstd", index: str = "crc32c") -> list[object]:
     inner = [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": codec}]
     configuration = {"chunk_shape": chunk, "codecs": inner, "index_codecs": [inner[0], {"name": index}]}
     return [{"name": "sharding_indexed", "configuration": configuration}]
 
 
 @pytest.mark.parametrize(
-    ("values", "kind", "says"),
+    ("values", "kind", "message"),
     [
         ({"shape": [2**62, 2**62, 4]}, plait.StoreError, "all chunks have more than 2^63 - 1 bytes"),
         ({"shape": [-1, 2, 3]}, plait.StoreError, '"shape" has -1'),
@@ -214,15 +215,15 @@ def sharded(chunk: list[int], codec: str = "zstd", index: str = "crc32c") -> lis
         ({"codecs": [{"name": "bytes"}, {"name": "lzma"}]}, plait.ArgumentError, "the codec lzma"),
         ({"codecs": [{"name": "zstd"}]}, plait.ArgumentError, "the codec zstd"),
         ({"codecs": [{"name": "sharding_indexed"}]}, plait.StoreError, '"chunk_shape" is not there'),
-        ({"codecs": sharded([2, 3, 10], "lzma")}, plait.ArgumentError, "the codec lzma"),
-        ({"codecs": sharded([3, 3, 10])}, plait.StoreError, "shards of 4x3x10 are not made of whole chunks of 3x3x10"),
-        ({"codecs": sharded([2, 3])}, plait.StoreError, "shards have 3 dimensions, but the chunks in them 2"),
+        ({"codecs": sharding([2, 3, 10], "lzma")}, plait.ArgumentError, "the codec lzma"),
+        ({"codecs": sharding([3, 3, 10])}, plait.StoreError, "shards of 4x3x10 are not made of whole chunks of 3x3x10"),
+        ({"codecs": sharding([2, 3])}, plait.StoreError, "shards have 3 dimensions, but the chunks in them 2"),
         (
-            {"codecs": sharded([2, 3, 10], index="gzip")},
+            {"codecs": sharding([2, 3, 10], index="gzip")},
             plait.ArgumentError,
             "the indices of its shards have the codec",
         ),
-        ({"codecs": [*sharded([2, 3, 10]), {"name": "zstd"}]}, plait.ArgumentError, "other codecs beside"),
+        ({"codecs": [*sharding([2, 3, 10]), {"name": "zstd"}]}, plait.ArgumentError, "other codecs beside"),
         ({"codecs": [3]}, plait.StoreError, "a codec is 3"),
         ({"chunk_grid": {"name": "rectilinear"}}, plait.ArgumentError, "its chunks have the grid"),
         (
@@ -245,15 +246,15 @@ def sharded(chunk: list[int], codec: str = "zstd", index: str = "crc32c") -> lis
         ),
     ],
 )
-def test_unsupported_metadata_is_an_error(location, values, kind, says):
+def test_unsupported_metadata_is_an_error(location, values, kind, message):
     path = change_metadata(write_array(location / "a.zarr", make_array("f4")), **values)
     text = open_error_text(kind, path)
-    assert says in text
+    assert message in text
     assert f"{path}/zarr.json" in text
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, {"must_understand": True}, {}, "text", 1, [], None])
-def test_extensions_that_readers_must_understand(location, value):
+def test_extensions_that_readers_must_understand_are_errors(location, value):
     array = write_array(location / "a.zarr", make_array("f4"))
     group = location / "g.zarr"
     zarr.open_group(zarr_store(group), mode="w").create_array("b", shape=(2,), dtype="i4")
@@ -265,10 +266,10 @@ def test_extensions_that_readers_must_understand(location, value):
         assert [info.error for info in plait.arrays_in(path)] == [text]
 
 
-def test_extensions_that_readers_may_ignore(location):
+def test_extensions_that_readers_may_ignore_are_ignored(location):
     array = make_array("f4")
     path = change_metadata(write_array(location / "a.zarr", array), ext={"must_understand": False, "a": 1})
-    check(path, array)
+    check_array(path, array)
     group = zarr.open_group(zarr_store(location / "g.zarr"), mode="w")
     group.create_array("b", shape=(2,), dtype="i4")
     zarr.consolidate_metadata(zarr_store(location / "g.zarr"))
@@ -280,7 +281,7 @@ def test_extensions_that_readers_may_ignore(location):
     ("text", "value"),
     [("NaN", np.nan), ("Infinity", np.inf), ("-Infinity", -np.inf), ("[-32767]", -32767), ("[NaN]", np.nan)],
 )
-def test_fill_values_in_spellings_of_other_writers(location, text, value):
+def test_fill_values_in_spellings_of_other_writers_are_read(location, text, value):
     path = location / "a.zarr"
     zarr.create_array(zarr_store(path), shape=(3,), dtype="f4", zarr_format=2)
     document = json.loads((path / ".zarray").read_text())
@@ -314,7 +315,7 @@ def test_arrays_that_cannot_be_opened_are_described(location, version, fault):
     assert describe(str(path), {})["arrays"][0]["shape"] == [3, 4]
 
 
-def test_metadata_that_is_not_json(location):
+def test_metadata_that_is_not_json_is_an_error(location):
     path = write_array(location / "a.zarr", make_array("f4"))
     for text in ("", "{", "[" * 100_000, "3", '{"a": '):
         (path / "zarr.json").write_text(text)
@@ -324,18 +325,18 @@ def test_metadata_that_is_not_json(location):
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
 def test_damaged_chunks_are_errors(location, name):
     array = make_array("f4")
-    path = write_array(location / "a.zarr", array, compressors=compressor(name, 3))
+    path = write_array(location / "a.zarr", array, compressors=make_compressor(name, 3))
     chunk = path / "c" / "1" / "1" / "0"
-    whole = chunk.read_bytes()
-    pack = zstd.ZstdCompressor().compress if name == "zstd" else gzip.compress
-    for data in (whole[:-1], whole[: len(whole) // 2], b"", bytes(100), pack(bytes(481)), pack(bytes(479)),
-                 pack(bytes(50 << 20)), bytes(4 << 20)):  # fmt: skip
+    intact = chunk.read_bytes()
+    compress = zstd.ZstdCompressor().compress if name == "zstd" else gzip.compress
+    for data in (intact[:-1], intact[: len(intact) // 2], b"", bytes(100), compress(bytes(481)), compress(bytes(479)),
+                 compress(bytes(50 << 20)), bytes(4 << 20)):  # fmt: skip
         chunk.write_bytes(data)
         assert f"cannot read the chunk {chunk}: " in open_error_text(plait.StoreError, path)
         assert plait.open(path).read(region=np.s_[0]).tolist() == array[0].tolist()
 
 
-def test_chunks_of_another_size(location):
+def test_chunks_of_another_size_are_errors(location):
     path = write_array(location / "a.zarr", make_array("f4"))
     chunk = path / "c" / "1" / "1" / "0"
     chunk.write_bytes(chunk.read_bytes()[:-1])
@@ -346,7 +347,7 @@ def test_chunks_of_another_size(location):
 
 def test_zlib_chunks_of_version_2_reject_gzip_data(location):
     pytest.importorskip("numcodecs")
-    path = write_array(location / "a.zarr", make_array("f4"), compressors=compressor("zlib", 2), zarr_format=2)
+    path = write_array(location / "a.zarr", make_array("f4"), compressors=make_compressor("zlib", 2), zarr_format=2)
     chunk = path / "0.0.0"
     assert len(zlib.decompress(chunk.read_bytes())) == 480
     chunk.write_bytes(gzip.compress(bytes(480)))
@@ -372,19 +373,19 @@ def test_a_deleted_folder_is_an_error(tmp_path):
 @pytest.mark.parametrize("name", ["data_type", "fill_value", "attributes"])
 def test_too_deeply_nested_metadata_is_an_error(location, name):
     path = write_array(location / "a.zarr", make_array("i4"))
-    whole = json.loads((path / "zarr.json").read_text())
-    whole[name] = "?"
-    deep = 2_000_000
-    (path / "zarr.json").write_text(json.dumps(whole).replace('"?"', "[" * deep + "]" * deep))
+    document = json.loads((path / "zarr.json").read_text())
+    document[name] = "?"
+    depth = 2_000_000
+    (path / "zarr.json").write_text(json.dumps(document).replace('"?"', "[" * depth + "]" * depth))
     assert "it is nested deeper than 256" in open_error_text(plait.StoreError, path)
 
 
-def test_attributes_that_json_cannot_represent(location):
+def test_attributes_that_are_not_finite_do_not_hide_the_array(location):
     path = write_array(location / "a.zarr", make_array("f4"))
-    whole = json.loads((path / "zarr.json").read_text())
-    whole["attributes"] = {"a": float("nan"), "b": [float("inf"), -float("inf")], "NaN": 'a "NaN"'}
-    (path / "zarr.json").write_text(json.dumps(whole))
-    check(path, make_array("f4"))
+    document = json.loads((path / "zarr.json").read_text())
+    document["attributes"] = {"a": float("nan"), "b": [float("inf"), -float("inf")], "NaN": 'a "NaN"'}
+    (path / "zarr.json").write_text(json.dumps(document))
+    check_array(path, make_array("f4"))
 
 
 def test_damaged_metadata_does_not_hide_other_arrays(location):

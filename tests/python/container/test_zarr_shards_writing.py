@@ -26,7 +26,7 @@ def create_array(path: object, array: np.ndarray, **options: object) -> plait.Fi
 @pytest.mark.parametrize("codec", ["none", "zstd:3", "gzip:1"])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("chunks", [(2, 3, 5), (4, 6, 10), (1, 1, 1)])
-def test_shards(location, codec, order, chunks):
+def test_shards_are_written(location, codec, order, chunks):
     array = make_array()
     path = location / "a.zarr"
     with create_array(path, array, chunks=chunks, shards=(4, 6, 10), codec=codec, order=order) as file:
@@ -39,24 +39,24 @@ def test_shards(location, codec, order, chunks):
         np.testing.assert_array_equal(file.read(), array)
 
 
-def draw_array(chance):
+def draw_array(generator):
     """Return the shapes of an array, of its chunks and of its shards, and the array."""
-    shape = tuple(chance.randint(1, 12) for _ in range(chance.randint(1, 4)))
-    chunks = tuple(chance.randint(1, 4) for _ in shape)
-    shards = tuple(size * chance.randint(1, 4) for size in chunks)
-    return shape, chunks, shards, make_array(chance.choice(["<i2", ">f8", "|u1"]), shape)
+    shape = tuple(generator.randint(1, 12) for _ in range(generator.randint(1, 4)))
+    chunks = tuple(generator.randint(1, 4) for _ in shape)
+    shards = tuple(size * generator.randint(1, 4) for size in chunks)
+    return shape, chunks, shards, make_array(generator.choice(["<i2", ">f8", "|u1"]), shape)
 
 
-def test_random_shards_and_regions(location, effort):
-    chance = random.Random(11)
+def test_random_regions_of_shards_are_written(location, effort):
+    generator = random.Random(11)
     for number in range(effort.choose(8, 40)):
-        shape, chunks, shards, array = draw_array(chance)
+        shape, chunks, shards, array = draw_array(generator)
         path = location / f"{number}.zarr"
-        how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF")}
+        storage = {"codec": generator.choice(["none", "zstd:1"]), "order": generator.choice("CF")}
         expected = np.full(shape, 7, array.dtype)
-        with create_array(path, array, chunks=chunks, shards=shards, fill_value=7, memory=4096, **how) as file:
+        with create_array(path, array, chunks=chunks, shards=shards, fill_value=7, memory=4096, **storage) as file:
             for _ in range(3):
-                region = tuple(slice(chance.randint(0, size - 1), size, chance.randint(1, 2)) for size in shape)
+                region = tuple(slice(generator.randint(0, size - 1), size, generator.randint(1, 2)) for size in shape)
                 file.write(np.ascontiguousarray(array[region]), region=region)
                 expected[region] = array[region]
                 np.testing.assert_array_equal(file.read(), expected)
@@ -71,6 +71,7 @@ def test_rewritten_chunks_reuse_their_old_space_if_they_fit(location):
         for _ in range(3):
             file.write(array)
     np.testing.assert_array_equal(zarr.open_array(zarr_store(path), mode="r")[...], array)
+    # 7 x 3 x 2 chunks of 2 x 3 x 5 elements of 4 bytes, 16 bytes of index for each chunk, and a checksum.
     assert len((path / "c/0/0/0").read_bytes()) == 7 * 3 * 2 * 2 * 3 * 5 * 4 + 16 * 42 + 4
 
 
@@ -87,34 +88,34 @@ def test_changed_shards_preserve_the_compressed_bytes_of_other_chunks(location, 
     shard = path / "c/0/0"
     damaged = bytearray(shard.read_bytes())
     last = len(damaged) - 20 if index == "end" else 48  # the entry of the last of 4 chunks, followed by a checksum
-    offset, length = (int.from_bytes(damaged[at : at + 8], "little") for at in (last, last + 8))
+    offset, length = (int.from_bytes(damaged[begin : begin + 8], "little") for begin in (last, last + 8))
     damaged[offset : offset + length] = b"x" * length
     shard.write_bytes(damaged)
-    other = version(path / "c/1/1")
+    other_version = version(path / "c/1/1")
     with plait.open(path, "r+") as file:
         file.write(np.full((3, 1), 7, "i4"), region=np.s_[:3, :1])
         assert file.read(region=np.s_[:4, :2]).tolist() == [[7, 5], [7, 5], [7, 5], [5, 5]]
         with pytest.raises(plait.StoreError, match="chunk 3 of the shard"):
             file.read(region=np.s_[2:4, 2:4])
     assert b"x" * length in shard.read_bytes()
-    assert version(path / "c/1/1") == other
+    assert version(path / "c/1/1") == other_version
     assert entries(path) == ["c", "zarr.json"]
 
 
-def test_random_changes_of_shards(location, effort):
-    chance = random.Random(12)
+def test_random_regions_of_shards_are_changed(location, effort):
+    generator = random.Random(12)
     for number in range(effort.choose(5, 40)):
-        shape, chunks, shards, array = draw_array(chance)
+        shape, chunks, shards, array = draw_array(generator)
         path = location / f"{number}.zarr"
-        how = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF"), "fill_value": 7}
+        storage = {"codec": generator.choice(["none", "zstd:1"]), "order": generator.choice("CF"), "fill_value": 7}
         expected = np.full(shape, 7, array.dtype)
-        with create_array(path, array, chunks=chunks, shards=shards, **how) as file:
+        with create_array(path, array, chunks=chunks, shards=shards, **storage) as file:
             if number % 2:
                 file.write(array)
                 expected[...] = array
-        with plait.open(path, "r+", memory=chance.choice([4096, 1 << 20])) as file:
+        with plait.open(path, "r+", memory=generator.choice([4096, 1 << 20])) as file:
             for value in range(3):
-                region = tuple(slice(chance.randint(0, size - 1), size, chance.randint(1, 2)) for size in shape)
+                region = tuple(slice(generator.randint(0, size - 1), size, generator.randint(1, 2)) for size in shape)
                 expected[region] = value
                 file.write(np.ascontiguousarray(expected[region]), region=region)
                 np.testing.assert_array_equal(file.read(), expected)
@@ -138,7 +139,7 @@ def test_a_shard_that_cannot_be_rewritten_stays(location):
     assert entries(path) == ["c", "zarr.json"]
 
 
-def test_copies_into_and_out_of_shards(tmp_path, location):
+def test_shards_are_copied(tmp_path, location):
     array = make_array("f4", (40, 33, 24))
     np.save(tmp_path / "a.npy", array)
     plait.copy(

@@ -30,7 +30,7 @@ def write_array(path: Path | str, array: np.ndarray, **options: object) -> None:
         file.write(array)
 
 
-def read_by_others(path: Location) -> np.ndarray:
+def read_by_zarr(path: Location) -> np.ndarray:
     return zarr.open_array(zarr_store(path), mode="r")[...]
 
 
@@ -43,7 +43,7 @@ def open_error_text(*arguments: object, kind: type[plait.Error] = plait.Argument
 @pytest.mark.sampled(14)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("codec", [None, "zstd:3", "gzip"])
-def test_types_and_codecs(location, dtype, codec):
+def test_types_and_codecs_are_written(location, dtype, codec):
     array = make_array(dtype)
     for order in ("C", "F"):
         path = location / f"{order}.zarr"
@@ -59,40 +59,40 @@ def test_types_and_codecs(location, dtype, codec):
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (0, 3), (3, 0), (6, 11), (2, 3, 4, 5)])
 @pytest.mark.parametrize("chunk", [1, 2, 5, 100])
-def test_chunk_edges_that_divide_nothing(location, shape, chunk):
+def test_chunks_need_not_divide_the_shape(location, shape, chunk):
     array = make_array("<i4", shape)
     for codec in ("none", "zstd"):
         path = location / f"{codec}.zarr"
         write_array(path, array, chunks=(chunk,) * len(shape), codec=codec)
-        np.testing.assert_array_equal(read_by_others(path), array)
+        np.testing.assert_array_equal(read_by_zarr(path), array)
 
 
-def test_random_arrays_and_layouts(location, effort):
-    chance = random.Random(7)
+def test_random_layouts_are_written(location, effort):
+    generator = random.Random(7)
     for number in range(effort.choose(10, 60)):
-        shape = tuple(chance.randint(1, 9) for _ in range(chance.randint(1, 4)))
-        chunks = tuple(chance.randint(1, 10) for _ in shape)
-        array = make_array(chance.choice(TYPES), shape)
+        shape = tuple(generator.randint(1, 9) for _ in range(generator.randint(1, 4)))
+        chunks = tuple(generator.randint(1, 10) for _ in shape)
+        array = make_array(generator.choice(TYPES), shape)
         path = location / f"{number}.zarr"
-        how = [chance.choice(["block", "cyclic", "cyclic(2)", "*"]) for _ in shape]
-        grid = tuple(chance.randint(1, 3) for distribution in how if distribution != "*")
-        layout = plait.Layout(shape, how, grid=grid) if grid else plait.Layout(shape, how)
+        distributions = [generator.choice(["block", "cyclic", "cyclic(2)", "*"]) for _ in shape]
+        grid = tuple(generator.randint(1, 3) for distribution in distributions if distribution != "*")
+        layout = plait.Layout(shape, distributions, grid=grid) if grid else plait.Layout(shape, distributions)
         parts = [np.ascontiguousarray(array[np.ix_(*layout.indices(rank))]) for rank in layout.rank_numbers]
-        options = {"codec": chance.choice(["none", "zstd:1"]), "order": chance.choice("CF")}
-        memory = chance.choice([0, 4096])
+        options = {"codec": generator.choice(["none", "zstd:1"]), "order": generator.choice("CF")}
+        memory = generator.choice([0, 4096])
         with plait.open(path, "w", shape=shape, dtype=array.dtype, chunks=chunks, memory=memory, **options) as file:
             file.write(parts if len(parts) > 1 else parts[0], layout)
-        np.testing.assert_array_equal(read_by_others(path), array)
-        region = tuple(slice(chance.randint(0, size - 1), size, chance.randint(1, 3)) for size in shape)
+        np.testing.assert_array_equal(read_by_zarr(path), array)
+        region = tuple(slice(generator.randint(0, size - 1), size, generator.randint(1, 3)) for size in shape)
         with plait.open(path, "r+", memory=memory) as file:
             file.write(np.zeros_like(array[region], order="C"), region=region)
             array[region] = 0
             np.testing.assert_array_equal(file.read(), array)
-        np.testing.assert_array_equal(read_by_others(path), array)
+        np.testing.assert_array_equal(read_by_zarr(path), array)
         assert entries(path) == ["c", "zarr.json"]
 
 
-def test_default_chunks_are_contiguous_and_alike(location):
+def test_default_chunks_are_contiguous_pieces(location):
     for shape, order, expected in [
         ((100, 100), "C", (100, 100)),
         ((3000, 2048), "C", (1000, 2048)),
@@ -118,18 +118,18 @@ def test_unwritten_elements_have_the_fill_value(location, dtype, value, codec):
         file.write(np.ones((1, 2, 10), dtype), region=np.s_[5:6, 3:5])
     expected = np.full(SHAPE, value, dtype)
     expected[5:6, 3:5] = 1
-    np.testing.assert_array_equal(read_by_others(path), expected)
+    np.testing.assert_array_equal(read_by_zarr(path), expected)
     np.testing.assert_array_equal(plait.open(path).read(), expected)
 
 
-def test_dimension_names(location):
+def test_dimension_names_are_written(location):
     path = location / "a.zarr"
     write_array(path, make_array(), dimension_names=["time", "", "lat"])
     assert zarr.open_array(zarr_store(path), mode="r").metadata.dimension_names == ("time", None, "lat")
     assert plait.arrays_in(path)[0].dimension_names == ("time", "", "lat")
 
 
-def test_arrays_in_groups(location):
+def test_groups_in_the_name_of_an_array_are_made(location):
     path = location / "a.zarr"
     arrays = {"group/inner/u": make_array("<i2"), "group/v": make_array("<f8"), "t": make_array()}
     for name, array in arrays.items():
@@ -143,7 +143,7 @@ def test_arrays_in_groups(location):
     assert entries(location) == ["a.zarr"]
 
 
-def test_groups_keep_attributes_but_no_consolidated_metadata(location):
+def test_groups_preserve_attributes_but_no_consolidated_metadata(location):
     path = location / "a.zarr"
     attributes = {"title": "x", "number": 2.5, "digits": 2**80 + 1, "nan": float("nan")}
     root = zarr.open_group(zarr_store(path), mode="w", attributes=attributes)
@@ -164,7 +164,7 @@ def test_arrays_of_version_2_are_written_in_place(location):
     zarr.create_array(zarr_store(path), shape=SHAPE, dtype="f4", chunks=(4, 3, 10), zarr_format=2, order="F")[...] = 0
     with plait.open(path, "r+") as file:
         file.write(array)
-    np.testing.assert_array_equal(read_by_others(path), array)
+    np.testing.assert_array_equal(read_by_zarr(path), array)
 
 
 def test_an_array_replaces_another_array(tmp_path):
@@ -172,43 +172,43 @@ def test_an_array_replaces_another_array(tmp_path):
     write_array(path, make_array("<i4", (3, 3)))
     with plait.open(path) as old, plait.open(path, "w", shape=SHAPE, dtype="f4") as file:
         file.write(make_array())
-        np.testing.assert_array_equal(read_by_others(path), make_array("<i4", (3, 3)))
+        np.testing.assert_array_equal(read_by_zarr(path), make_array("<i4", (3, 3)))
         assert old.shape == (3, 3)
-    np.testing.assert_array_equal(read_by_others(path), make_array())
+    np.testing.assert_array_equal(read_by_zarr(path), make_array())
     assert os.listdir(tmp_path) == ["a.zarr"]
 
 
 def test_a_discarded_array_leaves_nothing(tmp_path):
     path = tmp_path / "a.zarr"
-    for old in (False, True):
+    for exists in (False, True):
         file = plait.open(path, "w", shape=SHAPE, dtype="f4")
         file.write(make_array())
         file.__exit__(KeyError, KeyError(), None)
-        assert os.listdir(tmp_path) == (["a.zarr"] if old else [])
+        assert os.listdir(tmp_path) == (["a.zarr"] if exists else [])
         write_array(path, make_array())
 
 
-def test_targets_that_are_not_replaced(tmp_path):
+def test_targets_that_are_no_arrays_are_not_replaced(tmp_path):
     path = tmp_path / "a.zarr"
-    how = {"shape": (3,), "dtype": "f4"}
+    options = {"shape": (3,), "dtype": "f4"}
     path.mkdir()
     write_array(path, make_array())  # an empty folder is treated like a missing one
-    assert "is an array, which holds no other" in open_error_text(f"{path}::/x", "w", **how)
+    assert "is an array, which holds no other" in open_error_text(f"{path}::/x", "w", **options)
     root = zarr.open_group(tmp_path / "b.zarr", mode="w")
     root.create_array("one", shape=(2,), dtype="i4")
-    assert "is a group that holds others" in open_error_text(tmp_path / "b.zarr", "w", **how)
+    assert "is a group that holds others" in open_error_text(tmp_path / "b.zarr", "w", **options)
     zarr.open_group(tmp_path / "c.zarr", mode="w", zarr_format=2)
-    assert "a group of Zarr's version 2" in open_error_text(f"{tmp_path}/c.zarr::/x", "w", **how)
+    assert "a group of Zarr's version 2" in open_error_text(f"{tmp_path}/c.zarr::/x", "w", **options)
     (tmp_path / "d.zarr").mkdir()
     (tmp_path / "d.zarr/thesis.txt").write_text("x")
-    assert "is a folder without Zarr's metadata" in open_error_text(tmp_path / "d.zarr", "w", **how)
+    assert "is a folder without Zarr's metadata" in open_error_text(tmp_path / "d.zarr", "w", **options)
     (tmp_path / "e.zarr").write_text("x")
-    assert "is no folder" in open_error_text(tmp_path / "e.zarr", "w", **how)
-    assert '".." is no part of the name' in open_error_text(f"{path}::/../x", "w", **how)
-    open_error_text(tmp_path / "missing/a.zarr", "w", kind=plait.StoreError, **how)
+    assert "is no folder" in open_error_text(tmp_path / "e.zarr", "w", **options)
+    assert '".." is no part of the name' in open_error_text(f"{path}::/../x", "w", **options)
+    open_error_text(tmp_path / "missing/a.zarr", "w", kind=plait.StoreError, **options)
 
 
-def test_an_array_that_appears_meanwhile_stays(tmp_path):
+def test_an_array_that_appears_meanwhile_is_not_replaced(tmp_path):
     path = tmp_path / "a.zarr"
     file = plait.open(path, "w", shape=SHAPE, dtype="f4")
     file.write(make_array())
@@ -216,10 +216,10 @@ def test_an_array_that_appears_meanwhile_stays(tmp_path):
     with pytest.raises(plait.StoreError, match=r"has appeared there since .* the new data is in .*/a.zarr.kept-1"):
         file.close()
     assert zarr.open_array(path, mode="r").shape == (2,)
-    np.testing.assert_array_equal(read_by_others(tmp_path / "a.zarr.kept-1"), make_array())
+    np.testing.assert_array_equal(read_by_zarr(tmp_path / "a.zarr.kept-1"), make_array())
 
 
-def test_a_group_that_gets_arrays_meanwhile_stays(tmp_path):
+def test_a_group_that_gets_arrays_meanwhile_is_not_replaced(tmp_path):
     path = tmp_path / "a.zarr"
     zarr.create_group(path)
     file = plait.open(path, "w", shape=SHAPE, dtype="f4")
@@ -228,11 +228,11 @@ def test_a_group_that_gets_arrays_meanwhile_stays(tmp_path):
     with pytest.raises(plait.StoreError, match=r"has appeared there since .* the new data is in .*/a.zarr.kept-1"):
         file.close()
     assert zarr.open_group(path, mode="r")["b"].shape == (2,)
-    np.testing.assert_array_equal(read_by_others(tmp_path / "a.zarr.kept-1"), make_array())
+    np.testing.assert_array_equal(read_by_zarr(tmp_path / "a.zarr.kept-1"), make_array())
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"chunks": (2, 3)}, "chunks of 2x3 do not fit an array 13x7x10"),
         ({"chunks": (2, 3, 0)}, "give a size of 1 or more for each dimension"),
@@ -247,8 +247,8 @@ def test_a_group_that_gets_arrays_meanwhile_stays(tmp_path):
         ({"chunks": (3, 3, 3), "shards": (4, 6, 10)}, "are not made of whole chunks"),
     ],
 )
-def test_invalid_options_are_errors(location, options, says):
-    assert says in open_error_text(location / "a.zarr", "w", **{"shape": SHAPE, "dtype": "f4", **options})
+def test_invalid_options_are_errors(location, options, message):
+    assert message in open_error_text(location / "a.zarr", "w", **{"shape": SHAPE, "dtype": "f4", **options})
     assert entries(location) == []
 
 
@@ -272,7 +272,7 @@ def test_damaged_chunks_are_not_written_in_part(location):
         with pytest.raises(plait.StoreError, match=f"cannot read the chunk {chunk}"):
             file.write(np.zeros(10, "f4"), region=np.s_[5, 4])
         file.write(make_array()[4:8, 3:6], region=np.s_[4:8, 3:6])  # as a whole
-    np.testing.assert_array_equal(read_by_others(path), make_array())
+    np.testing.assert_array_equal(read_by_zarr(path), make_array())
 
 
 def test_mode_r_plus_reads_what_other_programs_wrote(location):
@@ -285,7 +285,7 @@ def test_mode_r_plus_reads_what_other_programs_wrote(location):
             assert file.read(region=np.s_[4, 2, 3]) == value
 
 
-WRITER = """
+WRITE_FOREVER = """
 import sys
 import numpy as np
 import plait
@@ -308,23 +308,25 @@ for value in range(1, 1000):
 @pytest.mark.parametrize("codec", ["none", "zstd:1"])
 def test_a_kill_leaves_the_old_or_the_new_array(tmp_path, mode, codec):
     path = tmp_path / "a.zarr"
-    chance = random.Random(3)
+    generator = random.Random(3)
     for _ in range(4):
         if mode == "r+" and not path.exists():
             write_array(path, np.zeros((64, 64, 64), "i4"), chunks=(16, 16, 16), codec=codec)
-        with subprocess.Popen([sys.executable, "-c", WRITER, path, mode, codec], stdout=subprocess.PIPE) as writer:
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITE_FOREVER, path, mode, codec], stdout=subprocess.PIPE
+        ) as writer:
             assert writer.stdout is not None
             assert writer.stdout.readline() == b"begins\n"
-            time.sleep(chance.uniform(0, 0.15))
+            time.sleep(generator.uniform(0, 0.15))
             writer.send_signal(signal.SIGKILL)
         if not path.exists():
             continue
-        actual = read_by_others(path)
+        actual = read_by_zarr(path)
         if mode == "w":
             assert len(np.unique(actual)) == 1
-        elif codec != "none":  # of chunks as they are, any part may be new
-            for at in np.ndindex(4, 4, 4):
-                part = tuple(slice(16 * index, 16 * index + 16) for index in at)
+        elif codec != "none":  # uncompressed chunks are written in place, so any part may be new
+            for chunk in np.ndindex(4, 4, 4):
+                part = tuple(slice(16 * index, 16 * index + 16) for index in chunk)
                 assert len(np.unique(actual[part])) == 1
         assert [path for path in os.listdir(tmp_path) if not path.startswith(".")] == ["a.zarr"]
     write_array(path, np.zeros((2, 2), "i4"))
