@@ -11,7 +11,7 @@ from launching import needs_mpi
 
 sys.path.append(str(Path(__file__).parents[2] / "stress"))
 from pipe_plan import Fault, Program, draw_round
-from pipe_storm import Run, carry_out
+from pipe_storm import Run, execute
 
 pytestmark = needs_mpi
 WITHOUT_MPI = Program(3, alone=True)
@@ -26,7 +26,7 @@ def run_programs(programs, rounds, seed=1, **options):
     )
     for name, value in options.items():
         setattr(run, name, value)
-    succeeded, message, reports = carry_out(run, 300)
+    succeeded, message, reports = execute(run, 300)
     assert succeeded, f"{run}\n{message}"
     return reports
 
