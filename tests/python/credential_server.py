@@ -34,7 +34,7 @@ class CredentialServer(ThreadingHTTPServer):
         self.body: bytes | None = None  # body of all answers, instead of keys
         self.failures = 0  # number of failing metadata requests after the token request
         self.issued = 0  # number of keys
-        self.seen: list[tuple[str, str, dict[str, str], str]] = []  # method, path, headers and body of requests
+        self.requests: list[tuple[str, str, dict[str, str], str]] = []  # method, path, headers and body of requests
         self.closing = threading.Event()  # ends the delays
 
     def issue_key(self) -> dict[str, str]:
@@ -66,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
     def _handle(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.seen.append((self.command, self.path, headers, body))
+        self.server.requests.append((self.command, self.path, headers, body))
         self.server.closing.wait(self.server.delay)
         if self.server.status != 200 or self.server.body is not None:
             return self._answer(self.server.body or b"", self.server.status)

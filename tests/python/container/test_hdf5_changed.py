@@ -296,5 +296,5 @@ def test_a_changed_chunk_grows_the_file_by_little_more_than_itself(tmp_path):
     before = path.stat().st_size
     with plait.open(path, "r+") as file:
         file.write(array[3:4], region=np.s_[3:4])
-    # The chunk itself, two nodes of the index, and alignment.
+    # The chunk itself, nodes of the index that change with it, and alignment.
     assert path.stat().st_size - before < 8_000 + 2 * 4_000 + 4_096

@@ -34,7 +34,7 @@ def shared_azurite(tmp_path_factory):
 
 @pytest.fixture
 def environment(monkeypatch):
-    """Nothing of this user."""
+    """Remove the user's own settings for Azure, and return the monkeypatch for others."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", ACCOUNT)
@@ -45,7 +45,7 @@ def environment(monkeypatch):
 
 @pytest.fixture
 def azure(shared_azurite, environment):
-    """The server, and the key of its account in the environment."""
+    """Return the server; the key of its account is in the environment."""
     environment.setenv("AZURE_STORAGE_BLOB_ENDPOINT", shared_azurite.endpoint)
     environment.setenv("AZURE_STORAGE_ACCOUNT_KEY", KEY)
     return shared_azurite
@@ -69,40 +69,40 @@ def test_arrays_are_written_read_and_changed(azure, options):
     expected[1, 2:5] = [-1, -2, -3]
     with plait.open(url, "a") as file:
         file.append(DATA[:3], axis=0)
-    found = plait.open(url)
-    np.testing.assert_array_equal(found.read(), np.concatenate([expected, DATA[:3]]))
-    assert found.attrs["units"] == "K"
+    changed = plait.open(url)
+    np.testing.assert_array_equal(changed.read(), np.concatenate([expected, DATA[:3]]))
+    assert changed.attrs["units"] == "K"
 
 
 @needs_azurite
-def test_hierarchies(azure, tmp_path):
+def test_hierarchies_are_copied_listed_and_removed(azure, tmp_path):
     np.savez(tmp_path / "h.npz", u=DATA, **{"group/v": DATA})
     plait.copy(tmp_path / "h.npz", "az://data/h.zarr")
     assert sorted(array.name for array in plait.arrays_in("az://data/h.zarr")) == ["group/v", "u"]
-    assert all(array.stored == DATA.nbytes + len(_text("h.zarr/" + array.name)) for array in
+    assert all(array.stored == DATA.nbytes + len(read_metadata("h.zarr/" + array.name)) for array in
                plait.arrays_in("az://data/h.zarr", sizes=True))  # fmt: skip
     plait.copy("az://data/h.zarr", tmp_path / "a.npz")
-    with np.load(tmp_path / "a.npz") as found:
-        np.testing.assert_array_equal(found["group/v"], DATA)
+    with np.load(tmp_path / "a.npz") as archive:
+        np.testing.assert_array_equal(archive["group/v"], DATA)
     for name in _core.open_objects("az://data/h.zarr").names():
         _core.open_objects("az://data/h.zarr").remove(name)
     assert list(_core.open_objects("az://data/h.zarr").names()) == []
 
 
-def _text(array):
+def read_metadata(array):
     return _core.open_objects("az://data").get(f"{array}/zarr.json")
 
 
 @needs_azurite
 @pytest.mark.parametrize("array", [DATA, LARGE, LARGE[:0]], ids=["small", "large", "empty"])
-def test_one_object(azure, array):
+def test_files_of_one_object_are_written_and_read(azure, array):
     write("az://data/c.npy", array)
     np.testing.assert_array_equal(plait.open("az://data/c.npy").read(), array)
 
 
 @needs_azurite
 @pytest.mark.parametrize("array", [DATA, LARGE], ids=["small", "large"])
-def test_one_of_two_programs_makes_an_object(azure, array):
+def test_of_two_programs_that_make_an_object_one_fails(azure, array):
     url = f"az://data/two-{array.size}.npy"
     first = plait.open(url, "w", shape=array.shape, dtype=array.dtype)
     second = plait.open(url, "w", shape=array.shape, dtype=array.dtype)
@@ -115,12 +115,12 @@ def test_one_of_two_programs_makes_an_object(azure, array):
 
 
 @needs_azurite
-def test_no_change_is_lost(azure):
+def test_concurrent_changes_are_not_lost(azure):
     check_no_addition_is_lost("az://data/e.zarr", 5)
 
 
 @needs_azurite
-def test_an_object_that_is_replaced_while_it_is_read(azure):
+def test_an_object_that_is_replaced_while_it_is_read_is_an_error(azure):
     write("az://data/f.npy", LARGE)
     with plait.open("az://data/f.npy") as file:
         write("az://data/f.npy", LARGE + 1)
@@ -129,7 +129,7 @@ def test_an_object_that_is_replaced_while_it_is_read(azure):
 
 
 @needs_azurite
-def test_public_objects_and_shared_access(azure, environment):
+def test_public_objects_and_shared_access_need_no_key(azure, environment):
     write("az://open/a.zarr", DATA)
     write("az://data/g.zarr", DATA)
     environment.delenv("AZURE_STORAGE_ACCOUNT_KEY")
@@ -145,7 +145,7 @@ def test_public_objects_and_shared_access(azure, environment):
 
 
 @needs_azurite
-def test_a_connection_string(azure, environment):
+def test_a_connection_string_has_all_settings(azure, environment):
     write("az://data/h.npy", DATA)
     for name in ("AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_BLOB_ENDPOINT"):
         environment.delenv(name)
@@ -155,50 +155,51 @@ def test_a_connection_string(azure, environment):
 
 
 @needs_azurite
-def test_failures(azure, environment):
+def test_errors_name_the_object_and_no_secrets(azure, environment):
     with pytest.raises(plait.StoreError, match=r"az://data/none\.npy"):
         plait.open("az://data/none.npy")
     with pytest.raises(plait.StoreError, match="ContainerNotFound"):
         write("az://none/a.zarr", DATA)
-    environment.setenv("AZURE_STORAGE_ACCOUNT_KEY", "b3RoZXIga2V5")
+    environment.setenv("AZURE_STORAGE_ACCOUNT_KEY", "b3RoZXIga2V5")  # base64 of "other key"
     with pytest.raises(plait.StoreError, match=r"status 403.*check the account, its key or token") as failed:
         write("az://data/a.zarr", DATA)
     assert "b3RoZXIga2V5" not in str(failed.value)
 
 
-class Tokens(BaseHTTPRequestHandler):
-    """Gives tokens to applications and machines, and has no blobs."""
+class TokenHandler(BaseHTTPRequestHandler):
+    """Issues tokens to applications and virtual machines as Azure does; it has no blobs."""
 
     def do_POST(self):
         form = dict(urllib.parse.parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
-        grant = form.pop("grant_type") == "client_credentials" and form.pop("client_id") == "app"
+        is_app = form.pop("grant_type") == "client_credentials" and form.pop("client_id") == "app"
         proofs = ({"client_secret": "s+/="}, {"client_assertion": "federated", "client_assertion_type":
                   "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"})  # fmt: skip
-        scope = form.pop("scope") == "https://storage.azure.com/.default"
-        self.answer(grant and scope and form in proofs and self.path == "/tenant/oauth2/v2.0/token", 3599)
+        is_for_storage = form.pop("scope") == "https://storage.azure.com/.default"
+        is_token_path = self.path == "/tenant/oauth2/v2.0/token"
+        self.answer(is_app and is_for_storage and form in proofs and is_token_path, 3599)
 
     def do_GET(self):
         if not self.path.startswith("/metadata/"):
-            return self.blob()
+            return self.answer_for_blob()
         path, _, query = self.path.partition("?")
         expected = {"api-version": "2018-02-01", "resource": "https://storage.azure.com/"}
-        right = dict(urllib.parse.parse_qsl(query)) == expected and path == "/metadata/identity/oauth2/token"
-        return self.answer(right and self.headers.get("Metadata") == "true", "3599")
+        is_valid = dict(urllib.parse.parse_qsl(query)) == expected and path == "/metadata/identity/oauth2/token"
+        return self.answer(is_valid and self.headers.get("Metadata") == "true", "3599")
 
-    def answer(self, right, lifetime):
-        body = json.dumps({"access_token": "the-token", "expires_in": lifetime} if right else {}).encode()
-        self.send_response(200 if right else 400)
+    def answer(self, is_valid, lifetime):
+        body = json.dumps({"access_token": "the-token", "expires_in": lifetime} if is_valid else {}).encode()
+        self.send_response(200 if is_valid else 400)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
-    def blob(self):
-        self.server.seen.add(self.headers.get("Authorization"))
+    def answer_for_blob(self):
+        self.server.authorizations.add(self.headers.get("Authorization"))
         self.send_response(404)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    do_HEAD = do_PUT = blob  # noqa: N815
+    do_HEAD = do_PUT = answer_for_blob  # noqa: N815
 
     def log_message(self, *args):
         """Print nothing."""
@@ -206,8 +207,8 @@ class Tokens(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def tokens(environment):
-    server = ThreadingHTTPServer((LOCAL, 0), Tokens)
-    server.seen = set()
+    server = ThreadingHTTPServer((LOCAL, 0), TokenHandler)
+    server.authorizations = set()
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     server.url = f"http://{LOCAL}:{server.server_port}"
@@ -218,37 +219,38 @@ def tokens(environment):
     server.server_close()
 
 
-def authorizations(tokens):
+def find_authorizations(tokens):
+    """Try to open an object, and return the Authorization headers of the requests."""
     with pytest.raises(plait.StoreError, match=r"az://data/a\.npy"):
         plait.open("az://data/a.npy")
-    seen, tokens.seen = tokens.seen, set()
-    return seen
+    sent, tokens.authorizations = tokens.authorizations, set()
+    return sent
 
 
-def test_tokens(tokens, environment, tmp_path):
+def test_tokens_are_fixed_or_issued_to_an_application(tokens, environment, tmp_path):
     environment.setenv("AZURE_STORAGE_TOKEN", "fixed")
-    assert authorizations(tokens) == {"Bearer fixed"}
+    assert find_authorizations(tokens) == {"Bearer fixed"}
     environment.delenv("AZURE_STORAGE_TOKEN")
     environment.setenv("AZURE_CLIENT_ID", "app")
     environment.setenv("AZURE_TENANT_ID", "tenant")
     environment.setenv("AZURE_AUTHORITY_HOST", tokens.url + "/")
     environment.setenv("AZURE_CLIENT_SECRET", "s+/=")
-    assert authorizations(tokens) == {"Bearer the-token"}
+    assert find_authorizations(tokens) == {"Bearer the-token"}
     environment.delenv("AZURE_CLIENT_SECRET")
     (tmp_path / "token").write_text("federated\n")
     environment.setenv("AZURE_FEDERATED_TOKEN_FILE", str(tmp_path / "token"))
-    assert authorizations(tokens) == {"Bearer the-token"}
+    assert find_authorizations(tokens) == {"Bearer the-token"}
     environment.setenv("AZURE_AUTHORITY_HOST", "http://example.com")
     with pytest.raises(plait.ArgumentError, match="AZURE_AUTHORITY_HOST is no https:// URL"):
         plait.open("az://data/a.npy")
 
 
-def test_the_token_of_a_machine(tokens, environment):
+def test_tokens_are_issued_to_a_virtual_machine(tokens, environment):
     environment.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", tokens.url)
-    assert authorizations(tokens) == {"Bearer the-token"}
+    assert find_authorizations(tokens) == {"Bearer the-token"}
 
 
-def test_what_is_missing(environment):
+def test_missing_and_wrong_settings_are_errors(environment):
     with pytest.raises(plait.ArgumentError, match=r"no credentials for this container .*AZURE_STORAGE_ACCOUNT_KEY"):
         plait.open("az://data/a.npy")
     environment.setenv("AZURE_STORAGE_ACCOUNT_KEY", "not base64!")
@@ -266,7 +268,7 @@ def test_what_is_missing(environment):
 
 
 @needs_azurite
-def test_a_cache(azure, environment, tmp_path):
+def test_objects_are_cached_until_they_change(azure, environment, tmp_path):
     environment.setenv("PLAIT_CACHE", str(tmp_path / "cache"))
     for name in ("az://data/cached.npy", "az://data/cached.zarr"):
         write(name, LARGE)
@@ -274,4 +276,5 @@ def test_a_cache(azure, environment, tmp_path):
             np.testing.assert_array_equal(plait.open(name).read(), LARGE)
         write(name, LARGE + 1)
         np.testing.assert_array_equal(plait.open(name).read(), LARGE + 1)
+    # The entries of the cache have 128 KiB at most.
     assert len(list((tmp_path / "cache").glob("plait-cache-v1/??/*"))) > 2 * LARGE.nbytes // (128 << 10)

@@ -14,7 +14,8 @@ import plait
 ARRAY = np.arange(6000, dtype="f8").reshape(60, 100)
 
 
-def npy(array=ARRAY):
+def npy_bytes(array=ARRAY):
+    """Return the content of a .npy file."""
     file = io.BytesIO()
     np.save(file, array)
     return file.getvalue()
@@ -26,21 +27,21 @@ def as_s3(server, url):
 
 
 @pytest.mark.parametrize("scheme", ["http", "s3"])
-def test_npy(server, scheme):
-    url = server.publish("a.npy", npy())
+def test_npy_files_are_read(server, scheme):
+    url = server.publish("a.npy", npy_bytes())
     name = url if scheme == "http" else as_s3(server, url)
     with plait.open(name) as file:
         assert (file.shape, file.dtype) == (ARRAY.shape, ARRAY.dtype)
         np.testing.assert_array_equal(file.read(), ARRAY)
         np.testing.assert_array_equal(file.read(region=np.s_[5:7, 10:20]), ARRAY[5:7, 10:20])
-    for wrong in ("r+", "a"):
+    for mode in ("r+", "a"):
         with pytest.raises(plait.ArgumentError):
-            plait.open(name, wrong)
+            plait.open(name, mode)
 
 
 def test_a_large_file_takes_few_requests(server):
     large = np.arange(5_000_000, dtype="f4").reshape(5000, 1000)
-    url = server.publish("large.npy", npy(large))
+    url = server.publish("large.npy", npy_bytes(large))
     with plait.open(url) as file:
         assert [request["range"] for request in server.take_log()] == ["bytes=0-65535"]
         np.testing.assert_array_equal(file.read(), large)
@@ -50,17 +51,17 @@ def test_a_large_file_takes_few_requests(server):
     assert sum(sizes) == large.nbytes
 
 
-def test_raw_elements(server):
+def test_raw_elements_are_read(server):
     url = server.publish("a.bin", ARRAY.tobytes())
     np.testing.assert_array_equal(plait.open(url, shape=ARRAY.shape, dtype="f8").read(), ARRAY)
     np.testing.assert_array_equal(
         plait.open(url, shape=(10, 590), dtype="f8", offset=800).read().ravel(), ARRAY.ravel()[100:]
     )
-    url = server.publish("without_suffix", npy())
+    url = server.publish("without_suffix", npy_bytes())
     np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
 
 
-def test_archives(server, tmp_path):
+def test_archives_and_compressed_files_are_read(server, tmp_path):
     file = io.BytesIO()
     np.savez(file, x=ARRAY, y=ARRAY[0])
     url = server.publish("a.npz", file.getvalue())
@@ -76,14 +77,14 @@ def test_archives(server, tmp_path):
     np.testing.assert_array_equal(plait.open(url, shape=ARRAY.shape, dtype="f8").read(), ARRAY)
 
 
-def test_safetensors(server, tmp_path):
+def test_safetensors_are_read(server, tmp_path):
     with plait.open(tmp_path / "m.safetensors::w", "w", shape=ARRAY.shape, dtype="f8") as file:
         file.write(ARRAY)
     url = server.publish("m.safetensors", (tmp_path / "m.safetensors").read_bytes())
     np.testing.assert_array_equal(plait.open(f"{url}::w").read(), ARRAY)
 
 
-def test_netcdf_classic(server, tmp_path):
+def test_classic_netcdf_files_are_read(server, tmp_path):
     scipy_io = pytest.importorskip("scipy.io")
     with scipy_io.netcdf_file(tmp_path / "a.nc", "w") as file:
         file.createDimension("x", 60)
@@ -94,7 +95,7 @@ def test_netcdf_classic(server, tmp_path):
     np.testing.assert_array_equal(plait.open(f"{url}::v").read(), ARRAY)
 
 
-def test_zarr_on_a_server_that_does_not_list(server, tmp_path):
+def test_zarr_is_read_from_a_server_that_does_not_list(server, tmp_path):
     for name in ("a", "g/b"):
         with plait.open(f"{tmp_path}/d.zarr::/{name}", "w", shape=ARRAY.shape, dtype="f8", chunks=(7, 50)) as file:
             file.write(ARRAY)
@@ -112,24 +113,24 @@ def test_zarr_on_a_server_that_does_not_list(server, tmp_path):
 @pytest.mark.parametrize(
     "faults", [{"truncate": 2}, {"reset": 2}, {"slow_down": 2}, {"no_etag": True}, {"weak_etag": True}], ids=str
 )
-def test_faults(server, faults):
-    url = server.publish("a.npy", npy())
+def test_files_are_read_despite_faults(server, faults):
+    url = server.publish("a.npy", npy_bytes())
     server.set_faults(**faults)
     np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
 
 
-def test_servers_without_ranges(server):
-    url = server.publish("a.npy", npy())
+def test_servers_without_ranges_send_small_objects_only(server):
+    url = server.publish("a.npy", npy_bytes())
     server.set_faults(ignore_ranges=True)
     np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
-    large = server.publish("large.npy", npy(np.zeros(3_000_000)))
+    large = server.publish("large.npy", npy_bytes(np.zeros(3_000_000)))
     server.set_faults(ignore_ranges=True)
     with pytest.raises(plait.Error, match=r"ignores ranges, and the object has 22\.9 MiB; download it"):
         plait.open(large)
 
 
-def test_servers_with_wrong_ranges(server):
-    url = server.publish("a.npy", npy())
+def test_servers_with_wrong_ranges_are_errors(server):
+    url = server.publish("a.npy", npy_bytes())
     server.set_faults(wrong_range=True)
     with pytest.raises(plait.Error, match=r"answered with another range \(bytes 1-.*\) than the request bytes=0-"):
         plait.open(url)
@@ -138,9 +139,9 @@ def test_servers_with_wrong_ranges(server):
 @pytest.mark.parametrize(
     "faults", [{}, {"no_etag": True}, {"weak_etag": True}, {"no_etag": True, "grow": True}], ids=str
 )
-def test_a_replaced_object_is_never_mixed(server, faults):
+def test_a_replaced_object_is_an_error(server, faults):
     large = np.arange(3_000_000, dtype="f8")
-    url = server.publish("changing.npy", npy(large))
+    url = server.publish("changing.npy", npy_bytes(large))
     server.set_faults(**faults)
     with plait.open(url) as file:
         server.set_faults(**faults, change_after=2)
@@ -148,7 +149,7 @@ def test_a_replaced_object_is_never_mixed(server, faults):
             file.read()
 
 
-def test_what_is_missing(server):
+def test_missing_and_private_objects_are_errors(server):
     with pytest.raises(FileNotFoundError, match="there is no such object; check the name"):
         plait.open(f"{server.endpoint}/public/none.npy")
     with pytest.raises(FileNotFoundError):
@@ -159,14 +160,14 @@ def test_what_is_missing(server):
         plait.open(f"{server.endpoint}/private/none.npy")
 
 
-def test_secrets_of_urls(server):
-    url = server.publish("a.npy", npy())
+def test_errors_show_no_secrets_of_urls(server):
+    url = server.publish("a.npy", npy_bytes())
     np.testing.assert_array_equal(plait.open(f"{url}?X-Amz-Signature=secret/word").read(), ARRAY)
     assert "secret" in server.take_log()[0]["query"]
     for name in ("none.npy", "none.npz::x", "none.zarr"):
-        file, between, array = name.partition("::")
+        file, separator, array = name.partition("::")
         with pytest.raises(plait.Error) as error:
-            plait.open(f"{server.endpoint}/public/{file}?sig=secret/word{between}{array}")
+            plait.open(f"{server.endpoint}/public/{file}?sig=secret/word{separator}{array}")
         for text in (str(error.value), repr(error.value), str(getattr(error.value, "filename", ""))):
             assert "secret" not in text
             assert "word" not in text
@@ -182,17 +183,24 @@ def test_secrets_of_urls(server):
         assert "word" not in str(error.value)
 
 
-def test_tls(monkeypatch, tmp_path):
+def test_certificates_are_checked(monkeypatch, tmp_path):
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("openssl, which makes the certificate, is not installed")
-    both = tmp_path / "both.pem"
-    made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
-    made += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "own.pem"]
-    subprocess.run([openssl, *made], check=True, capture_output=True)
-    both.write_text((tmp_path / "own.pem").read_text() + (tmp_path / "key.pem").read_text())
+    certificate_and_key = tmp_path / "both.pem"
+    arguments = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    arguments += [
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+        "-keyout",
+        tmp_path / "key.pem",
+        "-out",
+        tmp_path / "own.pem",
+    ]
+    subprocess.run([openssl, *arguments], check=True, capture_output=True)
+    certificate_and_key.write_text((tmp_path / "own.pem").read_text() + (tmp_path / "key.pem").read_text())
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    with object_server(both) as server:
+    with object_server(certificate_and_key) as server:
         use_keys(monkeypatch, None, tmp_path)
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"https://127.0.0.1:{server.port}")
         with pytest.raises(plait.Error, match="certificate"):

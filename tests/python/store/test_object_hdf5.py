@@ -27,22 +27,22 @@ def as_s3(server, url):
     return url.replace(f"{server.endpoint}/public/", "s3://public/")
 
 
-def make_kinds(path, **how):
-    """Write a dataset of every kind of storage, and attributes."""
-    with h5py.File(path, "w", **how) as file:
+def write_all_kinds(path, **options):
+    """Write a dataset of every kind of storage, and attributes; return the path."""
+    with h5py.File(path, "w", **options) as file:
         file.attrs["title"] = "kinds"
         file["contiguous"] = ARRAY
         file["scalar"] = 5.25
         file["empty"] = np.zeros((0, 3), "i2")
         file.create_dataset("unwritten", (4, 5), "i4", fillvalue=7)
-        for name, options in {
+        for name, filters in {
             "plain": {},
             "gzip": {"compression": "gzip"},
             "shuffled": {"compression": "gzip", "shuffle": True, "fletcher32": True},
             "lzf": {"compression": "lzf"},
             "scaled": {"scaleoffset": 3},
         }.items():
-            dataset = file.create_dataset(f"g/{name}", data=ARRAY, chunks=CHUNK, **options)
+            dataset = file.create_dataset(f"g/{name}", data=ARRAY, chunks=CHUNK, **filters)
             dataset.attrs["unit"] = np.array([f"unit of {name}"], dtype=object)
             dataset.attrs["number"] = np.arange(3)
         partial = file.create_dataset("g/h/partial", SHAPE, "f8", chunks=CHUNK, fillvalue=-1, compression="gzip")
@@ -58,24 +58,25 @@ def make_kinds(path, **how):
     return path
 
 
-def expected(path):
+def read_by_h5py(path):
+    """Return all arrays of a file by their names; texts are of the type str."""
     with h5py.File(path) as file:
-        found = {}
-        file.visititems(lambda name, member: found.update({name: member}) if isinstance(member, h5py.Dataset) else None)
+        datasets = {}
+        file.visititems(lambda name, item: datasets.update({name: item}) if isinstance(item, h5py.Dataset) else None)
         return {
             name: dataset.asstr()[...]
             if h5py.check_string_dtype(dataset.dtype) and dataset.dtype.kind == "O"
             else dataset[...]
-            for name, dataset in found.items()
+            for name, dataset in datasets.items()
         }
 
 
 @pytest.mark.parametrize("scheme", ["http", "s3"])
-@pytest.mark.parametrize("how", [{}, {"libver": "latest"}, {"userblock_size": 1024}], ids=str)
-def test_all_kinds_of_storage(server, tmp_path, scheme, how):
-    url = publish(server, make_kinds(tmp_path / "a.h5", **how))
+@pytest.mark.parametrize("options", [{}, {"libver": "latest"}, {"userblock_size": 1024}], ids=str)
+def test_all_kinds_of_storage_are_read(server, tmp_path, scheme, options):
+    url = publish(server, write_all_kinds(tmp_path / "a.h5", **options))
     name = url if scheme == "http" else as_s3(server, url)
-    arrays = expected(tmp_path / "a.h5")
+    arrays = read_by_h5py(tmp_path / "a.h5")
     assert {array.name for array in plait.arrays_in(name)} == {*arrays}
     for array, values in arrays.items():
         with plait.open(f"{name}::{array}") as file, plait.open(f"{tmp_path}/a.h5::{array}") as local:
@@ -86,6 +87,7 @@ def test_all_kinds_of_storage(server, tmp_path, scheme, how):
                 np.testing.assert_array_equal(file.attrs[key], value)
 
 
+# Chunks with each kind of index: version of the file format, options, maximum shape, and early allocation.
 INDICES = [
     (libver, options, maxima, early)
     for libver in ("earliest", "latest")
@@ -96,7 +98,7 @@ INDICES = [
 
 
 @pytest.mark.parametrize("case", INDICES, ids=str)
-def test_all_kinds_of_indices(server, tmp_path, case):
+def test_all_kinds_of_indices_are_read(server, tmp_path, case):
     libver, options, maxima, early = case
     properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     if early:
@@ -114,7 +116,7 @@ def test_all_kinds_of_indices(server, tmp_path, case):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_regions(server, tmp_path, seed):
+def test_random_regions_are_read(server, tmp_path, seed):
     random = np.random.default_rng(seed)
     shape = tuple(int(extent) for extent in random.integers(1, 60, random.integers(1, 4)))
     chunks = tuple(int(random.integers(1, extent + 1)) for extent in shape)
@@ -128,8 +130,8 @@ def test_random_regions(server, tmp_path, seed):
         with plait.open(f"{url}::{number}") as file:
             for _ in range(6):
                 bounds = [sorted(random.integers(0, extent + 1, 2)) for extent in shape]
-                steps = random.integers(1, 4, len(shape))
-                region = tuple(slice(*bound, int(step)) for bound, step in zip(bounds, steps, strict=True))
+                strides = random.integers(1, 4, len(shape))
+                region = tuple(slice(*bound, int(stride)) for bound, stride in zip(bounds, strides, strict=True))
                 np.testing.assert_array_equal(file[region], array[region])
                 plain = tuple(slice(*bound) for bound in bounds)
                 np.testing.assert_array_equal(file.read(region=plain), array[plain])
@@ -137,7 +139,7 @@ def test_random_regions(server, tmp_path, seed):
 
 @pytest.mark.parametrize("faults", [{}, {"no_etag": True}, {"weak_etag": True}], ids=str)
 def test_a_replaced_object_is_never_mixed(server, tmp_path, faults):
-    """The object changes at each of the requests; the result is right, or there is an error that says so."""
+    """The object is replaced after each number of requests; the result is right, or an error reports the change."""
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for number in range(60):
             file.create_dataset(f"d{number}", data=np.arange(4000.0) + number, chunks=(100,), compression="gzip")
@@ -148,15 +150,15 @@ def test_a_replaced_object_is_never_mixed(server, tmp_path, faults):
         url = publish(server, tmp_path / "a.h5", f"changing{after}.h5")
         server.set_faults(**faults, change_after=after)
         try:
-            found = plait.arrays_in(url)
+            infos = plait.arrays_in(url)
             with plait.open(f"{url}::d59") as file:
                 np.testing.assert_array_equal(file.read(), np.arange(4000.0) + 59)
                 assert file.attrs["unit"] == "m" * 59
-            assert [array.attributes["unit"] for array in found] == ["m" * int(array.name[1:]) for array in found]
+            assert [info.attributes["unit"] for info in infos] == ["m" * int(info.name[1:]) for info in infos]
         except plait.Error as error:  # an object that is replaced before it is opened is no HDF5 file
             errors.append(str(error))
     assert len(errors) >= 4
-    assert [error_text for error_text in errors if "another program has replaced" in error_text]
+    assert [text for text in errors if "another program has replaced" in text]
 
 
 def test_failing_requests_are_errors(server, tmp_path, monkeypatch):
@@ -183,16 +185,16 @@ def test_failing_requests_are_errors(server, tmp_path, monkeypatch):
                 file.read()
 
 
-def test_damaged_files(server, tmp_path):
-    content = bytearray(make_kinds(tmp_path / "a.h5").read_bytes())
+def test_damaged_files_are_errors_as_in_folders(server, tmp_path):
+    content = bytearray(write_all_kinds(tmp_path / "a.h5").read_bytes())
     url = server.publish("short.h5", bytes(content[:5000]))
     with pytest.raises(plait.Error, match=r"cannot be opened as an HDF5 file by HDF5 .*truncated"):
         plait.open(f"{url}::contiguous")
     random = np.random.default_rng(3)
     for _ in range(30):
         damaged = bytearray(content)
-        for at in random.integers(8, 12_000, 6):
-            damaged[at] = random.integers(0, 256)
+        for position in random.integers(8, 12_000, 6):
+            damaged[position] = random.integers(0, 256)
         (tmp_path / "damaged.h5").write_bytes(damaged)
         url = server.publish("damaged.h5", bytes(damaged))
         results = []
@@ -204,7 +206,7 @@ def test_damaged_files(server, tmp_path):
         assert results[0] == results[1]
 
 
-def test_what_the_library_reads(server, tmp_path):
+def test_the_library_reads_virtual_datasets_filters_and_references(server, tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("x", data=ARRAY, chunks=CHUNK)
         file.create_dataset("packed", data=ARRAY.astype("i4"), chunks=CHUNK, scaleoffset=0)
@@ -244,7 +246,7 @@ def test_other_files_are_not_read(server, tmp_path, monkeypatch):
 
 
 def test_changes_are_rejected(server, tmp_path):
-    url = publish(server, make_kinds(tmp_path / "a.h5"))
+    url = publish(server, write_all_kinds(tmp_path / "a.h5"))
     for mode in ("r+", "a"):
         with pytest.raises(plait.ArgumentError, match="objects are replaced as a whole; open it for reading, or copy"):
             plait.open(f"{as_s3(server, url)}::contiguous", mode)
@@ -255,7 +257,7 @@ def test_changes_are_rejected(server, tmp_path):
 
 
 def test_content_decides_the_format(server, tmp_path):
-    make_kinds(tmp_path / "a.h5")
+    write_all_kinds(tmp_path / "a.h5")
     for name in ("a.npy", "without", "a.nc", "a.bin"):
         url = publish(server, tmp_path / "a.h5", name)
         if name == "a.bin":
@@ -263,15 +265,15 @@ def test_content_decides_the_format(server, tmp_path):
         np.testing.assert_array_equal(plait.open(f"{url}::contiguous").read(), ARRAY)
 
 
-def test_copies(server, tmp_path):
-    arrays = expected(make_kinds(tmp_path / "a.h5"))
+def test_copies_from_and_to_objects_are_equal(server, tmp_path):
+    arrays = read_by_h5py(write_all_kinds(tmp_path / "a.h5"))
     url = as_s3(server, publish(server, tmp_path / "a.h5"))
     plait.copy(url, tmp_path / "a.zarr")
     plait.copy(url, "s3://bucket/copy.h5")
     for target in (tmp_path / "a.zarr", "s3://bucket/copy.h5"):
         for name, values in arrays.items():
-            between = "::/" if target != "s3://bucket/copy.h5" else "::"
-            np.testing.assert_array_equal(plait.open(f"{target}{between}{name}").read(), values)
+            separator = "::/" if target != "s3://bucket/copy.h5" else "::"
+            np.testing.assert_array_equal(plait.open(f"{target}{separator}{name}").read(), values)
 
 
 def test_a_copy_has_arrays_of_one_content(server, tmp_path):
@@ -280,7 +282,7 @@ def test_a_copy_has_arrays_of_one_content(server, tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name in "abcdef":
             file[name] = array
-    right = 0
+    copies = 0
     for after in range(2, 30):
         server.set_faults()
         url = publish(server, tmp_path / "a.h5")
@@ -291,32 +293,32 @@ def test_a_copy_has_arrays_of_one_content(server, tmp_path):
             plait.copy(url, target)
         except plait.Error:
             continue
-        right += 1
+        copies += 1
         for name in "abcdef":
             np.testing.assert_array_equal(plait.open(f"{target}::/{name}").read(), array)
-    assert right < 20
+    assert copies < 20  # of 28; the others failed because the object changed
 
 
-def test_info(server, tmp_path):
-    url = publish(server, make_kinds(tmp_path / "a.h5"))
+def test_info_does_not_read_whole_indices(server, tmp_path):
+    url = publish(server, write_all_kinds(tmp_path / "a.h5"))
     command = [f"{sysconfig.get_path('scripts')}/plait", "info", "--json"]
-    few_rows, whole = (
+    array_info, file_info = (
         json.loads(subprocess.run([*command, name], check=True, capture_output=True, text=True).stdout)
         for name in (f"{url}::g/gzip", url)
     )
     local = json.loads(
         subprocess.run([*command, f"{tmp_path}/a.h5::g/gzip"], check=True, capture_output=True, text=True).stdout
     )
-    assert few_rows["shape"] == local["shape"]
-    assert 0 < few_rows["size"] < ARRAY.nbytes
-    listed = {array["name"]: array for array in whole["arrays"]}
+    assert array_info["shape"] == local["shape"]
+    assert 0 < array_info["size"] < ARRAY.nbytes
+    listed = {array["name"]: array for array in file_info["arrays"]}
     assert listed["g/gzip"]["stored"] is None, "the whole index would have to be read"
     assert listed["contiguous"]["stored"] == ARRAY.nbytes
     table = subprocess.run([*command[:-1], url], check=True, capture_output=True, text=True).stdout
     assert "g/h/partial" in table
 
 
-def test_netcdf4(server, tmp_path):
+def test_netcdf4_files_are_read_joined_and_copied(server, tmp_path):
     netcdf = pytest.importorskip("netCDF4")
     xarray = pytest.importorskip("xarray")
     with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
@@ -331,23 +333,23 @@ def test_netcdf4(server, tmp_path):
         file.createVariable("names", str, ("x",))[:] = np.array([f"n{i}" for i in range(40)], dtype=object)
         file.createVariable("x", "f8", ("x",))[:] = np.arange(40) / 4
     names = [as_s3(server, publish(server, tmp_path / "a.nc", name)) for name in ("a.nc", "b.nc")]
-    with xarray.open_dataset(tmp_path / "a.nc", engine="netcdf4") as right:
-        right.load()
+    with xarray.open_dataset(tmp_path / "a.nc", engine="netcdf4") as expected:
+        expected.load()
     for name in (names[0], names[0].replace("s3://", f"{server.endpoint}/")):
-        with xarray.open_dataset(name, engine="plait") as found:
-            xarray.testing.assert_identical(found.load(), right)
+        with xarray.open_dataset(name, engine="plait") as actual:
+            xarray.testing.assert_identical(actual.load(), expected)
     with plait.open(f"{names[0]}::short") as file, plait.open(f"{tmp_path}/a.nc::short") as local:
         assert file.shape == (30,)
         np.testing.assert_array_equal(file.read(), local.read())
     with plait.open_many(names, "t", variable="v") as joined:
-        np.testing.assert_array_equal(joined["v"].read(), np.tile(right["v"], (2, 1)))
+        np.testing.assert_array_equal(joined["v"].read(), np.tile(expected["v"], (2, 1)))
     plait.copy(names[0], "s3://bucket/new.nc")
-    with xarray.open_dataset("s3://bucket/new.nc", engine="plait") as found:
-        xarray.testing.assert_identical(found.load(), right)
+    with xarray.open_dataset("s3://bucket/new.nc", engine="plait") as actual:
+        xarray.testing.assert_identical(actual.load(), expected)
 
 
 @pytest.mark.parametrize("codec", [None, "gzip"])
-def test_new_files(server, codec):
+def test_new_files_are_written(server, codec):
     options = {"chunks": (10, 20), "codec": codec} if codec else {}
     with plait.open("s3://bucket/new.h5::g/x", "w", shape=SHAPE, dtype="f8", **options) as file:
         file.write(ARRAY)
@@ -359,7 +361,7 @@ def test_an_older_library_reads_objects(server, tmp_path):
     older = sorted(Path("/usr/lib").glob("*/libhdf5*.so.103"))
     if not older:
         pytest.skip("no HDF5 1.10 or 1.12 in /usr/lib")
-    arrays = expected(make_kinds(tmp_path / "a.h5"))
+    arrays = read_by_h5py(write_all_kinds(tmp_path / "a.h5"))
     url = publish(server, tmp_path / "a.h5")
     np.savez(tmp_path / "expected.npz", **{name: array for name, array in arrays.items() if array.dtype.kind != "O"})
     code = f"""

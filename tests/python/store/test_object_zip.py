@@ -34,7 +34,8 @@ def make_zip(tmp_path, arrays, compression=zipfile.ZIP_STORED, chunks=CHUNK, **o
     return path.read_bytes()
 
 
-def put(server, name, content, scheme):
+def publish(server, name, content, scheme):
+    """Put a public object, and return its name with http:// or s3://."""
     url = server.publish(name, content)
     return url if scheme == "http" else f"s3://public/{name}"
 
@@ -42,9 +43,9 @@ def put(server, name, content, scheme):
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 @pytest.mark.parametrize("options", [{"compressors": None}, {}, {"shards": (8, 6, 10)}])
 @pytest.mark.parametrize("scheme", ["http", "s3"])
-def test_one_array(server, tmp_path, scheme, options, compression):
+def test_one_array_is_read(server, tmp_path, scheme, options, compression):
     array = make_array()
-    url = put(server, "a.zarr.zip", make_zip(tmp_path, {"": array}, compression, **options), scheme)
+    url = publish(server, "a.zarr.zip", make_zip(tmp_path, {"": array}, compression, **options), scheme)
     with plait.open(url) as file:
         assert (file.shape, file.dtype) == (array.shape, array.dtype)
         check_parts(file, array)
@@ -55,13 +56,13 @@ def test_one_array(server, tmp_path, scheme, options, compression):
 @pytest.mark.parametrize("scheme", ["http", "s3"])
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_groups(server, tmp_path, version, scheme):
+def test_groups_are_read(server, tmp_path, version, scheme):
     arrays = {"t": make_array(), "g/u": make_array("<i2")}
-    url = put(server, "g.zip", make_zip(tmp_path, arrays, zarr_format=version), scheme)
+    url = publish(server, "g.zip", make_zip(tmp_path, arrays, zarr_format=version), scheme)
     assert sorted(array.name for array in plait.arrays_in(url)) == ["g/u", "t"]
     for name, array in arrays.items():
-        for whole in (f"{url}::/{name}", f"{url}::{name}"):
-            np.testing.assert_array_equal(plait.open(whole).read(), array)
+        for array_url in (f"{url}::/{name}", f"{url}::{name}"):
+            np.testing.assert_array_equal(plait.open(array_url).read(), array)
     assert [array.name for array in plait.arrays_in(f"{url}::/g")] == ["g/u"]
     assert plait.groups_in(url)[0].attributes["title"] == "x"
     assert "is a group, which holds 2 arrays: g/u, t" in open_error_text(plait.ArgumentError, url)
@@ -72,7 +73,7 @@ def test_groups(server, tmp_path, version, scheme):
         np.testing.assert_array_equal(plait.open(f"{tmp_path / 'b.h5'}::{name}").read(), array)
 
 
-def test_options_of_the_name(server, tmp_path):
+def test_the_name_may_have_options(server, tmp_path):
     array = make_array()
     content = make_zip(tmp_path, {"x": array})
     server.publish("o.zip", content)
@@ -81,8 +82,8 @@ def test_options_of_the_name(server, tmp_path):
     assert any(request["query"] == "sig=secret" for request in server.take_log())
 
 
-def test_requests(server, tmp_path):
-    """The directory takes two requests, each reading few, and all but the first one have the ETag as condition."""
+def test_opening_and_reading_take_few_requests(server, tmp_path):
+    """The directory takes two requests and the array few; all but the first have the ETag as condition."""
     array = np.random.default_rng(2).random((400, 1000))
     content = make_zip(tmp_path, {"": array}, chunks=(1, 100), compressors=None)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -118,7 +119,7 @@ def test_a_replaced_object_is_an_error_and_then_read_anew(server, tmp_path):
 
 
 def test_zip_files_are_not_written(server, tmp_path):
-    url = put(server, "w.zip", make_zip(tmp_path, {"x": make_array()}), "s3")
+    url = publish(server, "w.zip", make_zip(tmp_path, {"x": make_array()}), "s3")
     for name in (f"{url}::x", f"zarr:{url}::x"):
         for mode in ("r+", "a"):
             with pytest.raises((plait.StoreError, plait.ArgumentError), match="zip file"):
@@ -131,32 +132,32 @@ def test_zip_files_are_not_written(server, tmp_path):
     assert [request for request in server.take_log() if request["method"] == "PUT"] == []
 
 
-def test_damaged_files(server, tmp_path):
+def test_damaged_files_are_errors(server, tmp_path):
     content = bytearray(make_zip(tmp_path, {"": make_array()}, compressors=None))
     url = server.publish("cut.zarr.zip", bytes(content[:-30]))
     assert "as a zip file" in open_error_text(plait.StoreError, url)
-    at = content.index(b'"zarr_format"') + 1
-    content[at : at + 1] = b"Z"
+    offset = content.index(b'"zarr_format"') + 1
+    content[offset : offset + 1] = b"Z"
     url = server.publish("sum.zarr.zip", bytes(content))
     assert "check sum" in open_error_text(plait.StoreError, url)
 
 
-def test_local_headers_of_other_lengths(server, tmp_path):
+def test_local_headers_may_have_extra_fields(server, tmp_path):
     """Extra fields of local headers that the directory does not have move the content of each entry."""
     array = make_array()
     source = make_zip(tmp_path, {"": array}, compressors=None)
     path = tmp_path / "extra.zip"
-    with zipfile.ZipFile(io.BytesIO(source)) as old, zipfile.ZipFile(path, "w") as new:
-        for number, entry in enumerate(old.infolist()):
-            with new.open(zipfile.ZipInfo(entry.filename), "w", force_zip64=number % 3 == 1) as file:
-                file.write(old.read(entry))
+    with zipfile.ZipFile(io.BytesIO(source)) as original, zipfile.ZipFile(path, "w") as copy:
+        for number, entry in enumerate(original.infolist()):
+            with copy.open(zipfile.ZipInfo(entry.filename), "w", force_zip64=number % 3 == 1) as file:
+                file.write(original.read(entry))
     url = server.publish("extra.zarr.zip", path.read_bytes())
     with plait.open(url) as file:
         np.testing.assert_array_equal(file.read(), array)
         np.testing.assert_array_equal(file.read(region=np.s_[9, 2:4]), array[9, 2:4])
 
 
-def test_other_objects(server):
+def test_other_objects_may_have_names_with_zip(server):
     """Names with .zip may be those of archives of NumPy, or belong to keys of Zarr objects."""
     array = make_array()
     file = io.BytesIO()
@@ -172,8 +173,8 @@ def test_other_objects(server):
 
 
 @pytest.mark.parametrize("status", [403, 405])
-def test_a_name_that_must_not_be_read_may_be_a_folder(server, status):
-    """Without the permission to list, S3 denies access to what does not exist."""
+def test_a_name_that_the_server_denies_may_be_a_folder(server, status):
+    """S3 denies access to objects that do not exist if the user may not list them."""
     url = "s3://b/folder.zip/a.zarr"
     with plait.open(url, "w", shape=SHAPE, dtype="f4", chunks=CHUNK) as file:
         file.write(make_array())

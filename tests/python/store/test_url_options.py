@@ -1,4 +1,4 @@
-"""Options of URLs in every operation that appends the names of arrays to the name of a hierarchy."""
+"""URLs with options, such as s3://bucket/a.zarr?region=x: every operation that adds array names preserves them."""
 
 import itertools
 import subprocess
@@ -17,7 +17,7 @@ _buckets = itertools.count()
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a hierarchy of three arrays whose elements are 1, 2 and 3."""
+    """Write a hierarchy of three arrays whose elements are 1, 2 and 3, and return its path."""
     path = tmp_path / "a.zarr"
     for name, value in (("x", 1), ("g/y", 2), ("g/h/z", 3)):
         with plait.open(f"{path}::{name}", "w", shape=(5, 4), dtype="i4", chunks=(2, 3)) as file:
@@ -44,7 +44,7 @@ def url(request, server, monkeypatch):
     return make
 
 
-def array_names(name):
+def list_arrays(name):
     return sorted(info.name for info in plait.arrays_in(name))
 
 
@@ -53,25 +53,25 @@ def first_element(name):
         return int(file.read()[0, 0])
 
 
-def test_copies_of_hierarchies(url, folder, tmp_path):
+def test_hierarchies_are_copied(url, folder, tmp_path):
     plait.copy(folder, url("a.zarr"))
-    assert array_names(url("a.zarr")) == NAMES
+    assert list_arrays(url("a.zarr")) == NAMES
     assert [group.name for group in plait.groups_in(url("a.zarr"))] == ["", "g", "g/h"]
     assert first_element(url("a.zarr", "g/h/z")) == 3
     for source, target in (("a.zarr", "b.zarr"), ("a.zarr", "c.h5"), ("c.h5", "d.zarr")):
         plait.copy(url(source), url(target))
-        assert array_names(url(target)) == NAMES
+        assert list_arrays(url(target)) == NAMES
         assert first_element(url(target, "g/y")) == 2
     plait.copy(url("a.zarr"), tmp_path / "back.zarr")
-    assert array_names(tmp_path / "back.zarr") == NAMES
+    assert list_arrays(tmp_path / "back.zarr") == NAMES
 
 
-def test_copies_of_one_array(url, folder):
+def test_single_arrays_are_copied(url, folder):
     plait.copy(folder, url("a.zarr"))
     plait.copy(url("a.zarr", "g/y"), url("b.zarr", "q/r"))
-    assert array_names(url("b.zarr")) == ["q/r"]
+    assert list_arrays(url("b.zarr")) == ["q/r"]
     plait.copy(f"{folder}::x", url("a.zarr", "n/m"))
-    assert array_names(url("a.zarr")) == sorted([*NAMES, "n/m"])
+    assert list_arrays(url("a.zarr")) == sorted([*NAMES, "n/m"])
     plait.copy(folder, url("field_{variable}.npy"), variable="x")
     assert first_element(url("field_x.npy")) == 1
 
@@ -81,7 +81,7 @@ def test_a_source_is_protected(url, folder):
     for source, target in ((url("a.zarr"), url("a.zarr")), (url("a.zarr", "x"), url("a.zarr"))):
         with pytest.raises(plait.ArgumentError, match=r"source itself|parts of one hierarchy"):
             plait.copy(source, target)
-    assert array_names(url("a.zarr")) == NAMES
+    assert list_arrays(url("a.zarr")) == NAMES
 
 
 def test_a_failed_copy_leaves_nothing(url, folder):
@@ -93,7 +93,7 @@ def test_a_failed_copy_leaves_nothing(url, folder):
     assert _core.open_objects(url("a.zarr")).names() == []
 
 
-def test_joined_arrays(url, folder, tmp_path):
+def test_arrays_are_joined(url, folder, tmp_path):
     for number in range(2):
         plait.copy(f"{folder}::x", url(f"{number}.zarr", "x"))
     sources = [url(f"{number}.zarr", "x") for number in range(2)]
@@ -104,7 +104,7 @@ def test_joined_arrays(url, folder, tmp_path):
         assert plait.open(target).shape == (10, 4)
 
 
-def test_joined_and_extended_files(url, tmp_path):
+def test_files_are_joined_and_extended(url, tmp_path):
     xarray = pytest.importorskip("xarray")
     for number in range(2):
         times = {"t": np.arange(4) + 4 * number}
@@ -121,7 +121,7 @@ def test_joined_and_extended_files(url, tmp_path):
         np.testing.assert_array_equal(plait.open(url(name, "t")).read(), np.arange(8))
 
 
-def test_joined_files_with_different_units(url, tmp_path):
+def test_times_of_joined_files_are_converted(url, tmp_path):
     """The times of each file count from another day."""
     xarray = pytest.importorskip("xarray")
     for number in range(2):
@@ -135,7 +135,7 @@ def test_joined_files_with_different_units(url, tmp_path):
         assert files["x"].shape == (8, 5)
 
 
-def test_xarray(url, folder):
+def test_xarray_opens_hierarchies(url, folder):
     xarray = pytest.importorskip("xarray")
     plait.copy(folder, url("a.zarr"))
     for consolidated in (None, False):
@@ -144,17 +144,17 @@ def test_xarray(url, folder):
     assert set(xarray.open_datatree(url("a.zarr"), engine="plait").groups) == {"/", "/g", "/g/h"}
 
 
-def test_the_command_line(url, folder, tmp_path):
-    def plait_(*arguments):
+def test_commands_accept_options(url, folder, tmp_path):
+    def run_plait(*arguments):
         done = subprocess.run([sys.executable, "-m", "plait.cli", *arguments], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    plait_("copy", str(folder), url("a.zarr"))
-    assert all(name in plait_("info", url("a.zarr")) for name in NAMES)
-    assert "5x4 <i4" in plait_("info", url("a.zarr", "x"))
-    plait_("copy", url("a.zarr"), str(tmp_path / "back.zarr"))
-    assert array_names(tmp_path / "back.zarr") == NAMES
-    plait_("copy", url("a.zarr", "x"), url("a.zarr", "g/y"), url("j.zarr", "x"), "--concat", "0")
+    run_plait("copy", str(folder), url("a.zarr"))
+    assert all(name in run_plait("info", url("a.zarr")) for name in NAMES)
+    assert "5x4 <i4" in run_plait("info", url("a.zarr", "x"))
+    run_plait("copy", url("a.zarr"), str(tmp_path / "back.zarr"))
+    assert list_arrays(tmp_path / "back.zarr") == NAMES
+    run_plait("copy", url("a.zarr", "x"), url("a.zarr", "g/y"), url("j.zarr", "x"), "--concat", "0")
     assert plait.open(url("j.zarr", "x")).shape == (10, 4)
-    plait_("clean", url("a.zarr"))
+    run_plait("clean", url("a.zarr"))

@@ -1,4 +1,4 @@
-"""Zarr in zip files, which zarr-python's ZipStore and zip programs write."""
+"""Zarr in local zip files, which zarr-python's ZipStore and zip programs write."""
 
 import os
 import zipfile
@@ -36,7 +36,7 @@ def write_zip(path, arrays: dict[str, np.ndarray], compression: int = zipfile.ZI
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 @pytest.mark.parametrize("options", [{"compressors": None}, {}, {"shards": (8, 6, 10)}])
 @pytest.mark.parametrize("name", ["a.zarr.zip", "a.zip", "a"])
-def test_one_array(tmp_path, name, options, compression):
+def test_one_array_is_read(tmp_path, name, options, compression):
     array = make_array()
     path = write_zip(tmp_path / name, {"": array}, compression, **options)
     with plait.open(path) as file:
@@ -46,7 +46,7 @@ def test_one_array(tmp_path, name, options, compression):
 
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_groups(tmp_path, version):
+def test_groups_are_read(tmp_path, version):
     arrays = {"t": make_array(), "g/u": make_array("<i2")}
     path = write_zip(tmp_path / "a.zarr.zip", arrays, zarr_format=version)
     assert sorted(array.name for array in plait.arrays_in(path)) == ["g/u", "t"]
@@ -64,7 +64,7 @@ def test_groups(tmp_path, version):
             np.testing.assert_array_equal(plait.open(f"{tmp_path / target}::{name}").read(), array)
 
 
-def test_relative_names(tmp_path, monkeypatch):
+def test_open_files_do_not_depend_on_the_working_directory(tmp_path, monkeypatch):
     array = make_array()
     write_zip(tmp_path / "a.zip", {"x": array})
     monkeypatch.chdir(tmp_path)
@@ -91,27 +91,29 @@ def overwrite_bytes(path, offset: int, value: bytes):
     return path
 
 
-def test_damaged_chunks(tmp_path):
+def test_damaged_chunks_are_errors(tmp_path):
     path = write_zip(tmp_path / "a.zip", {"": make_array()}, zipfile.ZIP_DEFLATED, compressors=None)
     with zipfile.ZipFile(path) as archive:
         entry = archive.getinfo("c/0/0/0")
+    # A local header has 30 bytes and the name; the compressed bytes follow.
     overwrite_bytes(path, entry.header_offset + 30 + len(entry.filename) + 20, b"\xff" * 20)
     with plait.open(path) as file, pytest.raises(plait.StoreError, match="c/0/0/0"):
         file.read()
 
 
-def test_damaged_metadata(tmp_path):
+def test_damaged_metadata_are_errors(tmp_path):
     path = write_zip(tmp_path / "a.zip", {"": make_array()})
     content = path.read_bytes()
     overwrite_bytes(path, content.index(b'"zarr_format"') + 1, b"Z")
     assert "check sum" in open_error_text(plait.StoreError, path)
 
 
-def test_sizes_that_deflate_cannot_have(tmp_path):
+def test_sizes_that_deflate_cannot_have_are_errors(tmp_path):
     path = write_zip(tmp_path / "a.zip", {"": make_array()}, zipfile.ZIP_DEFLATED, compressors=None)
     content = path.read_bytes()
-    at = content.rindex(b"PK\1\2", 0, content.rindex(b"c/0/0/0"))
-    overwrite_bytes(path, at + 24, (1 << 30).to_bytes(4, "little"))
+    # The entry of the chunk in the directory, whose field at byte 24 is the uncompressed size.
+    entry = content.rindex(b"PK\1\2", 0, content.rindex(b"c/0/0/0"))
+    overwrite_bytes(path, entry + 24, (1 << 30).to_bytes(4, "little"))
     with plait.open(path) as file, pytest.raises(plait.StoreError):
         file.read()
 
