@@ -35,9 +35,8 @@ def make_row_layout(comm):
 def check_read(comm, path):
     """Expects that a simple collective read returns the right elements."""
     with open_file(path, comm) as file:
-        np.testing.assert_array_equal(
-            file.read(make_row_layout(comm)), np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size]
-        )
+        expected = np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size]
+        np.testing.assert_array_equal(file.read(make_row_layout(comm)), expected)
 
 
 def test_a_missing_file(comm, shared, path):
@@ -73,11 +72,10 @@ def test_a_file_that_is_cut_while_it_is_open(comm, shared, path, strategy):
 
 def test_writing_to_a_file_that_is_open_for_reading(comm, path):
     with open_file(path, comm) as file:
-        local = np.zeros(make_row_layout(comm).local_shape(comm.rank))
-        expect_same_error(
-            comm, lambda: file.write(local, make_row_layout(comm)), plait.ArgumentError, "open for reading"
-        )
-        request = file.iwrite(local, make_row_layout(comm))
+        rows = make_row_layout(comm)
+        local = np.zeros(rows.local_shape(comm.rank))
+        expect_same_error(comm, lambda: file.write(local, rows), plait.ArgumentError, "open for reading")
+        request = file.iwrite(local, rows)
         expect_same_error(comm, request.wait, plait.ArgumentError, "open for reading")
     check_read(comm, path)
 
@@ -94,8 +92,9 @@ def test_a_layout_for_other_ranks(comm, path):
 @pytest.mark.several_ranks
 @pytest.mark.parametrize("wrong_rank", [0, -1])
 def test_one_rank_passes_a_wrong_array(comm, path, wrong_rank):
+    rows = make_row_layout(comm)
     is_wrong_rank = comm.rank == wrong_rank % comm.size
-    valid = np.zeros(make_row_layout(comm).local_shape(comm.rank))
+    valid = np.zeros(rows.local_shape(comm.rank))
     with open_file(path, comm, "r+") as file:
         for array, text_part in [
             (np.zeros((1, 1)), "is an array of shape 1x1"),
@@ -106,7 +105,7 @@ def test_one_rank_passes_a_wrong_array(comm, path, wrong_rank):
         ]:
             text = expect_same_error(
                 comm,
-                lambda array=array: file.write(array if is_wrong_rank else valid, make_row_layout(comm)),
+                lambda array=array: file.write(array if is_wrong_rank else valid, rows),
                 plait.ArgumentError,
                 text_part,
             )
@@ -114,26 +113,20 @@ def test_one_rank_passes_a_wrong_array(comm, path, wrong_rank):
         read_only = valid.copy()
         read_only.flags.writeable = False
         expect_same_error(
-            comm,
-            lambda: file.read(make_row_layout(comm), out=read_only if is_wrong_rank else valid),
-            plait.ArgumentError,
-            "read-only",
+            comm, lambda: file.read(rows, out=read_only if is_wrong_rank else valid), plait.ArgumentError, "read-only"
         )
         expect_same_error(
             comm,
-            lambda: file.iread(make_row_layout(comm), out=np.zeros(3) if is_wrong_rank else valid).wait(),
+            lambda: file.iread(rows, out=np.zeros(3) if is_wrong_rank else valid).wait(),
             plait.ArgumentError,
             "shape",
         )
         expect_same_error(
-            comm,
-            lambda: file.read("rows" if is_wrong_rank else make_row_layout(comm)),
-            plait.ArgumentError,
-            'found "rows", expected',
+            comm, lambda: file.read("rows" if is_wrong_rank else rows), plait.ArgumentError, 'found "rows", expected'
         )
         expect_same_error(
             comm,
-            lambda: file.read(make_row_layout(comm), region=np.s_[::-1] if is_wrong_rank else None),
+            lambda: file.read(rows, region=np.s_[::-1] if is_wrong_rank else None),
             plait.ArgumentError,
             "step is -1",
         )
@@ -142,31 +135,27 @@ def test_one_rank_passes_a_wrong_array(comm, path, wrong_rank):
 
 @pytest.mark.several_ranks
 def test_ranks_that_call_with_different_arguments(comm, path):
+    rows = make_row_layout(comm)
     is_last_rank = comm.rank == comm.size - 1
     columns = plait.Layout(SHAPE, "(*, cyclic)", grid=(comm.size,))
     part = plait.Layout((6, 10), "(cyclic, *)", grid=(comm.size,))
     differ = "the ranks of a collective call differ: rank 0 calls "
     with open_file(path, comm, "r+") as file:
         text = expect_same_error(
-            comm, lambda: file.read(columns if is_last_rank else make_row_layout(comm)), plait.ArgumentError, differ
+            comm, lambda: file.read(columns if is_last_rank else rows), plait.ArgumentError, differ
         )
         assert str(columns) in text
-        assert str(make_row_layout(comm)) in text
+        assert str(rows) in text
         assert f"rank {comm.size - 1} calls" in text
         expect_same_error(
             comm, lambda: file.read(part, region=np.s_[6:] if is_last_rank else np.s_[:6]), plait.ArgumentError, differ
         )
-        local = np.zeros(make_row_layout(comm).local_shape(comm.rank))
+        local = np.zeros(rows.local_shape(comm.rank))
         text = expect_same_error(
-            comm,
-            lambda: file.write(local, make_row_layout(comm)) if is_last_rank else file.read(make_row_layout(comm)),
-            plait.ArgumentError,
-            differ,
+            comm, lambda: file.write(local, rows) if is_last_rank else file.read(rows), plait.ArgumentError, differ
         )
         assert "calls write(" in text
-        np.testing.assert_array_equal(
-            file.read(make_row_layout(comm)), np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size]
-        )
+        np.testing.assert_array_equal(file.read(rows), np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size])
     check_read(comm, path)
 
 
@@ -209,10 +198,9 @@ def test_ranks_that_open_different_files(comm, shared, path):
 def test_one_rank_opens_with_wrong_arguments(comm, path):
     is_last_rank = comm.rank == comm.size - 1
     for options in ({"mode": "x"}, {"dtype": object}, {"order": "K"}, {"shape": (1.5, "x")}, {"dtype": "nonsense"}):
+        local_options = options if is_last_rank else {}
         text = expect_same_error(
-            comm,
-            lambda options=options: open_file(path, comm, **(options if is_last_rank else {})),
-            plait.ArgumentError,
+            comm, lambda options=local_options: open_file(path, comm, **options), plait.ArgumentError
         )
         assert text.endswith(f"(on rank {comm.size - 1})")
     check_read(comm, path)
