@@ -40,8 +40,10 @@ def project_files() -> list[Path]:
         listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         paths = [Path(name) for name in listed.split("\0") if name]
     except (OSError, subprocess.CalledProcessError):  # an unpacked archive
-        found = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
-        paths = [path for path in found if not any(part in (".plait", "__pycache__", "build") for part in path.parts)]
+        unpacked = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
+        paths = [
+            path for path in unpacked if not any(part in (".plait", "__pycache__", "build") for part in path.parts)
+        ]
     return sorted(path for path in paths if (ROOT / path).is_file())
 
 

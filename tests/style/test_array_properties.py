@@ -24,6 +24,7 @@ import pytest
 from sources import ROOT, files_with, read
 
 MAX_FILES = 6
+# Files that are not counted → what they compute from a property.
 COMPUTING = {
     "bindings/python/core_description.cpp": "binds the dimensions of groups, which may be unlimited as well",
     "python/plait/_copying/_copy.py": "takes the unlimited dimensions that a caller requests",
@@ -47,7 +48,7 @@ COMPUTING = {
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 
 
-def names_in_python(text: str) -> set[str]:
+def find_names_in_python(text: str) -> set[str]:
     """Return the identifiers, and the strings that may be keys."""
     tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     names = {token.string for token in tokens if token.type == tokenize.NAME}
@@ -55,35 +56,37 @@ def names_in_python(text: str) -> set[str]:
     return names | {str(ast.literal_eval(key)) for key in keys}
 
 
-def names_in(path: Path) -> set[str]:
+def find_names(path: Path) -> set[str]:
     if path.suffix == ".py":
-        return names_in_python(read(path))
+        return find_names_in_python(read(path))
     comments = re.compile(r"![^\n]*") if path.suffix == ".f90" else NOT_CODE
     return set(re.findall(r"\w+", comments.sub(" ", read(path))))
 
 
-def is_of_a_format(path: Path) -> bool:
+def belongs_to_a_format(path: Path) -> bool:
     return path.parts[:2] == ("src", "container") and len(path.parts) > 3
 
 
 SOURCES = [
     path
     for path in files_with({".hpp", ".cpp", ".h", ".inl", ".f90", ".py"}, "src", "include", "bindings", "python")
-    if not is_of_a_format(path)
+    if not belongs_to_a_format(path)
 ]
 
 
 @pytest.mark.parametrize("name", ["unlimited", "fill_value", "dimension_names"])
 def test_few_files_name_a_property(name):
-    naming = {path.as_posix() for path in SOURCES if name in names_in(path)}
-    carrying = naming - set(COMPUTING)
-    assert "include/plait/array_description.hpp" in carrying
-    assert len(carrying) <= MAX_FILES, f"pass descriptions as a whole instead of {name} in some of {sorted(carrying)}"
+    naming_files = {path.as_posix() for path in SOURCES if name in find_names(path)}
+    counted_files = naming_files - set(COMPUTING)
+    assert "include/plait/array_description.hpp" in counted_files
+    assert len(counted_files) <= MAX_FILES, (
+        f"pass descriptions as a whole instead of {name} in some of {sorted(counted_files)}"
+    )
 
 
 def test_files_that_compute_are_named_by_need():
     names = {"unlimited", "fill_value", "dimension_names"}
-    assert [path for path in COMPUTING if not names & names_in(Path(path))] == []
+    assert [path for path in COMPUTING if not names & find_names(Path(path))] == []
 
 
 def test_all_properties_are_arguments_of_open():

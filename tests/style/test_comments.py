@@ -13,9 +13,11 @@ COMPILED = {".c", ".h", ".cpp", ".hpp", ".inl", ".f90"}
 COMMENT = {"C": re.compile(r"//[^\n]*|/\*[\s\S]*?\*/"), "Python": re.compile(r'"""[\s\S]*?"""|#[^\n]*')}
 CALL = re.compile(r"(?<![\w.])((?:[A-Za-z_]\w*(?:::|\.))*~?[A-Za-z_]\w*)\(\)")
 #: Functions of other libraries and of the system that Plait does not call.
-FOREIGN = {"H5Dget_chunk_info_by_coord", "cachestat", "deflateInit", "getrusage", "sigtimedwait"}
+FOREIGN_FUNCTIONS = {"H5Dget_chunk_info_by_coord", "cachestat", "deflateInit", "getrusage", "sigtimedwait"}
 #: Tests are not checked, because they contain whole programs as strings.
-CHECKED = files_with({".c", ".h", ".cpp", ".hpp", ".py"}, "src", "include", "bindings", "python", "bench", "scripts")
+CHECKED_FILES = files_with(
+    {".c", ".h", ".cpp", ".hpp", ".py"}, "src", "include", "bindings", "python", "bench", "scripts"
+)
 
 
 def comment_pattern(path: Path) -> re.Pattern[str]:
@@ -24,15 +26,15 @@ def comment_pattern(path: Path) -> re.Pattern[str]:
 
 
 @cache
-def identifiers() -> frozenset[str]:
+def collect_identifiers() -> frozenset[str]:
     """Return all identifiers and other words of the project's code, without comments."""
-    found: set[str] = set()
+    names: set[str] = set()
     for path in files_with(COMPILED | {".py", ".pyi", ".cmake", ".sh"}):
-        found |= set(re.findall(r"[A-Za-z_]\w*", comment_pattern(path).sub("", read(path))))
-    return frozenset(found | FOREIGN)
+        names |= set(re.findall(r"[A-Za-z_]\w*", comment_pattern(path).sub("", read(path))))
+    return frozenset(names | FOREIGN_FUNCTIONS)
 
 
-def named_functions(text: str, comment: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+def find_named_functions(text: str, comment: re.Pattern[str]) -> Iterator[tuple[int, str]]:
     """Yield the line and the last part of the name of each function that a comment names as `name()`."""
     for block in comment.finditer(text):
         for call in CALL.finditer(block[0]):
@@ -42,17 +44,17 @@ def named_functions(text: str, comment: re.Pattern[str]) -> Iterator[tuple[int, 
 
 def test_named_functions_are_found() -> None:
     text = '// calls Store::close() twice\nint a;  // and text() once\nchar b[] = "c()";\n'
-    assert list(named_functions(text, COMMENT["C"])) == [(1, "close"), (2, "text")]
-    assert "close" in identifiers()
-    assert "_".join(["no", "such", "function"]) not in identifiers()
+    assert list(find_named_functions(text, COMMENT["C"])) == [(1, "close"), (2, "text")]
+    assert "close" in collect_identifiers()
+    assert "_".join(["no", "such", "function"]) not in collect_identifiers()
 
 
-@pytest.mark.parametrize("path", CHECKED, ids=str)
+@pytest.mark.parametrize("path", CHECKED_FILES, ids=str)
 def test_functions_named_in_comments_exist(path: Path) -> None:
     missing = [
         f"{line}: {name}()"
-        for line, name in named_functions(read(path), comment_pattern(path))
-        if name not in identifiers()
+        for line, name in find_named_functions(read(path), comment_pattern(path))
+        if name not in collect_identifiers()
     ]
     assert not missing, f"comments of {path} name functions that no source has: {missing}"
 
@@ -67,7 +69,7 @@ ALLOWED_X_OF = {"type_of"}
 def test_names_state_what_functions_do(path: Path) -> None:
     """No function is called x_of(). Its name has a verb such as make_, find_, to_ or count_, or is a noun."""
     if path.suffix == ".py":
-        found = [name for name in X_OF_IN_PYTHON.findall(read(path)) if name not in ALLOWED_X_OF]
+        names = [name for name in X_OF_IN_PYTHON.findall(read(path)) if name not in ALLOWED_X_OF]
     else:
-        found = X_OF.findall(without_prose(path))
-    assert not found, f"{path_in_product(path)}: name what these functions do instead of x_of(): {found}"
+        names = X_OF.findall(without_prose(path))
+    assert not names, f"{path_in_product(path)}: name what these functions do instead of x_of(): {names}"

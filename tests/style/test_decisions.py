@@ -20,23 +20,23 @@ STATUS = re.compile(
 
 def find_defects(name: str, text: str) -> list[str]:
     """Return the defects of a record."""
-    found = [] if NAME.fullmatch(name) else ["its name is not NUMBER-words.md"]
+    defects = [] if NAME.fullmatch(name) else ["its name is not NUMBER-words.md"]
     if not text.startswith(f"# {name[:4]} — "):
-        found.append(f'its title does not begin with "# {name[:4]} — "')
+        defects.append(f'its title does not begin with "# {name[:4]} — "')
     if len(text.splitlines()) > MAX_LINES:
-        found.append(f"it has more than {MAX_LINES} lines; measurements belong into docs/measurements.md")
+        defects.append(f"it has more than {MAX_LINES} lines; measurements belong into docs/measurements.md")
     status = STATUS.search("\n".join(text.splitlines()[1:6]))
     if status is None:
-        found.append('no line below its title is "Status: accepted. Date: 2026-01-31."')
+        defects.append('no line below its title is "Status: accepted. Date: 2026-01-31."')
     else:
         try:
             datetime.date.fromisoformat(status["date"])
         except ValueError:
-            found.append(f"{status['date']} is not a date")
-    return found
+            defects.append(f"{status['date']} is not a date")
+    return defects
 
 
-def missing_numbers(names: list[str]) -> set[str]:
+def find_missing_numbers(names: list[str]) -> set[str]:
     """Return the numbers between the first and the last record that no record has."""
     numbers = {int(name[:4]) for name in names}
     return {f"{number:04}" for number in range(1, max(numbers))} - {f"{number:04}" for number in numbers}
@@ -44,8 +44,8 @@ def missing_numbers(names: list[str]) -> set[str]:
 
 @pytest.mark.parametrize("path", RECORDS, ids=str)
 def test_records_have_status_and_date_and_are_short(path: Path) -> None:
-    found = find_defects(path.name, read(path))
-    assert not found, f"{path}: {'; '.join(found)}"
+    defects = find_defects(path.name, read(path))
+    assert not defects, f"{path}: {'; '.join(defects)}"
 
 
 def test_every_record_is_in_the_index() -> None:
@@ -65,7 +65,7 @@ def test_numbers_are_used_once_and_gaps_are_explained() -> None:
     names = [path.name for path in RECORDS]
     numbers = [name[:4] for name in names]
     assert len(set(numbers)) == len(numbers), f"two records have one number: {sorted(names)}"
-    unexplained = {number for number in missing_numbers(names) if number not in read(INDEX)}
+    unexplained = {number for number in find_missing_numbers(names) if number not in read(INDEX)}
     assert not unexplained, f"{INDEX} does not say why there is no record {sorted(unexplained)}"
 
 
@@ -84,9 +84,9 @@ GOOD = "# 0007 — A title\n\nStatus: accepted. Date: 2026-01-31.\n\n## Context\
         ("0007-title.md", GOOD + "line\n" * MAX_LINES, 1),
     ],
 )
-def test_problems_are_seen(name: str, text: str, number: int) -> None:
+def test_defects_are_found(name: str, text: str, number: int) -> None:
     assert len(find_defects(name, text)) == number
 
 
-def test_missing_numbers_are_seen() -> None:
-    assert missing_numbers(["0001-a.md", "0002-b.md", "0004-c.md"]) == {"0003"}
+def test_missing_numbers_are_found() -> None:
+    assert find_missing_numbers(["0001-a.md", "0002-b.md", "0004-c.md"]) == {"0003"}

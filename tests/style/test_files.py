@@ -8,9 +8,9 @@ import pytest
 from sources import CODE, ROOT, TEXT, files_with, read
 
 MAX_LINES = 400
-MAX_LETTERS = 120
+MAX_COLUMNS = 120
 WRAPPED_BY_HAND = {".js", ".css", ".html", ".c", ".h", ".cpp", ".hpp", ".inl", ".f90"}
-MAX_FILES = 25
+MAX_FILES_PER_FOLDER = 25
 # Longer files, each with its maximum length; remove an entry when its file is below the limit.
 LONGER: dict[str, int] = {}
 
@@ -31,21 +31,21 @@ def test_files_are_short() -> None:
     lengths |= {path: len(read(Path(path)).splitlines()) for path in ("CMakeLists.txt", "Makefile")}
     long = {path: lines for path, lines in lengths.items() if lines > LONGER.get(path, MAX_LINES)}
     assert not long, f"files of more than {MAX_LINES} lines; split them by idea: {long}"
-    spare = [path for path in LONGER if lengths.get(path, 0) <= MAX_LINES]
-    assert not spare, f"no longer long, so drop them from LONGER: {spare}"
+    unnecessary = [path for path in LONGER if lengths.get(path, 0) <= MAX_LINES]
+    assert not unnecessary, f"no longer long, so drop them from LONGER: {unnecessary}"
 
 
 def test_folders_are_small() -> None:
     numbers = Counter(str(path.parent) for path in files_with(CODE))
-    full = {folder: number for folder, number in numbers.items() if number > MAX_FILES}
-    assert not full, f"folders of more than {MAX_FILES} sources; divide them by idea: {full}"
+    full_folders = {folder: number for folder, number in numbers.items() if number > MAX_FILES_PER_FOLDER}
+    assert not full_folders, f"folders of more than {MAX_FILES_PER_FOLDER} sources; divide them by idea: {full_folders}"
 
 
 @pytest.mark.parametrize("path", files_with(WRAPPED_BY_HAND), ids=str)
 def test_lines_are_short(path: Path) -> None:
     """Python files are left to ruff; clang-format does not check the length of comments."""
-    long = [number for number, line in enumerate(read(path).splitlines(), start=1) if len(line) > MAX_LETTERS]
-    assert not long, f"{path}: lines {long} have more than {MAX_LETTERS} letters"
+    long = [number for number, line in enumerate(read(path).splitlines(), start=1) if len(line) > MAX_COLUMNS]
+    assert not long, f"{path}: lines {long} have more than {MAX_COLUMNS} letters"
 
 
 @pytest.mark.parametrize("path", files_with(TEXT), ids=str)
@@ -56,7 +56,7 @@ def test_text(path: Path) -> None:
         if UNFINISHED.search(line):
             complaints.append(f"{path}:{number}: unfinished: {line.strip()}")
         complaints += [
-            f"{path}:{number}: {what}: {line.strip()}" for what, seen in FOREIGN.items() if seen.search(line)
+            f"{path}:{number}: {what}: {line.strip()}" for what, pattern in FOREIGN.items() if pattern.search(line)
         ]
         if line != line.rstrip():
             complaints.append(f"{path}:{number}: blanks at the end of the line")
@@ -65,7 +65,7 @@ def test_text(path: Path) -> None:
     assert not complaints, "\n".join(complaints)
 
 
-def anchors(path: Path) -> set[str]:
+def list_anchors(path: Path) -> set[str]:
     """Return the anchors of a Markdown file's headings, as the usual renderers spell them."""
     headings = re.findall(r"^#+\s+(.*?)\s*$", FENCE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
@@ -79,7 +79,7 @@ def test_link_targets_exist(path: Path) -> None:
             continue
         name, _, anchor = link.partition("#")
         target = (ROOT / path).parent / name if name else ROOT / path
-        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in list_anchors(target)):
             broken.append(link)
     assert not broken, f"{path} links to {broken}, which do not exist"
 

@@ -18,7 +18,7 @@ CPP, PYTHON = ("src", "include", "bindings"), ("python", "bench", "scripts")
 MAX_LINES, MAX_PARAMETERS, MAX_METHODS = 70, 5, 30
 
 
-def parameters(function: Any) -> list[str]:
+def list_positional_parameters(function: Any) -> list[str]:
     """Return the parameters that a call may pass by position."""
     texts = [text.strip() for text in function.full_parameters]
     by_position = takewhile(lambda text: not text.startswith("*") or not function.filename.endswith(".py"), texts)
@@ -39,14 +39,14 @@ def has_foreign_parameters(path: Path, function: Any, line: str) -> bool:
 
 
 @cache
-def functions() -> list[tuple[Path, Any]]:
+def list_functions() -> list[tuple[Path, Any]]:
     paths = [*files_with({".hpp", ".cpp", ".c", ".h", ".inl"}, *CPP), *files_with({".py"}, *PYTHON)]
     return [(path, function) for path in paths for function in lizard.analyze_file(str(ROOT / path)).function_list]
 
 
-def methods() -> Iterator[str]:
+def yield_class_names() -> Iterator[str]:
     """Yield the name of each class, once for each of its functions."""
-    for _, function in functions():
+    for _, function in list_functions():
         scope = function.name.rpartition("::")[0]
         if scope.rpartition("::")[2][:1].isupper():
             yield scope
@@ -56,7 +56,7 @@ def methods() -> Iterator[str]:
                 yield from (f"{path}:{node.name}" for part in node.body if isinstance(part, ast.FunctionDef))
 
 
-def check(numbers: Iterator[tuple[str, int]], limit: int, known: dict[str, int]) -> None:
+def check_limit(numbers: Iterator[tuple[str, int]], limit: int, known: dict[str, int]) -> None:
     """Fail if a number exceeds the limit or its known number, or if a known number is larger than necessary."""
     largest: dict[str, int] = {}
     for name, number in numbers:
@@ -68,34 +68,36 @@ def check(numbers: Iterator[tuple[str, int]], limit: int, known: dict[str, int])
 
 
 def test_functions_are_short() -> None:
-    check(((f"{path}:{function.name}", function.nloc) for path, function in functions()), MAX_LINES, KNOWN_LINES)
+    check_limit(
+        ((f"{path}:{function.name}", function.nloc) for path, function in list_functions()), MAX_LINES, KNOWN_LINES
+    )
 
 
 def test_functions_have_few_parameters() -> None:
     numbers = (
-        (f"{path}:{function.name}", len(parameters(function)))
-        for path, function in functions()
+        (f"{path}:{function.name}", len(list_positional_parameters(function)))
+        for path, function in list_functions()
         if not has_foreign_parameters(path, function, read(path).splitlines()[function.start_line - 1])
     )
-    check(numbers, MAX_PARAMETERS, KNOWN_PARAMETERS)
+    check_limit(numbers, MAX_PARAMETERS, KNOWN_PARAMETERS)
 
 
 def test_classes_have_few_functions() -> None:
-    check(iter(Counter(methods()).items()), MAX_METHODS, KNOWN_METHODS)
+    check_limit(iter(Counter(yield_class_names()).items()), MAX_METHODS, KNOWN_METHODS)
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "counted"),
+    ("file", "text", "expected"),
     [
         ("a.cpp", "int A::f(std::map<int, int> a, T b = {}) {\n // no\n\n return 1;\n}", (3, 2)),
         ("a.c", "EXPORT int mmap64(void* address, int flags[2]) { return 1; }", (1, 2)),
         ("a.py", 'def f(self, a, b=(1, 2), *, c):\n    """No."""\n    return a\n', (2, 2)),
     ],
 )
-def test_planted_functions_are_counted(file: str, text: str, counted: tuple[int, int]) -> None:
+def test_planted_functions_are_counted(file: str, text: str, expected: tuple[int, int]) -> None:
     (function,) = lizard.analyze_file.analyze_source_code(file, text).function_list
-    assert (function.nloc, len(parameters(function))) == counted
+    assert (function.nloc, len(list_positional_parameters(function))) == expected
     with pytest.raises(AssertionError, match="more than 1"):
-        check(iter([("f", 2)]), 1, {})
+        check_limit(iter([("f", 2)]), 1, {})
     with pytest.raises(AssertionError, match="lower"):
-        check(iter([("f", 2)]), 2, {"f": 4})
+        check_limit(iter([("f", 2)]), 2, {"f": 4})

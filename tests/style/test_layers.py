@@ -151,21 +151,21 @@ def test_layer_uses_only_layers_before_it(path: Path) -> None:
         assert layer == used or {layer, used} not in INDEPENDENT_LAYERS, f'{path} ({layer}) includes "{name}" ({used})'
 
 
-def used_products(path: Path) -> set[str]:
+def find_used_products(path: Path) -> set[str]:
     """Return the products other than the array library whose files a file includes."""
     return {product_name(Path(file)) for file in find_included_files(path)} - {"array"}
 
 
 @pytest.mark.parametrize("path", files_with(CPP, "src", "include", "bindings", "tests"), ids=str)
 def test_products_use_only_the_array_library(path: Path) -> None:
-    strays = used_products(path) - {product_name(path)}
-    assert not strays, f"{path} of the product {product_name(path)} includes files of {strays}"
+    forbidden = find_used_products(path) - {product_name(path)}
+    assert not forbidden, f"{path} of the product {product_name(path)} includes files of {forbidden}"
 
 
 def test_use_of_products_is_found() -> None:
-    assert used_products(Path("trace/src/trace/report/analysis.cpp")) == {"trace"}
-    assert used_products(Path("historical/bindings/primitives1993/runtime.cpp")) == {"historical"}
-    assert used_products(Path("src/layout/layout.cpp")) == set()
+    assert find_used_products(Path("trace/src/trace/report/analysis.cpp")) == {"trace"}
+    assert find_used_products(Path("historical/bindings/primitives1993/runtime.cpp")) == {"historical"}
+    assert find_used_products(Path("src/layout/layout.cpp")) == set()
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
@@ -177,14 +177,14 @@ def test_tracing_and_simulation_are_separate(path: Path) -> None:
     }
     own_layer = path_in_product(path).parts[1]
     allowed = SEPARATE_LAYERS.get(own_layer, set(LAYERS) - set(SEPARATE_LAYERS))
-    strays = [name for name, layer in used.items() if layer and layer not in allowed]
-    assert not strays, f"{path} includes {strays}"
+    forbidden = [name for name, layer in used.items() if layer and layer not in allowed]
+    assert not forbidden, f"{path} includes {forbidden}"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_quoted_includes_name_their_layer(path: Path) -> None:
-    bare = [name for name, quoted in list_includes(path) if quoted and "/" not in name]
-    assert not bare, f'{path} includes {bare}; write the path from src/, as in "layout/x.hpp"'
+    without_layer = [name for name, quoted in list_includes(path) if quoted and "/" not in name]
+    assert not without_layer, f'{path} includes {without_layer}; write the path from src/, as in "layout/x.hpp"'
 
 
 @pytest.mark.parametrize("path", HEADERS, ids=str)
@@ -194,50 +194,50 @@ def test_public_headers_include_only_public_headers(path: Path) -> None:
 
 
 def test_mpi_io_uses_the_public_interface() -> None:
-    strays = [
+    forbidden = [
         f'{path}: "{name}"'
         for path in SOURCES
         if path_in_product(path).parts[1] == "mpiio"
         for name, quoted in list_includes(path)
         if quoted and not name.startswith(("plait/", "mpiio/"))
     ]
-    assert not strays, f"calls of MPI-IO are carried out by the public interface, but {strays}"
+    assert not forbidden, f"mpiio may only include public headers of Plait, but {forbidden}"
 
 
 def test_no_other_code_uses_historical_code() -> None:
-    strays = [
+    forbidden = [
         f'{path}: "{name}"'
         for path in files_with(CPP, "src", "bindings")
         if not any(folder in str(path) for folder in HISTORICAL) and str(path) not in USES_HISTORICAL
         for name, quoted in list_includes(path)
         if quoted and name.startswith(HISTORICAL)
     ]
-    assert not strays, f"what serves programs of 1992 to 1998 is included by {strays}"
+    assert not forbidden, f"other code includes historical code: {forbidden}"
 
 
 def test_mpi_stays_in_its_folders() -> None:
-    strays = [
+    forbidden = [
         str(path)
         for path in files_with(CPP)
         if not str(path_in_product(path)).startswith(MPI_FOLDERS)
         and any(name == "mpi.h" for name, _ in list_includes(path))
     ]
-    assert not strays, f"<mpi.h> is included outside {MPI_FOLDERS}: {strays}"
+    assert not forbidden, f"<mpi.h> is included outside {MPI_FOLDERS}: {forbidden}"
 
 
 def test_pure_layers_do_no_io() -> None:
-    strays = [
+    forbidden = [
         f"{path}: <{name}>"
         for path in SOURCES
         if path_in_product(path).parts[1] in PURE
         for name, _ in list_includes(path)
         if name in SYSTEM_HEADERS
     ]
-    assert not strays
+    assert not forbidden
 
 
 def test_formats_of_several_objects_do_not_use_files() -> None:
-    strays = [
+    forbidden = [
         f"{path}: {name}"
         for path in SOURCES
         if str(path).startswith(OBJECT_FORMATS)
@@ -246,4 +246,4 @@ def test_formats_of_several_objects_do_not_use_files() -> None:
         or name in ("fcntl.h", "unistd.h", "fstream", "cstdio")
         or "store::posix" in read(path)
     ]
-    assert not strays, f"use store/objects/object_store.hpp instead: {sorted(set(strays))}"
+    assert not forbidden, f"use store/objects/object_store.hpp instead: {sorted(set(forbidden))}"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sources import files_with, read
 
-MAX_LETTERS = 120
+MAX_COLUMNS = 120
 DOCUMENTS = [path for path in files_with({".md"}) if path.suffix == ".md"]
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -24,7 +24,7 @@ SEPARATE = {"table", "heading"}
 """The kinds of lines that have blank lines above and below."""
 
 
-def line_kind(line: str) -> str:
+def classify_line(line: str) -> str:
     """Return the kind of a line outside fences."""
     if not line.strip():
         return "blank"
@@ -40,11 +40,11 @@ def classify_lines(text: str) -> Iterator[tuple[int, str, str]]:
     in_code = False
     for number, line in enumerate(text.splitlines(), start=1):
         is_fence = bool(FENCE.match(line))
-        yield number, "fence" if in_code or is_fence else line_kind(line), line
+        yield number, "fence" if in_code or is_fence else classify_line(line), line
         in_code ^= is_fence
 
 
-def lines_without_blank_above(text: str) -> list[str]:
+def find_lines_without_blank_above(text: str) -> list[str]:
     """Return the lines above which a blank line is missing."""
     found, above, in_list = [], "blank", False
     for number, kind, line in classify_lines(text):
@@ -58,7 +58,7 @@ def lines_without_blank_above(text: str) -> list[str]:
     return found
 
 
-def lines_with_two_blanks(text: str) -> list[str]:
+def find_lines_with_two_blanks(text: str) -> list[str]:
     """Return the lines of prose with several successive blanks, except in code and after the marker of a list item."""
     prose = ((number, kind, line) for number, kind, line in classify_lines(text) if kind in ("item", "text", "heading"))
     return [
@@ -68,33 +68,33 @@ def lines_with_two_blanks(text: str) -> list[str]:
     ]
 
 
-def long_lines(text: str) -> list[str]:
+def find_long_lines(text: str) -> list[str]:
     """Return the lines of prose that are too long and could be broken."""
     prose = ((number, line) for number, kind, line in classify_lines(text) if kind in ("item", "text"))
     return [
         f"{number}: {line}"
         for number, line in prose
-        if len(line) > MAX_LETTERS and " " in UNBROKEN.sub("code", ITEM.sub("", line)).strip()
+        if len(line) > MAX_COLUMNS and " " in UNBROKEN.sub("code", ITEM.sub("", line)).strip()
     ]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)
 def test_blank_lines_separate_blocks(path: Path) -> None:
-    assert not (found := lines_without_blank_above(read(path))), (
+    assert not (found := find_lines_without_blank_above(read(path))), (
         f"{path}: a blank line is missing above these lines: {found}"
     )
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)
 def test_prose_has_single_blanks(path: Path) -> None:
-    found = lines_with_two_blanks(read(path))
+    found = find_lines_with_two_blanks(read(path))
     assert not found, f"{path}: two blanks in a line; was there a blank line? {found}"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)
 def test_prose_is_not_wide(path: Path) -> None:
-    found = long_lines(read(path))
-    assert not found, f"{path}: lines of more than {MAX_LETTERS} letters: {found}"
+    found = find_long_lines(read(path))
+    assert not found, f"{path}: lines of more than {MAX_COLUMNS} letters: {found}"
 
 
 @pytest.mark.parametrize(
@@ -112,13 +112,15 @@ def test_prose_is_not_wide(path: Path) -> None:
         ("text\n\n| a |\n|---|\n\n## Heading\n\n- item\n\ntext", None),
     ],
 )
-def test_missing_blank_lines_are_seen(text: str, number: int | None) -> None:
-    assert [line.split(":")[0] for line in lines_without_blank_above(text)] == ([] if number is None else [str(number)])
+def test_missing_blank_lines_are_found(text: str, number: int | None) -> None:
+    assert [line.split(":")[0] for line in find_lines_without_blank_above(text)] == (
+        [] if number is None else [str(number)]
+    )
 
 
-def test_blanks_and_widths_are_seen() -> None:
-    assert lines_with_two_blanks("end.  Begin") == ["1: end.  Begin"]
-    assert not lines_with_two_blanks("`a  b` and\n```\na  b\n```\n-   item\n")
-    assert long_lines("word " * 30)
-    assert long_lines("- " + "word " * 30)
-    assert not long_lines("- [" + "a long name " * 10 + "](target.md)\n| " + "cell " * 40 + "|")
+def test_blanks_and_long_lines_are_found() -> None:
+    assert find_lines_with_two_blanks("end.  Begin") == ["1: end.  Begin"]
+    assert not find_lines_with_two_blanks("`a  b` and\n```\na  b\n```\n-   item\n")
+    assert find_long_lines("word " * 30)
+    assert find_long_lines("- " + "word " * 30)
+    assert not find_long_lines("- [" + "a long name " * 10 + "](target.md)\n| " + "cell " * 40 + "|")

@@ -51,21 +51,21 @@ TESTS = [
 @pytest.mark.parametrize("module", sorted(set(MODULES) - OTHERS))
 def test_the_array_library_imports_no_other_product(module: str) -> None:
     path = MODULES[module]
-    strays = find_imports(read(path), module, set(MODULES), path.name == "__init__.py") & OTHERS
-    assert not strays, f"{path} imports {strays}; plait.cli.support finds what may be missing"
+    forbidden = find_imports(read(path), module, set(MODULES), path.name == "__init__.py") & OTHERS
+    assert not forbidden, f"{path} imports {forbidden}; plait.cli.support finds what may be missing"
 
 
 @pytest.mark.parametrize("path", TESTS, ids=str)
 def test_tests_of_the_array_library_import_no_other_product(path: Path) -> None:
     assert {"plait.trace", "plait.simulate", "plait.model", "plait.cli.trace"} <= OTHERS
-    strays = find_imports(read(path), path.stem, set(MODULES)) & OTHERS
-    assert not strays, f"{path} imports {strays}; move the test to the product"
+    forbidden = find_imports(read(path), path.stem, set(MODULES)) & OTHERS
+    assert not forbidden, f"{path} imports {forbidden}; move the test to the product"
 
 
 @pytest.mark.parametrize("path", CORE, ids=str)
 def test_the_core_does_not_use_the_benchmarks(path: Path) -> None:
-    strays = [name for name in list_imports(path) if name.split(".")[0] == "plait_bench"]
-    assert not strays, f"{path} imports {strays}; the package plait does not need the benchmarks"
+    forbidden = [name for name in list_imports(path) if name.split(".")[0] == "plait_bench"]
+    assert not forbidden, f"{path} imports {forbidden}; the package plait does not need the benchmarks"
     if path != BENCH_LOADER:
         assert not re.search(r"\bplait_bench\b", read(path)), f"{path} names plait_bench; only {BENCH_LOADER} may"
 

@@ -20,7 +20,7 @@ SOURCES = [
 ]
 
 
-def streams_in(text: str) -> list[str]:
+def find_streams(text: str) -> list[str]:
     """Return the lines with a string stream outside comments."""
     lines = enumerate(text.splitlines(), start=1)
     return [f"{number}: {line.strip()}" for number, line in lines if STREAM.search(line.split("//")[0])]
@@ -28,7 +28,7 @@ def streams_in(text: str) -> list[str]:
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_no_string_streams(path: Path) -> None:
-    found = streams_in(read(path))
+    found = find_streams(read(path))
     assert not found, f"{path}: write by base::text, read by base::TextReader: {found}"
 
 
@@ -48,4 +48,4 @@ def test_the_reader_reports_a_lack_of_memory() -> None:
     ],
 )
 def test_streams_are_found(text: str, found: bool) -> None:
-    assert bool(streams_in(text)) == found
+    assert bool(find_streams(text)) == found

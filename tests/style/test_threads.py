@@ -12,15 +12,15 @@ LISTS = (Path("cmake/PlaitTests.cmake"), Path("trace/tests/CMakeLists.txt"))
 THREADS = re.compile(r"#include <(?:thread|atomic|mutex|shared_mutex|condition_variable|future)>")
 
 
-def threadless() -> list[str]:
+def list_threadless_folders() -> list[str]:
     """Return the folders of tests/cpp that ThreadSanitizer leaves out."""
     matches = [re.search(r"^set\(threadless ([\w ]+)\)$", read(path), re.MULTILINE) for path in LISTS]
     return [folder for match in matches if match for folder in match.group(1).split()]
 
 
 def test_layers_that_thread_sanitizer_leaves_out_use_no_threads() -> None:
-    assert {"layout", "trace"} <= set(threadless())
-    for folder in threadless():
+    assert {"layout", "trace"} <= set(list_threadless_folders())
+    for folder in list_threadless_folders():
         sources = [path for path in files_with({".cpp", ".hpp"}, "src") if path_in_product(path).parts[1] == folder]
         tests = [
             path

@@ -9,7 +9,7 @@ from sources import ROOT
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-tidy") is None, reason="no clang-tidy; make setup installs it")
 
-PLAIN = """
+FAULTLESS = """
 struct Value {
   explicit Value(int first) : number(first) {}
   template <typename Other> bool same(const Other& other) const { return number == other.number; }
@@ -34,7 +34,7 @@ FIELD = "custom-public-field-of-class"
 @pytest.mark.parametrize(
     ("text", "reported"),
     [
-        (PLAIN, []),
+        (FAULTLESS, []),
         ("struct A { int number = 0; void change(); };", [FIELD]),
         ("class A { public: int all; private: int b_; };", [FIELD]),
         ("struct A { ~A() { end(0); } void (*end)(int); };", [FIELD]),
@@ -54,6 +54,8 @@ def test_planted_faults_are_reported(text: str, reported: list[str], tmp_path: P
         str(source),
     ]
     done = subprocess.run([*command, "--", "-std=c++20"], capture_output=True, text=True, check=False)
-    found = [line.rpartition(" [")[2].partition(",")[0] for line in done.stdout.splitlines() if " error: " in line]
-    assert found == reported, done.stdout + done.stderr
+    reported_checks = [
+        line.rpartition(" [")[2].partition(",")[0] for line in done.stdout.splitlines() if " error: " in line
+    ]
+    assert reported_checks == reported, done.stdout + done.stderr
     assert (done.returncode != 0) == bool(reported)
