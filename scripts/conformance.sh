@@ -73,8 +73,8 @@ run_program() { # MPI RANKS MODE COMMAND...
   timeout -k 10 300 env "${settings[@]}" "mpiexec.$mpi" -n "$ranks" "${@:4}" </dev/null
 }
 
-seconds() { awk '$1 == "seconds" { sum += $3 } END { printf "%.3f", sum }' "$1"; }
-accesses() {
+sum_seconds() { awk '$1 == "seconds" { sum += $3 } END { printf "%.3f", sum }' "$1"; }
+count_accesses() {
   grep -oE 'Plait has carried out [0-9]+ .* and [0-9]+ reads?' "$1" | awk '{ sum += $5 + $11 } END { print sum + 0 }'
 }
 
@@ -85,12 +85,12 @@ add_row() { # NAME MPI RANKS MODE RESULT [ACCESSES WITHOUT WITH]
 }
 
 # Prints the result of two runs that have ended well, whose logs and files are in a folder.
-judge() { # FOLDER MODE MINIMUM
+print_result() { # FOLDER MODE MINIMUM
   local log_with="$1/$2.log"
   if grep -qE 'cannot be (pre)?loaded' "$log_with"; then echo "not loaded"
   elif ! grep -q 'plait mpiio: .*Plait has carried out' "$log_with"; then echo "no Plait"
   elif grep -q 'plait mpiio:' "$1/without.log"; then echo "Plait in both"
-  elif (($(accesses "$log_with") < $3)); then echo "accesses < $3"
+  elif (($(count_accesses "$log_with") < $3)); then echo "accesses < $3"
   elif [[ -z "$(find "$1/without" -type f -size +0 -print -quit)" ]]; then echo "no files"
   elif ! diff -rq "$1/without" "$1/$2" >>"$log" 2>&1; then echo differs
   else echo passed
@@ -108,9 +108,9 @@ compare() { # MINIMUM NAME MPI RANKS MODE ROWS COLUMNS COMMAND...
     printf -- '--- %s, %s, %s ranks, %s, %s x %s\n' "$name" "$mpi" "$ranks" "$run" "$6" "$7" >>"$log"
     cat "$folder/$run.log" >>"$log"
   done
-  [[ -n "$result" ]] || result="$(judge "$folder" "$mode" "$minimum")"
-  add_row "$name" "$mpi" "$ranks" "$mode" "$result" "$(accesses "$folder/$mode.log")" \
-    "$(seconds "$folder/without.log")" "$(seconds "$folder/$mode.log")"
+  [[ -n "$result" ]] || result="$(print_result "$folder" "$mode" "$minimum")"
+  add_row "$name" "$mpi" "$ranks" "$mode" "$result" "$(count_accesses "$folder/$mode.log")" \
+    "$(sum_seconds "$folder/without.log")" "$(sum_seconds "$folder/$mode.log")"
   rm -rf "$folder"
 }
 

@@ -93,14 +93,14 @@ class Svg:
         )
 
 
-def owner(layout: plait.Layout, *index: int) -> int:
+def find_owner(layout: plait.Layout, *index: int) -> int:
     """Returns the rank that owns an element."""
     return layout.owners(index)[0]
 
 
-def position(layout: plait.Layout, *index: int) -> int:
+def find_position(layout: plait.Layout, *index: int) -> int:
     """Returns the position of an element in the local array of its owner, counted in elements."""
-    rank = owner(layout, *index)
+    rank = find_owner(layout, *index)
     local, shape = layout.to_local(index, rank), layout.local_shape(rank)
     dimensions = range(layout.ndim) if layout.order == "C" else reversed(range(layout.ndim))
     result = 0
@@ -135,7 +135,7 @@ def distributions() -> Svg:
             raise ValueError(f"{text} distributes {sizes_found}")
         svg.text(left - 12, y + CELL / 2 + 5, text, END)
         for i in range(layout.shape[0]):
-            rank = owner(layout, i)
+            rank = find_owner(layout, i)
             svg.cell(left + i * CELL, y, rank_hex(rank), rank)
         svg.text(left + 12 * CELL + 16, y + CELL / 2 + 5, sizes or "12", NOTE)
     return svg
@@ -146,10 +146,10 @@ def grid() -> Svg:
     svg = Svg()
     text = "6x4 (cyclic(2), block) onto (2, 2)"
     panels = [
-        ("owner, ranks=C", "", owner),
-        ("owner, ranks=F", " ranks=F", owner),
-        ("position, order=C", "", position),
-        ("position, order=F", " order=F", position),
+        ("owner, ranks=C", "", find_owner),
+        ("owner, ranks=F", " ranks=F", find_owner),
+        ("position, order=C", "", find_position),
+        ("position, order=F", " order=F", find_position),
     ]
     for number, (title, option, value) in enumerate(panels):
         layout = plait.Layout.parse(text + option)
@@ -160,7 +160,7 @@ def grid() -> Svg:
         for i in range(6):
             svg.text(left - 8, 40 + (i + 0.65) * CELL, i, BESIDE)
             for j in range(4):
-                svg.cell(left + j * CELL, 40 + i * CELL, rank_hex(owner(layout, i, j)), value(layout, i, j))
+                svg.cell(left + j * CELL, 40 + i * CELL, rank_hex(find_owner(layout, i, j)), value(layout, i, j))
     return svg
 
 
@@ -176,11 +176,11 @@ def period() -> Svg:
         y = 20 + row * (CELL + 6)
         svg.text(left - 10, y + CELL / 2 + 5, name, END)
         for i in range(24):
-            svg.cell(left + i * CELL, y, rank_hex(owner(layout, i)), owner(layout, i))
+            svg.cell(left + i * CELL, y, rank_hex(find_owner(layout, i)), find_owner(layout, i))
     y = 20 + 2 * (CELL + 6) + 8
     svg.text(left - 10, y + CELL / 2 + 5, "rank 0 to rank 0", END)
     for i in range(24):
-        both = owner(source, i) == 0 and owner(target, i) == 0
+        both = find_owner(source, i) == 0 and find_owner(target, i) == 0
         svg.cell(left + i * CELL, y, rank_hex(0) if both else UNOWNED, i if both else "")
     svg.bracket(left, y + CELL + 4, 12 * CELL, "one period: lcm(4, 6) = 12 indices, two pieces")
     svg.bracket(left + 12 * CELL, y + CELL + 4, 12 * CELL, "the same two pieces, 6 positions further on both sides")
@@ -207,13 +207,15 @@ def shares() -> Svg:
     return svg
 
 
-def table(svg: Svg, at: tuple[float, float], layout: plait.Layout, values: Callable[[int, int], object]) -> None:
+def draw_matrix(
+    svg: Svg, corner: tuple[float, float], layout: plait.Layout, values: Callable[[int, int], object]
+) -> None:
     """Draws a matrix in the colours of its owners, with a value in each element."""
-    left, top = at
+    left, top = corner
     rows, columns = layout.shape
     for i in range(rows):
         for j in range(columns):
-            svg.cell(left + j * CELL, top + i * CELL, rank_hex(owner(layout, i, j)), values(i, j))
+            svg.cell(left + j * CELL, top + i * CELL, rank_hex(find_owner(layout, i, j)), values(i, j))
 
 
 def climate() -> Svg:
@@ -225,14 +227,16 @@ def climate() -> Svg:
     day = 0
     for month, days in enumerate(months):
         top = 50 + day * CELL + month * 14
-        table(svg, (left, top), plait.Layout((days, latitudes), "(*, block)", grid=2), lambda i, j: i * latitudes + j)
+        draw_matrix(
+            svg, (left, top), plait.Layout((days, latitudes), "(*, block)", grid=2), lambda i, j: i * latitudes + j
+        )
         for i in range(days):
             svg.text(left - 8, top + (i + 0.65) * CELL, f"day {day + i}", BESIDE)
         day += days
     right = left + latitudes * CELL + 150
     svg.text(right, 12, "the file of series", TITLE)
     bands = plait.Layout((day, latitudes), "(*, block)", grid=2)
-    table(svg, (right, 50), bands, lambda i, j: j * day + i)
+    draw_matrix(svg, (right, 50), bands, lambda i, j: j * day + i)
     for begin in (left, right):
         for j in range(latitudes):
             svg.text(begin + (j + 0.5) * CELL, 42, f"lat {j}", Style("middle", 11, "#666"))
@@ -253,7 +257,7 @@ def from_mpi_io() -> Svg:
         layout = plait.Layout.parse(f"8x8 {text}")
         left = number * (8 * CELL + 60)
         svg.text(left, 12, f"{title}: {text}", TITLE)
-        table(svg, (left, 22), layout, partial(owner, layout))
+        draw_matrix(svg, (left, 22), layout, partial(find_owner, layout))
     return svg
 
 
@@ -262,27 +266,27 @@ def scalapack() -> Svg:
     svg = Svg()
     layout = plait.Layout.parse("8x9 (cyclic(2), cyclic(2)) onto (2, 3) order=F")
     svg.text(0, 12, "the rank that owns each element; MB_ = NB_ = 2", TITLE)
-    table(svg, (0, 22), layout, lambda i, j: owner(layout, i, j))
+    draw_matrix(svg, (0, 22), layout, lambda i, j: find_owner(layout, i, j))
     left = 9 * CELL + 60
     svg.text(left, 12, "rank 0 has, in the order of its memory", TITLE)
     i, j = layout.indices(0)
     for row in range(i.size):
         for column in range(j.size):
-            offset = position(layout, int(i[row]), int(j[column]))
+            offset = find_position(layout, int(i[row]), int(j[column]))
             svg.cell(left + column * CELL, 22 + row * CELL, rank_hex(0), offset)
     return svg
 
 
-CONCEPTS = (distributions, grid, period, shares)
-TUTORIALS = (climate, from_mpi_io, scalapack)
+CONCEPT_FIGURES = (distributions, grid, period, shares)
+TUTORIAL_FIGURES = (climate, from_mpi_io, scalapack)
 
 
 def main() -> int:
     """Writes or checks all figures."""
     check = "--check" in sys.argv[1:]
     stale = []
-    for draw in (*CONCEPTS, *TUTORIALS):
-        path = (FOLDER if draw in CONCEPTS else GUIDES) / f"{draw.__name__}.svg"
+    for draw in (*CONCEPT_FIGURES, *TUTORIAL_FIGURES):
+        path = (FOLDER if draw in CONCEPT_FIGURES else GUIDES) / f"{draw.__name__}.svg"
         picture = draw().save()
         if not check:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,7 @@ cmake -S "$plait_root" -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPLAIT_TEST
 declare -A corpus=([plait_fuzz]=tests/fuzz/corpus [plait_trace_fuzz]=trace/tests/fuzz/corpus)
 cmake --build "$tree" --target "${!corpus[@]}" -j "$plait_jobs" >>"$plait_log/fuzz.log"
 
-program_of() { # NAME
+find_program() { # NAME
   local program
   for program in "${!corpus[@]}"; do
     if "$tree/$program" list | grep -qxF -- "$1"; then
@@ -35,7 +35,7 @@ program_of() { # NAME
   return 2
 }
 if (($# == 2)) && [[ -f $2 ]]; then
-  program="$(program_of "$1")"
+  program="$(find_program "$1")"
   exec "$tree/$program" "$1" "$2"
 fi
 seconds=60
@@ -48,6 +48,6 @@ if (($# == 0)); then
   set -- "${names[@]}"
 fi
 for name in "$@"; do
-  program="$(program_of "$name")"
+  program="$(find_program "$name")"
   "$tree/$program" --seconds "$seconds" --seed "$RANDOM" --corpus "$plait_root/${corpus[$program]}" "$name"
 done

@@ -28,7 +28,7 @@ def include_graph() -> dict[str, set[str]]:
     return graph
 
 
-def page() -> str:
+def format_graph() -> str:
     """Return the graph as text, with one line per layer."""
     graph = include_graph()
     lines = [[layer, *(name for name in reversed(NODES) if name in graph[layer])] for layer in reversed(NODES)]
@@ -36,4 +36,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page())
+    sys.stdout.write(format_graph())

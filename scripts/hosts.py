@@ -21,7 +21,7 @@ GRACE_SECONDS = 10
 INTERRUPT_SECONDS = 2
 
 
-def parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
     """Returns the parser of the command line."""
     top = argparse.ArgumentParser(prog="hosts.py", description=(__doc__ or "").split("\n\n")[0])
     commands = top.add_subparsers(dest="what", required=True)
@@ -54,7 +54,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def make_spec(arguments: argparse.Namespace) -> spec.Spec:
-    """Returns the requested hosts.  errors  ValueError: an invalid request"""
+    """Returns the requested hosts.
+
+    errors  ValueError: an invalid request
+    """
     if not 1 <= arguments.hosts <= spec.MAX_HOSTS:
         raise ValueError(f"--hosts is {arguments.hosts}; expected 1 to {spec.MAX_HOSTS}")
     command = arguments.command
@@ -72,16 +75,16 @@ def make_spec(arguments: argparse.Namespace) -> spec.Spec:
     return spec.Spec(local=local, command=command, launcher=launch.find_launcher(), **options)
 
 
-def missing_for(hosts: spec.Spec) -> str | None:
+def find_obstacle(hosts: spec.Spec) -> str | None:
     """Returns why this machine cannot have such hosts; None if it can."""
-    reason = needs.missing_for_hosts()
+    reason = needs.find_obstacle_to_hosts()
     if reason is not None:
         return reason
     for option, requested, missing in (
-        ("--link", hosts.link, needs.missing_for_links),
-        ("--delay", hosts.delay, needs.missing_for_delays),
-        ("--disk", hosts.disk, lambda: needs.missing_for_disks(limited=True)),
-        ("--disk-size", hosts.disk_size, lambda: needs.missing_for_disks(limited=False)),
+        ("--link", hosts.link, needs.find_obstacle_to_links),
+        ("--delay", hosts.delay, needs.find_obstacle_to_delays),
+        ("--disk", hosts.disk, lambda: needs.find_obstacle_to_disks(limited=True)),
+        ("--disk-size", hosts.disk_size, lambda: needs.find_obstacle_to_disks(limited=False)),
     ):
         if requested and (reason := missing()) is not None:
             return f"{option} cannot be had here: {reason}"
@@ -92,8 +95,8 @@ def run(hosts: spec.Spec) -> int:
     """Makes the hosts and runs the command there; returns its status."""
     with new_state() as state:
         hosts.save(state / "spec.json")
-        # The head ends when this process ends: it reads a pipe whose write end, the leash, only this process holds.
-        read_end, leash = os.pipe()
+        # The head process reads a pipe whose write end only this process has, and ends when this process ends.
+        read_end, write_end = os.pipe()
         os.set_inheritable(read_end, True)
         inner = [sys.executable, __file__, "head", str(state), str(read_end)]
         process = subprocess.Popen([*needs.new_namespaces(), *inner], env=needs.environment(), pass_fds=[read_end])
@@ -106,7 +109,7 @@ def run(hosts: spec.Spec) -> int:
                 process.wait(INTERRUPT_SECONDS)
             raise
         finally:
-            os.close(leash)
+            os.close(write_end)
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             try:
@@ -130,7 +133,7 @@ def main() -> int:
             return 2
         except KeyboardInterrupt:
             return 128 + signal.SIGINT
-    arguments = parser().parse_args()
+    arguments = make_parser().parse_args()
     if arguments.what == "check":
         return check()
     try:
@@ -138,7 +141,7 @@ def main() -> int:
     except ValueError as error:
         print(f"hosts: {error}", file=sys.stderr)
         return 2
-    reason = missing_for(hosts)
+    reason = find_obstacle(hosts)
     if reason is not None:
         print(f"hosts: {reason}", file=sys.stderr)
         return 2
@@ -152,17 +155,17 @@ def main() -> int:
 
 def check() -> int:
     """Prints the capabilities of this machine; returns 1 if it permits no hosts."""
-    reason = needs.missing_for_hosts()
+    reason = needs.find_obstacle_to_hosts()
     if reason is not None:
         print(f"no hosts here: {reason}")
         return 1
     for what, missing in (
         ("hosts", None),
-        ("launcher", launch.missing_for_launcher(launch.find_launcher())),
-        ("link rates", needs.missing_for_links()),
-        ("link delays", needs.missing_for_delays()),
-        ("disk sizes", needs.missing_for_disks(limited=False)),
-        ("disk rates", needs.missing_for_disks(limited=True)),
+        ("launcher", launch.find_obstacle_to_launcher(launch.find_launcher())),
+        ("link rates", needs.find_obstacle_to_links()),
+        ("link delays", needs.find_obstacle_to_delays()),
+        ("disk sizes", needs.find_obstacle_to_disks(limited=False)),
+        ("disk rates", needs.find_obstacle_to_disks(limited=True)),
     ):
         print(f"{what:<13}{'yes' if missing is None else 'no: ' + missing}")
     return 0

@@ -23,9 +23,9 @@ import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
-from versions import ROOT, differing, version
+from versions import ROOT, find_differences, version
 from wheels.logged import FailedError, Log
-from wheels.trial import tried
+from wheels.trial import try_wheels_in_root
 
 DIST = ROOT / ".plait/dist"
 RELEASE = ROOT / ".plait/build/release"
@@ -35,19 +35,19 @@ run = log.run
 
 def check_versions() -> str:
     """1. One version everywhere."""
-    if complaints := differing():
+    if complaints := find_differences():
         raise FailedError("; ".join(complaints))
     return version()
 
 
-def section(text: str, number: str) -> re.Match[str] | None:
+def find_changelog_heading(text: str, number: str) -> re.Match[str] | None:
     """Returns the heading of a version in a changelog; its group `date` is a day, or a text such as "unreleased"."""
     return re.search(rf"^## {re.escape(number)} (?:- |\()(?P<date>[^)\n]+)\)?$", text, re.MULTILINE)
 
 
 def check_changelog() -> str:
     """2. The section of this version."""
-    heading = section((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version())
+    heading = find_changelog_heading((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version())
     if heading is None:
         raise FailedError(f"CHANGELOG.md has no section '## {version()} - YEAR-MONTH-DAY'; write one")
     if not re.fullmatch(r"\d{4}-\d\d-\d\d", heading["date"]):
@@ -59,13 +59,13 @@ def check_tree() -> str:
     """3. All changes are committed, so that the release is what the repository has."""
     try:
         changed = run(["git", "status", "--porcelain"]).splitlines()
-        here = run(["git", "describe", "--always", "--tags"]).strip()
+        description = run(["git", "describe", "--always", "--tags"]).strip()
     except (FailedError, OSError):
         remaining.append("this is no git checkout: make the release from one")
         return "no git checkout"
     if changed:
         remaining.append(f"{len(changed)} files are not committed: commit them, and run make test")
-    return here
+    return description
 
 
 def build_archives() -> str:
@@ -80,19 +80,21 @@ def build_archives() -> str:
     )
     (archive,) = DIST.glob("plait-*.tar.gz")
     with tarfile.open(archive) as packed:
-        inside = {name.partition("/")[2]: packed.getmember(name) for name in packed.getnames()}
-        lacking = sorted(name for name in read_by_the_build() if name not in inside)
-        differ = sorted(
+        archived = {name.partition("/")[2]: packed.getmember(name) for name in packed.getnames()}
+        missing_names = sorted(name for name in list_build_inputs() if name not in archived)
+        differing_files = sorted(
             name
-            for name in read_by_the_build() - set(lacking)
-            if (file := packed.extractfile(inside[name])) is None or file.read() != (ROOT / name).read_bytes()
+            for name in list_build_inputs() - set(missing_names)
+            if (file := packed.extractfile(archived[name])) is None or file.read() != (ROOT / name).read_bytes()
         )
-    if lacking or differ:
-        raise FailedError(f"{archive.name} lacks {lacking} and has others than this checkout of {differ}")
+    if missing_names or differing_files:
+        raise FailedError(
+            f"{archive.name} lacks {missing_names} and has others than this checkout of {differing_files}"
+        )
     return ", ".join(sorted(f"{path.name} ({path.stat().st_size / 2**20:.1f} MiB)" for path in DIST.iterdir()))
 
 
-def read_by_the_build() -> set[str]:
+def list_build_inputs() -> set[str]:
     """Returns the files of this checkout that the build has compiled or included, and the Python packages' files."""
     ninja: list[str | Path] = ["ninja", "-C", RELEASE, "-t"]
     output = "".join(run([*ninja, *words]) for words in (["deps"], ["inputs", "all"], ["query", "build.ninja"]))
@@ -121,8 +123,8 @@ def build_wheels() -> str:
             f"{len(old)} wheels are for systems as new as this one: publish those that packaging/wheels.toml builds"
         )
     tags = {re.findall(r"-(cp\d+-\w+)-", wheel.name)[0] for wheel in wheels}
-    if lacking := {"cp310-cp310", "cp311-cp311", "cp312-abi3"} - tags:
-        remaining.append(f"no wheel was built for {', '.join(sorted(lacking))}, because no such Python is here")
+    if missing_names := {"cp310-cp310", "cp311-cp311", "cp312-abi3"} - tags:
+        remaining.append(f"no wheel was built for {', '.join(sorted(missing_names))}, because no such Python is here")
     return ", ".join(f"{wheel.name} ({wheel.stat().st_size / 2**20:.1f} MiB)" for wheel in wheels)
 
 
@@ -131,7 +133,7 @@ def try_wheels() -> str:
     tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
     (wheel,) = [path for path in DIST.glob("plait-*.whl") if f"-{tag}-" in path.name or tag >= "cp312" in path.name]
     (bench,) = DIST.glob("plait_bench-*.whl")
-    results = tried([wheel, bench], version(), log)
+    results = try_wheels_in_root([wheel, bench], version(), log)
     return f"in a root of its own: {', '.join(results)}"
 
 

@@ -9,7 +9,7 @@ else:
     from pip._vendor import tomli as tomllib
 
 
-def required(*extras: str, builds: bool = False, runs: bool = False) -> list[str]:
+def list_requirements(*extras: str, builds: bool = False, runs: bool = False) -> list[str]:
     """Returns the requirements for building and for running if requested, and those of extras, in a fixed order."""
     settings = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
     project = settings["project"]
@@ -22,4 +22,4 @@ def required(*extras: str, builds: bool = False, runs: bool = False) -> list[str
 
 if __name__ == "__main__":
     # One requirement per line, in a fixed order, so that equal sets print equal texts.
-    print("\n".join(required(*sys.argv[1:], builds=True, runs=True)))
+    print("\n".join(list_requirements(*sys.argv[1:], builds=True, runs=True)))

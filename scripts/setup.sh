@@ -21,7 +21,7 @@ esac
 
 python_works() { "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; }
 venv_works() { "$python" -c 'import ensurepip, venv' 2>/dev/null; }
-headers_there() {
+has_python_headers() {
   "$python" -c 'import pathlib, sys, sysconfig; sys.exit(not pathlib.Path(sysconfig.get_path("include"), "Python.h").exists())' \
     2>/dev/null
 }
@@ -31,16 +31,16 @@ new_enough() {
   major="$("$compiler" -dumpversion | cut -d. -f1)"
   if "$compiler" --version | grep -qi clang; then ((major >= 15)); else ((major >= 12)); fi
 }
-zlib_there() { echo '#include <zlib.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
-sodium_there() { echo '#include <sodium.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
-json_there() { echo '#include <nlohmann/json.hpp>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }
-zstd_there() { echo '#include <zstd.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
+has_zlib() { echo '#include <zlib.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
+has_sodium() { echo '#include <sodium.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
+has_json() { echo '#include <nlohmann/json.hpp>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }
+has_zstd() { echo '#include <zstd.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null; }
 # Searches the same folders as cmake/FindHdf5Header.cmake.
-hdf5_there() {
+has_hdf5() {
   echo '#include <hdf5.h>' |
     "$compiler" -I"${HDF5_ROOT:-/usr}/include" -I/usr/include/hdf5/serial -fsyntax-only -x c - 2>/dev/null
 }
-gtest_there() { echo '#include <gtest/gtest.h>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }
+has_gtest() { echo '#include <gtest/gtest.h>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }
 
 # Without a Fortran compiler the build leaves out the Fortran libraries.
 fortran_works() { command -v "${FC:-gfortran}" >/dev/null; }
@@ -90,17 +90,17 @@ missing_programs() {
 missing_packages() {
   python_works || echo python3
   venv_works || echo python3-venv
-  headers_there || echo python3-dev
+  has_python_headers || echo python3-dev
   compiler_works || echo g++
   command -v make >/dev/null || echo make
-  zlib_there || echo zlib1g-dev
-  sodium_there || echo libsodium-dev
-  json_there || echo nlohmann-json3-dev
-  zstd_there || echo libzstd-dev
-  hdf5_there || echo libhdf5-dev
+  has_zlib || echo zlib1g-dev
+  has_sodium || echo libsodium-dev
+  has_json || echo nlohmann-json3-dev
+  has_zstd || echo libzstd-dev
+  has_hdf5 || echo libhdf5-dev
   [[ "${1:-}" == needed ]] || missing_helpers
   [[ "$level" == all ]] || return 0
-  gtest_there || echo libgtest-dev
+  has_gtest || echo libgtest-dev
   [[ "${1:-}" == needed ]] || fortran_works || echo gfortran
   [[ "${1:-}" == needed ]] || missing_programs
 }
@@ -144,9 +144,9 @@ install_azurite() {
 
 take_lock
 stamp="$plait_private/setup.stamp"
-wanted="$(cat pyproject.toml scripts/setup.sh scripts/requirements.py | sha256sum) $python $compiler ${MPICC:-}"
-there="$(cat "$stamp" 2>/dev/null || true)"
-if [[ -x "$plait_env/bin/python" && ("$there" == "$wanted $level" || "$there" == "$wanted all") ]]; then
+inputs_hash="$(cat pyproject.toml scripts/setup.sh scripts/requirements.py | sha256sum) $python $compiler ${MPICC:-}"
+stamped_hash="$(cat "$stamp" 2>/dev/null || true)"
+if [[ -x "$plait_env/bin/python" && ("$stamped_hash" == "$inputs_hash $level" || "$stamped_hash" == "$inputs_hash all") ]]; then
   say "nothing to do"
   exit 0
 fi
@@ -155,9 +155,10 @@ mapfile -t packages < <(missing_packages)
 if ((${#packages[@]})); then
   install_missing "${packages[@]}" || true
   mapfile -t packages < <(missing_packages needed)
-  without=()
-  [[ "$level" != all ]] || mapfile -t without < <(missing_programs)
-  ((${#without[@]} == 0)) || say "tests that need these are left out (Debian's packages): ${without[*]}"
+  missing_test_programs=()
+  [[ "$level" != all ]] || mapfile -t missing_test_programs < <(missing_programs)
+  ((${#missing_test_programs[@]} == 0)) ||
+    say "tests that need these are left out (Debian's packages): ${missing_test_programs[*]}"
   [[ "$level" != all ]] || fortran_works ||
     say "no Fortran compiler: the Fortran libraries are left out (Debian: gfortran; or name one in FC)"
 fi
@@ -184,5 +185,5 @@ install_packages >"$plait_log/pip.log" 2>&1 || { tail -n 20 "$plait_log/pip.log"
 # With two MPI libraries in one environment, mpi4py might load the wrong one.
 [[ -z "${MPICC:-}" ]] || "$plait_env/bin/python" -m pip uninstall -q -y mpich >>"$plait_log/pip.log" 2>&1
 [[ "$level" != all ]] || install_azurite
-printf '%s\n' "$wanted $level" >"$stamp"
+printf '%s\n' "$inputs_hash $level" >"$stamp"
 say "ready"

@@ -19,14 +19,14 @@ MODULES = {"_core": "python", "_trace": "trace/python", "_simulation": "trace/py
 # The overload that takes any arguments, in order to reject invalid ones with an error message.
 REJECTING = re.compile(r"\*args, \*\*kwargs\)")
 # An argument that accepts None, with the number of its default value if it has one.
-TAKES_NONE = re.compile(r" \| None(?=,|\)| = \\(\d+))")
+ACCEPTS_NONE = re.compile(r" \| None(?=,|\)| = \\(\d+))")
 # The line that mypy requires in a class whose objects have no hash.
 UNHASHABLE = "__hash__: None = None"
 # mypy does not check the number of an array's dimensions.
 ARRAY = re.compile(r"Annotated\[(NDArray\[[\w.]+\]), dict\(shape=\(None,\)\)\]")
 
 
-def without_none(signature: str, defaults: Sequence[object] | None) -> str:
+def remove_none(signature: str, defaults: Sequence[object] | None) -> str:
     """Returns a signature in which only arguments whose default is None accept None.
 
     The bindings let all arguments accept None, in order to reject it with their own message.
@@ -36,7 +36,7 @@ def without_none(signature: str, defaults: Sequence[object] | None) -> str:
         number = match.group(1)
         return match.group() if number is not None and defaults and defaults[int(number)] is None else ""
 
-    return TAKES_NONE.sub(keep_default, signature)
+    return ACCEPTS_NONE.sub(keep_default, signature)
 
 
 class Stubs(StubGen):  # type: ignore[misc]
@@ -63,7 +63,7 @@ class Stubs(StubGen):  # type: ignore[misc]
         """Leaves out the overload that rejects arguments; nanobind would list it too."""
         forms = fn.__nb_signature__  # type: ignore[attr-defined]
         overloads = tuple(
-            (without_none(form[0], form[2]), *form[1:]) if len(forms) > 1 else form
+            (remove_none(form[0], form[2]), *form[1:]) if len(forms) > 1 else form
             for form in forms
             if not REJECTING.search(form[0])
         )
@@ -76,7 +76,7 @@ def stub_path(name: str) -> Path:
     return ROOT / MODULES[name] / "plait" / f"{name}.pyi"
 
 
-def stub(name: str) -> str:
+def make_stub(name: str) -> str:
     """Returns the stub of one module, formatted by ruff."""
     module = importlib.import_module(f"plait.{name}")
     writer = Stubs(module, include_docstrings=False, quiet=True)
@@ -90,4 +90,4 @@ def stub(name: str) -> str:
 
 if __name__ == "__main__":
     for module in MODULES:
-        stub_path(module).write_text(stub(module), encoding="utf-8")
+        stub_path(module).write_text(make_stub(module), encoding="utf-8")

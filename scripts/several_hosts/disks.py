@@ -12,7 +12,7 @@ from pathlib import Path
 
 from several_hosts.needs import BLKIO, environment
 from several_hosts.spec import Spec
-from several_hosts.state import change, note
+from several_hosts.state import change_file, record_change
 
 UNBOUNDED_SIZE = 1 << 30
 DIRTY_BYTES = 16 << 20
@@ -73,11 +73,11 @@ def limit(state: Path, device: str, rate: int) -> None:
 
     The rules are set in the root group, because the kernel's write-back belongs to that group.
     """
-    for way in ("read", "write"):
-        change(state, BLKIO / f"blkio.throttle.{way}_bps_device", f"{device} {rate}", f"{device} 0")
+    for direction in ("read", "write"):
+        change_file(state, BLKIO / f"blkio.throttle.{direction}_bps_device", f"{device} {rate}", f"{device} 0")
     cache = Path("/sys/class/bdi") / device
     if (cache / "max_bytes").exists():  # Linux 6.2
         # undo() restores max_ratio, the bound in percent: writing it also resets max_bytes, the bound in bytes.
-        note(state, cache / "max_ratio", (cache / "max_ratio").read_text(encoding="utf-8").strip())
-        change(state, cache / "strict_limit", "1", (cache / "strict_limit").read_text(encoding="utf-8").strip())
+        record_change(state, cache / "max_ratio", (cache / "max_ratio").read_text(encoding="utf-8").strip())
+        change_file(state, cache / "strict_limit", "1", (cache / "strict_limit").read_text(encoding="utf-8").strip())
         (cache / "max_bytes").write_text(str(DIRTY_BYTES), encoding="utf-8")

@@ -24,14 +24,14 @@ Host = subprocess.Popen[str]
 PACKAGE = Path(__file__).parent
 
 
-def main(state: Path, leash: int) -> int:
-    """Makes the hosts, runs the command and returns its status; ends when the last writer of the pipe `leash` ends."""
-    threading.Thread(target=end_with, args=(leash,), daemon=True).start()
+def main(state: Path, read_end: int) -> int:
+    """Makes the hosts, runs the command and returns its status; ends when the last writer of the pipe ends."""
+    threading.Thread(target=end_with_parent, args=(read_end,), daemon=True).start()
     spec = Spec.load(state / "spec.json")
     write_names(spec, state)
     folders = make_disks(spec, state)
     run("/bin/sh", "-euc", links.NO_VERSION_6)
-    hosts = [start(name, folder, spec, state) for name, folder in zip(spec.names(), folders, strict=True)]
+    hosts = [start_host(name, folder, spec, state) for name, folder in zip(spec.names(), folders, strict=True)]
     for name, host in zip(spec.names(), hosts, strict=True):
         assert host.stdout is not None
         if host.stdout.readline() != "ready\n":
@@ -47,9 +47,9 @@ def main(state: Path, leash: int) -> int:
     return run_command(spec, state)
 
 
-def end_with(leash: int) -> None:
+def end_with_parent(read_end: int) -> None:
     """Ends this process, and thereby all hosts, when the process that started it has ended."""
-    os.read(leash, 1)
+    os.read(read_end, 1)
     os._exit(128 + signal.SIGTERM)
 
 
@@ -62,14 +62,14 @@ def write_names(spec: Spec, state: Path) -> None:
     run("mount", "--bind", state / "hosts", "/etc/hosts")
 
 
-def shared_below(spec: Spec, local: Path) -> list[Path]:
+def find_shared_folders(spec: Spec, local: Path) -> list[Path]:
     """Returns the folders below a local one that all hosts share: requested ones, and those that each rank needs."""
     needed = [Path.cwd(), PACKAGE.parent.parent, Path(sys.prefix), Path(sys.base_prefix)]
     below = {path.resolve() for path in [*map(Path, spec.shared), *needed] if path.resolve().is_relative_to(local)}
     return sorted(path for path in below if not any(path != other and path.is_relative_to(other) for other in below))
 
 
-def start(name: str, folder: Path, spec: Spec, state: Path) -> Host:
+def start_host(name: str, folder: Path, spec: Spec, state: Path) -> Host:
     """Starts the process that holds a host's namespaces."""
     disks = shlex.quote(str(state / "disks"))
     lines = [
@@ -81,12 +81,12 @@ def start(name: str, folder: Path, spec: Spec, state: Path) -> Host:
         target = folder / str(number) if len(spec.local) > 1 else folder
         target.mkdir(exist_ok=True)
         target.chmod(0o1777)
-        for path in shared_below(spec, local):
+        for path in find_shared_folders(spec, local):
             if path == local:
                 raise RuntimeError(f"{local} cannot be each host's own: every rank must reach it")
-            inner = target / path.relative_to(local)
-            inner.mkdir(parents=True)
-            lines.append(f"mount --bind {shlex.quote(str(path))} {shlex.quote(str(inner))}")
+            mount_point = target / path.relative_to(local)
+            mount_point.mkdir(parents=True)
+            lines.append(f"mount --bind {shlex.quote(str(path))} {shlex.quote(str(mount_point))}")
         lines.append(f"mount --rbind {shlex.quote(str(target))} {shlex.quote(str(local))}")
     # Hides the folder of all disks, so that no host can access another host's disk.
     lines.append(f"! test -d {disks} || mount -t tmpfs -o ro,size=4k tmpfs {disks}")

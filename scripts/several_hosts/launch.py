@@ -28,7 +28,7 @@ def find_launcher() -> str:
     return shutil.which("mpiexec", path=path) or shutil.which("mpirun", path=path) or ""
 
 
-def missing_for_launcher(launcher: str) -> str | None:
+def find_obstacle_to_launcher(launcher: str) -> str | None:
     """Returns why a launcher cannot reach the hosts, or None."""
     if not launcher:
         return "no MPI launcher was found; install one with: pip install 'plait[mpi,mpich]'"
@@ -38,26 +38,26 @@ def missing_for_launcher(launcher: str) -> str | None:
     )
 
 
-def ranks_in(arguments: list[str]) -> int:
+def count_ranks(arguments: list[str]) -> int:
     """Returns the total number of ranks in the arguments, which may start several programs; 0 if they state none."""
     return sum(int(number) for option, number in itertools.pairwise(arguments) if option in COUNTS and number.isdigit())
 
 
-def placed(spec: Spec, ranks: int) -> list[str]:
+def list_host_slots(spec: Spec, ranks: int) -> list[str]:
     """Returns the number of ranks for each host in turn, as `name:number`."""
-    each = -(-ranks // spec.hosts) if spec.place == "block" else 1
-    return [f"{name}:{each}" for name in spec.names()]
+    ranks_per_host = -(-ranks // spec.hosts) if spec.place == "block" else 1
+    return [f"{name}:{ranks_per_host}" for name in spec.names()]
 
 
 def main(state: Path, arguments: list[str]) -> NoReturn:
     """Replaces this process by the launcher, with the hosts as arguments if the arguments request ranks."""
     spec = Spec.load(state / "spec.json")
-    more: list[str] = []
-    ranks = ranks_in(arguments)
-    missing = missing_for_launcher(spec.launcher) if ranks or not spec.launcher else None
-    if missing is not None:
-        raise RuntimeError(missing)
+    host_options: list[str] = []
+    ranks = count_ranks(arguments)
+    obstacle = find_obstacle_to_launcher(spec.launcher) if ranks or not spec.launcher else None
+    if obstacle is not None:
+        raise RuntimeError(obstacle)
     if ranks:
         agent = ["-launcher", "ssh", "-launcher-exec", str(state / "bin" / "on-host")]
-        more = [*agent, "-hosts", ",".join(placed(spec, ranks)), "-localhost", HEAD_ADDRESS]
-    os.execv(spec.launcher, [spec.launcher, *more, *arguments])
+        host_options = [*agent, "-hosts", ",".join(list_host_slots(spec, ranks)), "-localhost", HEAD_ADDRESS]
+    os.execv(spec.launcher, [spec.launcher, *host_options, *arguments])

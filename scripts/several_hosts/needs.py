@@ -51,7 +51,7 @@ def find_failure(script: str) -> str | None:
     return (result.stderr.strip().splitlines() or [f"status {result.returncode}"])[-1]
 
 
-def missing_for_hosts() -> str | None:
+def find_obstacle_to_hosts() -> str | None:
     """Returns why this machine cannot make hosts, and what to do about it; None if it can."""
     missing = sorted({package for tool, package in TOOLS.items() if find(tool) is None})
     if missing:
@@ -65,7 +65,7 @@ def missing_for_hosts() -> str | None:
     return f"this machine allows no network namespaces{user}: {reason}"
 
 
-def missing_for_links() -> str | None:
+def find_obstacle_to_links() -> str | None:
     """Returns why links cannot have a limited rate; None if they can."""
     reason = find_failure(
         "ip link add v0 type veth peer name v1; tc qdisc add dev v0 root tbf rate 1mbit burst 16k latency 9ms"
@@ -73,14 +73,14 @@ def missing_for_links() -> str | None:
     return reason and f"the kernel has no token bucket (tc tbf): {reason}"
 
 
-def missing_for_delays() -> str | None:
+def find_obstacle_to_delays() -> str | None:
     """Returns why packets cannot be delayed; None if they can."""
     if os.access("/dev/net/tun", os.R_OK | os.W_OK):
         return None
     return "they need /dev/net/tun, which this user cannot open"
 
 
-def missing_for_disks(limited: bool) -> str | None:
+def find_obstacle_to_disks(limited: bool) -> str | None:
     """Returns why hosts cannot have disks of a given size, or with `limited` of a limited rate; None if they can."""
     if os.geteuid() != 0:
         return "they need loop devices, which only the superuser may make"

@@ -40,7 +40,7 @@ class Port:
         flags = TAP_WITHOUT_INFORMATION | VIRTIO_HEADER
         fcntl.ioctl(self.file, SET_INTERFACE, struct.pack("16sH22x", name.encode(), flags))
         fcntl.ioctl(self.file, SET_OFFLOAD, CHECKSUM_AND_SEGMENTS)
-        self.free = 0.0
+        self.link_free_at = 0.0
         """the time on the monotonic clock at which the link to this host will have sent all queued packets"""
 
 
@@ -50,8 +50,8 @@ class Relay:
     def __init__(self, ports: list[Port], delay: float, rate: int) -> None:
         """`delay` is in seconds, `rate` in bits a second; 0 does not limit the rate."""
         self.ports, self.delay, self.rate = ports, delay, rate
-        self.known: dict[bytes, Port] = {}
-        self.waiting: list[tuple[float, int, Port, bytes]] = []
+        self.port_by_address: dict[bytes, Port] = {}
+        self.queued_packets: list[tuple[float, int, Port, bytes]] = []
         self.count = 0
 
     def run(self) -> None:
@@ -61,11 +61,11 @@ class Relay:
         ctypes.CDLL(None).prctl(SET_TIMER_SLACK, 1000, 0, 0, 0)  # in ns; the default of 50 µs would add to each delay
         sources = {port.file: port for port in self.ports}
         while True:
-            left = max(0.0, self.waiting[0][0] - time.monotonic()) if self.waiting else None
-            for file in select.select(list(sources), [], [], left)[0]:
+            timeout = max(0.0, self.queued_packets[0][0] - time.monotonic()) if self.queued_packets else None
+            for file in select.select(list(sources), [], [], timeout)[0]:
                 self.take(sources[file])
-            while self.waiting and self.waiting[0][0] <= time.monotonic():
-                _, _, port, packet = heapq.heappop(self.waiting)
+            while self.queued_packets and self.queued_packets[0][0] <= time.monotonic():
+                _, _, port, packet = heapq.heappop(self.queued_packets)
                 try:
                     os.write(port.file, packet)
                 except OSError:  # the device is full or not up; a network may lose packets
@@ -82,23 +82,23 @@ class Relay:
                 packet = os.read(source.file, LARGEST)
             except OSError:  # there is no further packet, or the device is not up yet
                 return
-            to, sender = packet[HEADER : HEADER + 6], packet[HEADER + 6 : HEADER + 12]
-            self.known[sender] = source
-            receiver = self.known.get(to)
+            receiver_address, sender = packet[HEADER : HEADER + 6], packet[HEADER + 6 : HEADER + 12]
+            self.port_by_address[sender] = source
+            receiver = self.port_by_address.get(receiver_address)
             for port in [receiver] if receiver is not None else self.ports:
                 if port is not source:
                     self.queue(port, packet)
 
     def queue(self, port: Port, packet: bytes) -> None:
         """Queues a packet until its arrival, or drops it if it would wait too long for the link."""
-        arrives = time.monotonic() + self.delay
+        arrival = time.monotonic() + self.delay
         if self.rate:
-            begins = max(arrives, port.free)
-            if begins > arrives + links.QUEUE_MS / 1000:
+            send_start = max(arrival, port.link_free_at)
+            if send_start > arrival + links.QUEUE_MS / 1000:
                 return
-            arrives = port.free = begins + (len(packet) - HEADER) * 8 / self.rate
+            arrival = port.link_free_at = send_start + (len(packet) - HEADER) * 8 / self.rate
         self.count += 1  # keeps packets with the same arrival time in order
-        heapq.heappush(self.waiting, (arrives, self.count, port, packet))
+        heapq.heappush(self.queued_packets, (arrival, self.count, port, packet))
 
 
 def start(spec: Spec, pids: list[int]) -> None:

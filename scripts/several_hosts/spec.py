@@ -61,7 +61,9 @@ BITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
-def _scaled(text: str, units: dict[str, int] | dict[str, float], endings: tuple[str, ...], expected: str) -> float:
+def _parse_quantity(
+    text: str, units: dict[str, int] | dict[str, float], endings: tuple[str, ...], expected: str
+) -> float:
     bare = text.strip().lower()
     for ending in endings:
         bare = bare.removesuffix(ending)
@@ -73,19 +75,19 @@ def _scaled(text: str, units: dict[str, int] | dict[str, float], endings: tuple[
 
 def size(text: str) -> int:
     """Returns bytes, from a size such as 64MB or 1GiB."""
-    return int(_scaled(text, BYTES, ("b",), "a size such as 64MB or 1GiB"))
+    return int(_parse_quantity(text, BYTES, ("b",), "a size such as 64MB or 1GiB"))
 
 
 def disk_rate(text: str) -> int:
     """Returns bytes per second, from a rate such as 50MB/s."""
-    return int(_scaled(text, BYTES, ("/s", "b"), "a disk's rate such as 50MB/s"))
+    return int(_parse_quantity(text, BYTES, ("/s", "b"), "a disk's rate such as 50MB/s"))
 
 
 def link_rate(text: str) -> int:
     """Returns bits per second, from a rate such as 100mbit or 1gbit."""
-    return int(_scaled(text, BITS, (), "a link's rate such as 100mbit or 1gbit"))
+    return int(_parse_quantity(text, BITS, (), "a link's rate such as 100mbit or 1gbit"))
 
 
 def seconds(text: str) -> float:
     """Returns seconds, from a time such as 100us or 2ms."""
-    return _scaled(text, SECONDS, (), "a time such as 100us or 2ms")
+    return _parse_quantity(text, SECONDS, (), "a time such as 100us or 2ms")

@@ -25,25 +25,25 @@ def undo(state: Path) -> None:
                 Path(file).write_text(text, encoding="utf-8")
     # The mounts have ended with the namespaces, but a loop device releases its file a moment later.
     for _ in range(50):
-        if not loops_on(state):
+        if not find_loop_devices(state):
             break
         time.sleep(0.1)
     shutil.rmtree(state, ignore_errors=True)
 
 
-def note(state: Path, file: Path, text: str) -> None:
+def record_change(state: Path, file: Path, text: str) -> None:
     """Records a system file and the text that `undo` will write to it."""
     with (state / "undo.jsonl").open("a", encoding="utf-8") as record:
         record.write(json.dumps([str(file), text]) + "\n")
 
 
-def change(state: Path, file: Path, text: str, before: str) -> None:
+def change_file(state: Path, file: Path, text: str, before: str) -> None:
     """Writes `text` to a system file, after recording `before`, its former content."""
-    note(state, file, before)
+    record_change(state, file, before)
     file.write_text(text, encoding="utf-8")
 
 
-def loops_on(state: Path) -> list[str]:
+def find_loop_devices(state: Path) -> list[str]:
     """Returns the loop devices that hold a file of this run."""
     devices = []
     for backing in Path("/sys/block").glob("loop*/loop/backing_file"):

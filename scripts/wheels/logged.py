@@ -19,17 +19,17 @@ class Log:
     def __init__(self, name: str) -> None:
         """Takes the name of the log below .plait/log."""
         self.path = ROOT / ".plait/log" / name
-        self.begun = False
+        self.has_begun = False
 
     def run(self, command: Sequence[str | Path], folder: Path = ROOT, environment: dict[str, str] | None = None) -> str:
         """Returns the output of a command.  errors  FailedError: the command fails; it has the last lines of output"""
         result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a" if self.begun else "w", encoding="utf-8") as log:
+        with self.path.open("a" if self.has_begun else "w", encoding="utf-8") as log:
             log.write(f"$ {' '.join(map(str, command))}\n{result.stdout}{result.stderr}\n")
-        self.begun = True
+        self.has_begun = True
         if result.returncode:
-            last = "\n".join((result.stdout + result.stderr).splitlines()[-15:])
+            last_lines = "\n".join((result.stdout + result.stderr).splitlines()[-15:])
             name = Path(command[0]).name
-            raise FailedError(f"{name} ended with status {result.returncode}; see {self.path}:\n{last}")
+            raise FailedError(f"{name} ended with status {result.returncode}; see {self.path}:\n{last_lines}")
         return result.stdout

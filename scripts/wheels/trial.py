@@ -17,7 +17,7 @@ from pathlib import Path
 from .logged import ROOT, FailedError, Log
 
 SYSTEM = ("/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr")
-ALONE = """
+PROGRAM_WITHOUT_MPI = """
 import numpy as np, plait
 layout = plait.Layout((6, 4), "(cyclic(2), block)", grid=(2, 2))
 whole = np.arange(24.0).reshape(6, 4)
@@ -30,7 +30,7 @@ for rank, part in enumerate(parts):
     assert np.array_equal(part, whole[np.ix_(*layout.indices(rank))])
 print(plait.__version__, plait.__file__)
 """
-TOGETHER = """
+PROGRAM_WITH_MPI = """
 import numpy as np, plait
 from mpi4py import MPI
 comm = MPI.COMM_WORLD
@@ -39,11 +39,12 @@ i, j = rows.indices(comm.rank)
 with plait.open("field.npy", "w", comm=comm, shape=(8, 8), dtype="f8") as file:
     file.write(10.0 * i[:, None] + j, rows)
 with plait.open("field.npy", comm=comm) as file:
-    mine = file.read(columns)
-assert np.array_equal(mine, np.add.outer(10.0 * np.arange(8), columns.indices(comm.rank)[1]))
+    local = file.read(columns)
+assert np.array_equal(local, np.add.outer(10.0 * np.arange(8), columns.indices(comm.rank)[1]))
 print(comm.size, MPI.Get_library_version().split()[0])
 """
-STEPS = """set -eu
+# Runs in the root: installs the wheels into an environment without MPI and one per MPI, and runs programs there.
+TRIAL_SCRIPT = """set -eu
 try() { # environment, packages
   "$python" -m venv "/trial/$1"
   "/trial/$1/bin/python" -m pip install -q --disable-pip-version-check $2
@@ -64,7 +65,9 @@ PATH="/trial/mpich/bin:$PATH"
 mpicc_abi many_ranks.c $(python -m plait.config --cflags --libs --mpi abi) -o many_ranks
 mpiexec -n 2 ./many_ranks
 """
-ROOT_OF_ITS_OWN = """set -eu
+# Makes the root in a mount namespace. Environment: root, an empty folder; shown, the folders that it includes; given,
+# the folder with the wheels and programs.
+ROOT_SCRIPT = """set -eu
 mount -t tmpfs -o size=4g trial "$root"
 for each in $shown; do
   mkdir -p "$root$each"
@@ -81,14 +84,14 @@ WELCOME = {
 }
 
 
-def shown() -> list[str]:
+def list_root_folders() -> list[str]:
     """Returns the folders that the root includes: the system's, and this Python's unless it is in one of those."""
-    here = [folder for folder in SYSTEM if Path(folder).exists()]
+    folders = [folder for folder in SYSTEM if Path(folder).exists()]
     base = str(Path(sys.base_prefix).resolve())
-    return here if any(base.startswith(f"{folder}/") or base == folder for folder in here) else [*here, base]
+    return folders if any(base.startswith(f"{folder}/") or base == folder for folder in folders) else [*folders, base]
 
 
-def may_make_roots() -> list[str]:
+def find_namespace_command() -> list[str]:
     """Returns the command that makes a mount namespace, or an empty list if this user may not make one."""
     for command in (["unshare", "--mount"], ["unshare", "--mount", "--map-root-user"]):
         if shutil.which("unshare") is None:
@@ -99,7 +102,7 @@ def may_make_roots() -> list[str]:
     return []
 
 
-def tried(wheels: Sequence[Path], version: str, log: Log) -> list[str]:
+def try_wheels_in_root(wheels: Sequence[Path], version: str, log: Log) -> list[str]:
     """Tries the wheels and returns the names of the successful parts.  errors  FailedError: a part fails"""
     with tempfile.TemporaryDirectory() as folder:
         inputs, root = Path(folder) / "given", Path(folder) / "root"
@@ -107,18 +110,22 @@ def tried(wheels: Sequence[Path], version: str, log: Log) -> list[str]:
         root.mkdir()
         for path in (*wheels, ROOT / "examples/c/many_ranks.c"):
             shutil.copy(path, inputs)
-        for name, text in (("alone.py", ALONE), ("together.py", TOGETHER), ("steps.sh", STEPS)):
+        for name, text in (
+            ("alone.py", PROGRAM_WITHOUT_MPI),
+            ("together.py", PROGRAM_WITH_MPI),
+            ("steps.sh", TRIAL_SCRIPT),
+        ):
             (inputs / name).write_text(text, encoding="utf-8")
         proxies = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
         pip_settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
         variables = {**proxies, **pip_settings, **WELCOME}
         variables |= {"HOME": "/trial/home", "LANG": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-        variables |= {"python": str(Path(sys.base_prefix, "bin/python3")), "shown": " ".join(shown())}
+        variables |= {"python": str(Path(sys.base_prefix, "bin/python3")), "shown": " ".join(list_root_folders())}
         variables |= {"root": str(root), "given": str(inputs)}
-        command = may_make_roots()
+        command = find_namespace_command()
         if not command:
             return ["not tried, because this user may make no mount namespace"]
-        printed = log.run([*command, "sh", "-c", ROOT_OF_ITS_OWN], inputs, variables).splitlines()
+        printed = log.run([*command, "sh", "-c", ROOT_SCRIPT], inputs, variables).splitlines()
     expected = [
         f"plait, version {version}",
         f"{version} /trial/alone/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages/plait/__init__.py",

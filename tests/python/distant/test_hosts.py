@@ -71,14 +71,14 @@ def test_wrong_arguments_are_reported(arguments, output):
 
 
 def test_ranks_are_counted_over_all_programs_of_a_job():
-    assert launch.ranks_in(["-n", "4", "python", "x"]) == 4
-    assert launch.ranks_in(["-n", "1", "a", ":", "-np", "5", "b"]) == 6
-    assert launch.ranks_in(["--version"]) == 0
+    assert launch.count_ranks(["-n", "4", "python", "x"]) == 4
+    assert launch.count_ranks(["-n", "1", "a", ":", "-np", "5", "b"]) == 6
+    assert launch.count_ranks(["--version"]) == 0
 
 
 def test_ranks_fill_the_hosts_or_are_distributed():
-    assert launch.placed(spec.Spec(hosts=3), 7) == ["host0:3", "host1:3", "host2:3"]
-    assert launch.placed(spec.Spec(hosts=2, place="cyclic"), 6) == ["host0:1", "host1:1"]
+    assert launch.list_host_slots(spec.Spec(hosts=3), 7) == ["host0:3", "host1:3", "host2:3"]
+    assert launch.list_host_slots(spec.Spec(hosts=2, place="cyclic"), 6) == ["host0:1", "host1:1"]
 
 
 def create_leftovers(folder, name):
@@ -111,7 +111,7 @@ def test_changes_of_a_killed_run_are_undone(tmp_path):
 
 def list_leftovers(folder):
     """Return the names of the files that runs left in a temporary folder, and the loop devices on its files."""
-    return [path.name for path in folder.glob("plait-hosts-*")], state.loops_on(folder)
+    return [path.name for path in folder.glob("plait-hosts-*")], state.find_loop_devices(folder)
 
 
 def wait_until_gone(mark, seconds=60):

@@ -44,7 +44,7 @@ def package_names(requirements: list[str]) -> set[str]:
 
 
 def test_the_version_is_the_same_everywhere() -> None:
-    assert versions.differing() == []
+    assert versions.find_differences() == []
 
 
 def test_a_different_version_is_detected(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_different_version_is_detected(tmp_path: Path) -> None:
     citation = (tmp_path / "CITATION.cff").read_text(encoding="utf-8")
     (tmp_path / "CITATION.cff").write_text(re.sub(r"(?m)^version: .*$", "version: 9.9", citation), encoding="utf-8")
     (tmp_path / "bench/pyproject.toml").write_text("", encoding="utf-8")
-    assert versions.differing(tmp_path) == [
+    assert versions.find_differences(tmp_path) == [
         f"bench/pyproject.toml has no version; expected {versions.version()}",
         f"CITATION.cff has version 9.9; expected {versions.version()}",
     ]
@@ -199,7 +199,7 @@ def test_pages_name_every_system_package(page: str) -> None:
     [("## 1.2 (unreleased)", "unreleased"), ("## 1.2 - 2026-01-31", "2026-01-31"), ("## 11.2 - 2026-01-31", None)],
 )
 def test_sections_of_the_changelog_are_found(heading: str, date: str | None) -> None:
-    section = release.section(f"# Changelog\n\n{heading}\n\ntext\n", "1.2")
+    section = release.find_changelog_heading(f"# Changelog\n\n{heading}\n\ntext\n", "1.2")
     assert (section and section["date"]) == date
 
 

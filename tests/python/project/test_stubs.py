@@ -18,13 +18,13 @@ def test_stub_is_up_to_date(name: str) -> None:
     if importlib.util.find_spec(f"plait.{name}") is None:
         pytest.skip(f"plait.{name} is not built")
     current = stubs.stub_path(name).read_text(encoding="utf-8")
-    assert stubs.stub(name) == current, (
+    assert stubs.make_stub(name) == current, (
         "the bindings have changed; run scripts/stubs.py and look at what it has written"
     )
 
 
 def test_overloads_that_only_raise_are_omitted() -> None:
-    text = stubs.stub("_core")
+    text = stubs.make_stub("_core")
     assert "*args" not in text
     assert "def local_shape(self, rank: int) -> tuple[int, ...]: ..." in text
     assert "grid: int | Sequence[int] | None = None" in text

