@@ -1,14 +1,14 @@
 // Uploads the content of a new object in parts.
 //
-// Problem: the shares of ranks do not end at the boundaries of parts, and an upload takes parts of at least 5 MiB, each
-// of which one process must send as a whole.
+// Problem: an upload takes parts of at least 5 MiB, and one process must send each part as a whole. The shares of the
+// ranks in the content do not end at the boundaries of these parts.
 //
-// Idea: the content is complete in a store before the upload begins. Rank 0 begins the upload, each rank sends parts of
-// it, and rank 0 completes it, under the condition that the name still has the object that it had when the file was
-// opened.
+// Idea: the ranks first write the whole content into a store, such as a temporary file. Then rank 0 begins the upload,
+// each rank sends parts of it, and rank 0 completes it, under the condition that the name still has the object that it
+// had when the file was opened.
 //
 // Example: 20 MB from 2 ranks of one host are parts of 8,388,608, 8,388,608 and 3,222,784 bytes. Rank 0 sends parts 1
-// and 3, rank 1 sends part 2. Both have written into part 2. An object of up to 8 MiB is one put.
+// and 3, rank 1 sends part 2. Both have written into part 2. One put sends an object of up to 8 MiB.
 //
 // An upload that a killed program has left can be resumed (NewFileOptions::continues). The ranks write the whole
 // content again but send only the parts that the server lacks. Each rank first compares the MD5s of the stored parts
@@ -101,7 +101,7 @@ struct ActiveUploads {
   std::vector<ActiveUpload> uploads;
 };
 
-ActiveUploads& registry() {
+ActiveUploads& registered_uploads() {
   static base::PerProcess<ActiveUploads> active;
   return active.get();
 }
@@ -109,11 +109,12 @@ ActiveUploads& registry() {
 }  // namespace
 
 std::vector<ActiveUpload> active_uploads() {
-  const std::scoped_lock lock(registry().mutex);
-  return registry().uploads;
+  const std::scoped_lock lock(registered_uploads().mutex);
+  return registered_uploads().uploads;
 }
 
 std::int64_t part_bytes_for(std::int64_t bytes) {
+  // A 10th of the permitted parts stays free.
   constexpr std::int64_t kUsualParts = store::kMaxParts * 9 / 10;
   return std::max(kMinPartBytes, bytes / kUsualParts + 1);
 }
@@ -125,21 +126,21 @@ ObjectWriter::ObjectWriter(const std::string& url, const store::NewFileOptions& 
   const auto [location, object] = split_object(url);
   objects_ = store::open_objects(location, store::Sharing::kShared);
   object_ = object;
-  before_ = objects_->identity(object_);
+  original_identity_ = objects_->identity(object_);
   if (options.continues) unfinished_ = upload_->unfinished();
 }
 
 void ObjectWriter::record_upload(const std::string& id) {
   if (keeps_unfinished_) return;
-  const std::scoped_lock lock(registry().mutex);
-  registry().uploads.push_back(active_ = {url_, id});
+  const std::scoped_lock lock(registered_uploads().mutex);
+  registered_uploads().uploads.push_back(active_ = {url_, id});
 }
 
 void ObjectWriter::end_upload() noexcept {
   upload_ = nullptr;
   if (active_.id.empty() || !owner_.here()) return;
-  const std::scoped_lock lock(registry().mutex);
-  std::erase(registry().uploads, active_);
+  const std::scoped_lock lock(registered_uploads().mutex);
+  std::erase(registered_uploads().uploads, active_);
 }
 
 void ObjectWriter::discard(store::Store* content) noexcept {
@@ -168,16 +169,17 @@ void ObjectWriter::begin(UploadPlan& plan) {
 }
 
 void ObjectWriter::join(UploadPlan& plan, const UploadCandidate& candidate) {
-  joined_ = true;
+  is_joined_ = true;
   plan.id = candidate.id;
   plan.stored = candidate.stored;
   upload_->join(plan.id);
 }
 
-/// Returns true if the upload stays after a failure: a joined one always, one that this object has begun if the caller
-/// has requested it and a later program can resume it, by ETags of parts that are MD5s.
+/// Returns true if the upload stays on the server after a failure, for a later program to resume it. A joined upload
+/// always stays. One that this object has begun stays if the options request it and the ETags of its parts are MD5s,
+/// which show a later program what the parts contain.
 bool ObjectWriter::leaves_upload(store::Store* content) noexcept {
-  if (joined_) return true;
+  if (is_joined_) return true;
   if (!keeps_unfinished_ || id_.empty()) return false;
   try {
     const std::vector<StoredPart> stored = upload_->stored_parts(id_);
@@ -194,20 +196,20 @@ bool ObjectWriter::leaves_upload(store::Store* content) noexcept {
 bool ObjectWriter::put(store::Store& content) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(content.size()));
   if (!bytes.empty()) content.read({{0, bytes.data(), std::ssize(bytes)}});
-  return objects_->put(object_, bytes, before_);
+  return objects_->put(object_, bytes, original_identity_);
 }
 
 void ObjectWriter::commit(store::Store& content) {
   owner_.check(url_);
-  // Abort the upload unless it succeeds. If the upload has succeeded but the answer reports a failure, the abort has no
-  // effect.
-  if (parts_.empty() ? put(content) : upload_->commit(parts_, before_)) {
+  // If this fails, the destructor aborts the upload. If the server has completed the upload but its answer was lost,
+  // the abort has no effect.
+  if (parts_.empty() ? put(content) : upload_->commit(parts_, original_identity_)) {
     end_upload();
     return;
   }
-  // An upload that stays is of use: a later program opens the present object, and may then replace it by these parts.
+  // An upload that stays is still useful: a later program opens the present object, and may replace it by these parts.
   discard(&content);
-  const bool existed = before_ != store::ObjectIdentity{};
+  const bool existed = original_identity_ != store::ObjectIdentity{};
   base::throw_system_error(
       existed ? ESTALE : EEXIST, "cannot finish ", url_,
       existed ? ": another program has replaced or removed the object since it was opened; it is unchanged"
@@ -223,16 +225,16 @@ std::vector<std::int64_t> matching_candidates(const UploadPlan& plan, const std:
   const std::unique_ptr<store::ObjectUpload> upload = make_upload(url);
   std::vector<std::int64_t> matching(plan.candidates.size());
   std::iota(matching.begin(), matching.end(), 0);
-  const auto find = [&](std::int64_t candidate, std::int64_t part) {
+  const auto find_stored = [&](std::int64_t candidate, std::int64_t part) {
     return find_part(plan.candidates[static_cast<std::size_t>(candidate)].stored, part + 1);
   };
   for (std::int64_t part = 0; part < plan.parts(); ++part) {
     if (!plan.is_sent_by(transport, part)) continue;
-    if (std::ranges::none_of(matching, [&](std::int64_t candidate) { return find(candidate, part) != nullptr; }))
+    if (std::ranges::none_of(matching, [&](std::int64_t candidate) { return find_stored(candidate, part) != nullptr; }))
       continue;
     const std::vector<std::byte> bytes = read_part(plan, part, content);
     std::erase_if(matching, [&](std::int64_t candidate) {
-      const StoredPart* const stored = find(candidate, part);
+      const StoredPart* const stored = find_stored(candidate, part);
       return stored != nullptr && !upload->has_bytes(*stored, bytes);
     });
   }
@@ -246,20 +248,21 @@ void join_or_begin(collective::Collective& call, UploadPlan& plan, const std::st
       call.transport(), [&] { return base::encode(matching_candidates(plan, url, content, call.transport())); });
   call.run_phase([&] {
     if (writer == nullptr) return;
-    std::vector<std::size_t> ranks(plan.candidates.size());
+    std::vector<std::size_t> matching_ranks(plan.candidates.size());  // number of ranks that a candidate suits
     for (const std::string& encoded : matching)
       for (const std::int64_t candidate : base::decode<std::vector<std::int64_t>>(encoded, base::kAnotherRank))
-        ++ranks[static_cast<std::size_t>(candidate)];
-    const auto found = std::ranges::find(ranks, matching.size());
-    if (found == ranks.end())
+        ++matching_ranks[static_cast<std::size_t>(candidate)];
+    const auto newest = std::ranges::find(matching_ranks, matching.size());  // that suits all ranks
+    if (newest == matching_ranks.end())
       writer->begin(plan);
     else
-      writer->join(plan, plan.candidates[static_cast<std::size_t>(found - ranks.begin())]);
+      writer->join(plan, plan.candidates[static_cast<std::size_t>(newest - matching_ranks.begin())]);
     plan.candidates.clear();
   });
   plan = base::decode<UploadPlan>(collective::broadcast_text(call.transport(), base::encode(plan)), base::kAnotherRank);
 }
 
+/// Sends the parts of this rank that the server does not have, and returns all parts of this rank.
 std::vector<SentPart> send_parts(const UploadPlan& plan, const std::string& url, store::Store& content,
                                  const transport::Transport& transport) {
   std::vector<std::int64_t> numbers;

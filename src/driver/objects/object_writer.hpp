@@ -32,7 +32,8 @@ std::int64_t part_bytes_for(std::int64_t bytes);
 struct UploadPlan;
 struct UploadCandidate;
 
-/// Rank 0's side of a new object: its condition, its upload and its completion.
+/// Makes a new object appear, on rank 0: remembers which object has the name at first, begins or joins the multipart
+/// upload, and completes it if the name still has that object.
 class ObjectWriter {
  public:
   /// Examines the present object, which the new one may replace.
@@ -42,11 +43,11 @@ class ObjectWriter {
   ObjectWriter(const ObjectWriter&) = delete;
   ObjectWriter& operator=(const ObjectWriter&) = delete;
 
-  /// Makes the object appear, by the parts that were sent, or by one put of the content.
+  /// Makes the object appear: completes the upload if set_parts() was called, else puts the content by one request.
   /// errors  kSystem: another program has made or replaced the object, which is unchanged.
   void commit(store::Store& content);
-  /// Aborts the upload unless it stays for a later program. content: shows whether the server's ETags are MD5s, by
-  /// which that program can resume it; nullptr: that is assumed.
+  /// Aborts the upload, unless a later program shall resume it. Resuming requires that the server's ETags of parts are
+  /// MD5s. content: compared with a stored part to check that; nullptr: assumes that they are MD5s.
   void discard(store::Store* content) noexcept;
 
   /// Plans the upload of a content, and begins it if there is no candidate to compare.
@@ -67,13 +68,13 @@ class ObjectWriter {
   base::Owner owner_;
   std::string url_;
   bool keeps_unfinished_;
-  bool joined_ = false;  // another program has begun the upload
+  bool is_joined_ = false;  // another program has begun the upload
   std::int64_t part_bytes_ = 0;
   std::string id_;
   std::vector<store::UnfinishedUpload> unfinished_;
   std::shared_ptr<store::ObjectStore> objects_;
   std::string object_;
-  store::ObjectIdentity before_;
+  store::ObjectIdentity original_identity_;
   std::unique_ptr<store::ObjectUpload> upload_;
   std::vector<store::SentPart> parts_;
   ActiveUpload active_;

@@ -84,7 +84,7 @@ bool AzureUpload::complete(const std::vector<SentPart>& parts, const Condition& 
   const int status = call.error.empty() ? call.response.status : 0;
   if (status == 400 || status == 409 || status == 412) {
     // The answer to the first of several attempts may be lost.
-    if (bucket::is_own(objects(), *container_, object(), id())) return true;
+    if (bucket::is_from_write(objects(), *container_, object(), id())) return true;
     if (status != 400 && condition && container_->is_unmet(call.response, *condition)) return false;
     if (condition && objects().identity(object()) != *condition) return false;
   }

@@ -1,12 +1,12 @@
-// Objects in buckets.
+// Reads, writes and lists objects in the buckets of S3, Google Cloud Storage and Azure.
 //
 // Puts with a condition are `PUT` with `If-None-Match: *` (the object must not exist) or `If-Match` (it must have this
-// ETag); Google's name for both is `x-goog-if-generation-match`, with 0 or the number of the content. A server that
-// ignores these headers would lose updates, so that the first put with a condition is preceded by a probe for each
-// bucket, with an object that is removed again.
+// ETag). Google has one header for both: `x-goog-if-generation-match`, with 0 or the number of the content. A server
+// that ignores these headers would lose updates. Before the first put with a condition into a bucket, probe() therefore
+// puts an empty object under conditions that are not met, and removes it again.
 //
-// The answer to a put may get lost, and the repeated put then fails, because the first one has succeeded. Each put has
-// a random number in its metadata. If a repeated put fails, the number of the present object says whose it is.
+// The answer to a put may get lost. The repeated put then finds its condition unmet, because the first one has taken
+// effect. Each put stores a random number in the object's metadata, which shows whether the object is its own.
 //
 // Programs that append to an array exclude each other by an object (kLock) that exists until the array is closed.
 //
@@ -44,10 +44,10 @@ using base::text;
 
 /// Object of an array that exists while a program appends to it.
 constexpr const char* kLock = ".plait-lock";
-/// Maximum number of times that other programs may be faster in replacing one object.
+/// Maximum number of attempts to read or replace an object that other programs keep changing.
 constexpr int kMaxConflicts = 100;
 
-/// Buckets whose servers are known to check conditions.
+/// Buckets that probe() has found to check conditions, by Bucket::id().
 struct ProbedBuckets {
   std::mutex mutex;
   std::set<std::string> ids;
@@ -98,7 +98,7 @@ class BucketObjects : public ConditionalObjects {
       : ConditionalObjects(location, bucket, std::move(prefix)),
         bucket_(std::move(bucket)),
         is_private_(sharing != Sharing::kShared) {
-    if (sharing == Sharing::kResumable) present_.emplace(*this, *bucket_);
+    if (sharing == Sharing::kResumable) reusable_.emplace(*this, *bucket_);
   }
 
   void get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) override;
@@ -124,8 +124,8 @@ class BucketObjects : public ConditionalObjects {
 
   std::shared_ptr<Bucket> bucket_;
   bool is_private_;
-  PendingPuts pending_;
-  std::optional<PresentObjects> present_;
+  PendingPuts pending_;                     // of put_later()
+  std::optional<PresentObjects> reusable_;  // objects of a killed program, if this one continues its array
 };
 
 /// A new content in memory, which commit() puts.
@@ -164,10 +164,10 @@ class BufferedObject : public NewObject {
 };
 
 void BucketObjects::get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) {
-  const auto is_in_flight = [this](const GetRequest& one) { return pending_.has(one.object); };
+  const auto is_in_flight = [this](const GetRequest& request) { return pending_.has(request.object); };
   if (is_private_ && std::ranges::any_of(requests, is_in_flight)) finish_puts();
   if (bucket_->has_suffix_ranges()) return WebObjects::get_all(requests, memory, done);
-  get_absolute(requests, memory, done, 0);
+  get_absolute(requests, memory, done, /*conflicts=*/0);
 }
 
 void BucketObjects::get_absolute(std::span<GetRequest> requests, GetMemory memory, GetCallback done, int conflicts) {
@@ -186,14 +186,14 @@ void BucketObjects::get_absolute(std::span<GetRequest> requests, GetMemory memor
       sent.push_back(request);
       originals.push_back(&request);
     }
-    const auto original = [&](const GetRequest& one) -> GetRequest& {
-      return *originals[static_cast<std::size_t>(&one - sent.data())];
+    const auto find_original = [&](const GetRequest& copy) -> GetRequest& {
+      return *originals[static_cast<std::size_t>(&copy - sent.data())];
     };
     WebObjects::get_all(
-        sent, [&](GetRequest& one, std::int64_t bytes) { return memory(original(one), bytes); },
-        [&](GetRequest& one) {
-          GetRequest& request = original(one);
-          request.result = std::move(one.result);
+        sent, [&](GetRequest& copy, std::int64_t bytes) { return memory(find_original(copy), bytes); },
+        [&](GetRequest& copy) {
+          GetRequest& request = find_original(copy);
+          request.result = std::move(copy.result);
           if (ranges.has_changed(request)) return changed.push_back(&request);
           done(request);
         });
@@ -217,16 +217,16 @@ void BucketObjects::list(const std::string& prefix, ListDepth depth,
     http::perform(call);
     if (!call.error.empty() || !call.response.ok()) throw_failed("list", prefix, call);
     const ListPage page = bucket_->parse_page(call.response.text, object_location(prefix));
-    for (const ListedObject& one : page.objects)
-      if (one.name.size() > begin.size()) visit({one.name.substr(begin.size()), one.bytes, one.tag});
+    for (const ListedObject& listed : page.objects)
+      if (listed.name.size() > begin.size()) visit({listed.name.substr(begin.size()), listed.bytes, listed.tag});
     if (page.next.empty() || page.next == next) return;
     next = page.next;
   }
 }
 
 bool BucketObjects::put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) {
-  // No other program changes the objects, so that a condition on the present object is met.
-  if (present_ && condition != ObjectIdentity{} && present_->has(object, bytes)) return true;
+  // No other program changes the objects of a continued array, so a condition on the present object is met.
+  if (reusable_ && condition != ObjectIdentity{} && reusable_->has(object, bytes)) return true;
   if (!condition && is_private_) {
     put_later(object, bytes);
     return true;
@@ -264,11 +264,11 @@ void BucketObjects::put_later(const std::string& object, std::span<const std::by
   put.adapter = bucket_->adapter();
   fill_put(put.request, object, bytes);
   trace(put, object, {.kind = PLAIT_EVENT_WRITE, .bytes = std::ssize(bytes)});
-  pending_.submit(std::move(put), [this](const PendingPut& one) { (void)check_put(one.object, one, std::nullopt); });
+  pending_.submit(std::move(put), [this](const PendingPut& sent) { (void)check_put(sent.object, sent, std::nullopt); });
 }
 
 void BucketObjects::finish_puts() {
-  pending_.finish([this](const PendingPut& one) { (void)check_put(one.object, one, std::nullopt); });
+  pending_.finish([this](const PendingPut& sent) { (void)check_put(sent.object, sent, std::nullopt); });
 }
 
 bool BucketObjects::put_now(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) {
@@ -290,10 +290,10 @@ bool BucketObjects::check_put(const std::string& object, const http::Call& call,
     throw_failed("write", object, call);
   }
   if (condition && call.error.empty() && bucket_->is_unmet(call.response, *condition)) {
-    // Also libcurl repeats requests, when a server closes a connection that was open before.
-    const std::string name = bucket_->write_header();
-    const auto own = std::ranges::find(call.request.headers, name, &http::Header::name);
-    return is_own(*this, *bucket_, object, own->value);
+    // Check this even after one attempt: libcurl itself repeats a request if the server closes a reused connection.
+    const std::string header = bucket_->write_header();
+    const auto write = std::ranges::find(call.request.headers, header, &http::Header::name);
+    return is_from_write(*this, *bucket_, object, write->value);
   }
   throw_failed("write", object, call);
 }
@@ -304,7 +304,7 @@ std::unique_ptr<NewObject> BucketObjects::create(const std::string& object) {
 
 void BucketObjects::remove_all(std::span<const std::string> objects) {
   if (is_private_) finish_puts();
-  constexpr std::size_t kBlock = 1000;
+  constexpr std::size_t kBlock = 1000;  // bounds the memory for calls
   for (std::size_t begin = 0; begin < objects.size(); begin += kBlock) {
     const std::span<const std::string> block = objects.subspan(begin, std::min(kBlock, objects.size() - begin));
     std::vector<http::Call> calls(block.size());
@@ -332,7 +332,7 @@ void BucketObjects::probe() {
     throw;
   }
   perform(removal, object, "DELETE");
-  // Keys that do not permit to remove objects permit to write.
+  // An account may have the right to write objects but not to remove them.
   const int status = removal.response.status;
   if (!removal.error.empty() || !(removal.response.ok() || status == 401 || status == 403 || status == 404))
     throw_failed("remove", object, removal);
@@ -343,13 +343,13 @@ void BucketObjects::probe() {
 
 void BucketObjects::probe_with(const std::string& object) {
   (void)put_now(object, {}, ObjectIdentity{});
-  const bool creates_twice = put_now(object, {}, ObjectIdentity{});
-  const ObjectIdentity other{{1}, "\"0\""};
-  if (!creates_twice && !put_now(object, {}, other)) return;
-  const http::Header ignored = bucket_->put_condition(creates_twice ? ObjectIdentity{} : other);
+  const bool is_created_twice = put_now(object, {}, ObjectIdentity{});
+  const ObjectIdentity other{{1}, "\"0\""};  // no object has this generation or this ETag
+  if (!is_created_twice && !put_now(object, {}, other)) return;
+  const http::Header ignored_condition = bucket_->put_condition(is_created_twice ? ObjectIdentity{} : other);
   base::throw_system_error(
-      ENOTSUP, "cannot write ", name(), ": the server ignores the condition ", ignored.name,
-      creates_twice ? ": " + ignored.value : std::string(),
+      ENOTSUP, "cannot write ", name(), ": the server ignores the condition ", ignored_condition.name,
+      is_created_twice ? ": " + ignored_condition.value : std::string(),
       ", so that a program could overwrite what another one has written; use a server that checks conditions, or, if "
       "no other program writes there, add conditions=off to the name, as in ",
       bucket_->scheme(), "://bucket/data.zarr?conditions=off");
@@ -370,7 +370,8 @@ std::shared_ptr<ConditionalObjects> open_for_upload(const std::string& location,
   return objects;
 }
 
-bool is_own(ConditionalObjects& objects, const Bucket& bucket, const std::string& object, std::string_view write) {
+bool is_from_write(ConditionalObjects& objects, const Bucket& bucket, const std::string& object,
+                   std::string_view write) {
   http::Call present;
   objects.perform(present, object, "HEAD");
   if (!present.error.empty() || (!present.response.ok() && present.response.status != 404))

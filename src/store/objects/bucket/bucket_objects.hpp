@@ -27,7 +27,8 @@ std::shared_ptr<ConditionalObjects> open_for_upload(const std::string& location,
 
 /// Returns true if the present object is that of a write whose answer was lost.  object: its name in `objects`.
 /// errors  kSystem: the server does not say.
-bool is_own(ConditionalObjects& objects, const Bucket& bucket, const std::string& object, std::string_view write);
+bool is_from_write(ConditionalObjects& objects, const Bucket& bucket, const std::string& object,
+                   std::string_view write);
 
 /// Returns 128 random bits in hexadecimal.
 std::string random_name();

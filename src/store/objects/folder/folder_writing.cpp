@@ -1,10 +1,11 @@
-// Writing objects: under temporary names in a shared folder, under their own in a private one.
+// Writes objects as files: under temporary names in a shared folder, under their final names in a private one.
 //
 // Problem: two programs may replace an object at the same time, each under the condition that it has not changed. A
-// file system has no conditional rename.
+// file system cannot rename a file under the condition that the present one has not changed.
 //
 // Idea: a program locks the present file, compares its identity with the condition, renames the new file to the name,
-// and unlocks. lock_name() verifies after locking that the file still has the name, and locks the new file otherwise.
+// and unlocks. Another program may rename its file to the name while this one waits for the lock: lock_name() therefore
+// checks after locking that the file still has the name, and locks the new file otherwise.
 // Example: A and B both replace object X, whose identity is 1, under the condition "identity 1". A gets the lock, finds
 // identity 1, and renames its file: X now has identity 2. B then gets the lock of the old file, notices that the name
 // belongs to another one, and locks that. It finds identity 2, and its put() returns false. If no file exists, there is
@@ -37,12 +38,12 @@ using base::text;
 using posix::PosixStore;
 using posix::system_error;
 
-/// A lock by which programs replace a file one after another, and the file that has the name while it is held.
+/// Holds the lock by which programs replace a file one after another, and examines the file that has the name.
 class PresentFile {
  public:
   explicit PresentFile(const std::string& path) : path_(path), lock_(posix::lock_name(path)) {
-    struct stat found{};
-    exists_ = lock_.number() >= 0 || ::stat(path.c_str(), &found) == 0;
+    struct stat status{};
+    exists_ = lock_.number() >= 0 || ::stat(path.c_str(), &status) == 0;
   }
   bool exists() const { return exists_; }
   bool meets(const Condition& condition) const { return !condition || identity() == *condition; }
@@ -61,95 +62,99 @@ class PresentFile {
 
 }  // namespace
 
-/// A new content in a file. The file is closed after the first part, because an access may have thousands of contents.
+/// A new content in a file. The file is closed after the first part, because one access may write thousands of objects
+/// at once, more than a process may have open files.
 class NewFile : public NewObject {
  public:
   NewFile(FolderObjects& objects, const std::string& object)
-      : objects_(objects), path_(objects.object_location(object)), shared_(objects.sharing_ == Sharing::kShared) {
+      : objects_(objects), path_(objects.object_location(object)), is_shared_(objects.sharing_ == Sharing::kShared) {
     if (objects.sharing_ == Sharing::kPrivate && make_in_place()) return;
-    ChangesFolder::CreatedFile made = objects.changes_.make(path_);
-    made_ = std::move(made.path);
-    empty_ = std::make_unique<PosixStore>(made_, std::move(made.file));
+    ChangesFolder::CreatedFile temporary = objects.changes_.make(path_);
+    current_path_ = std::move(temporary.path);
+    unwritten_file_ = std::make_unique<PosixStore>(current_path_, std::move(temporary.file));
   }
   ~NewFile() override {
-    if (!named_) ::unlink(made_.c_str());
-    if (!in_place_) objects_.changes_.release();
+    if (!is_published_) ::unlink(current_path_.c_str());
+    if (!is_in_place_) objects_.changes_.release();
   }
 
-  std::int64_t size() override { return PosixStore(made_, PosixStore::Access::kRead).size(); }
+  std::int64_t size() override { return PosixStore(current_path_, PosixStore::Access::kRead).size(); }
   void resize(std::int64_t bytes) override {
-    if (::truncate(made_.c_str(), bytes) != 0) throw system_error(text("size ", made_), errno);
-    synced_ = false;
+    if (::truncate(current_path_.c_str(), bytes) != 0) throw system_error(text("size ", current_path_), errno);
+    is_synced_ = false;
   }
   void write(std::vector<WriteSegment> segments, Part part) override {
-    std::unique_ptr<PosixStore> file = std::move(empty_);
-    if (!file) file = std::make_unique<PosixStore>(made_, PosixStore::Access::kReadWrite);
+    std::unique_ptr<PosixStore> file = std::move(unwritten_file_);
+    if (!file) file = std::make_unique<PosixStore>(current_path_, PosixStore::Access::kReadWrite);
     file->write(std::move(segments));
     if (part == Part::kLast && objects_.is_durable()) file->start_sync();
-    synced_ = false;
+    is_synced_ = false;
   }
   void read(std::vector<ReadSegment> segments) override {
-    PosixStore(made_, PosixStore::Access::kRead).read(std::move(segments));
+    PosixStore(current_path_, PosixStore::Access::kRead).read(std::move(segments));
   }
-  bool commit(const Condition& condition) override { return give_name(condition, nullptr); }
+  bool commit(const Condition& condition) override { return publish(condition, /*update=*/nullptr); }
   void commit(Condition condition, base::FunctionRef<Condition()> update) override {
     const auto updated = [&] {
       Condition next = update();
-      if (shared_) sync();
+      if (is_shared_) sync();  // `update` may have written to the file
       return next;
     };
     const base::FunctionRef<Condition()> synced(updated);
-    (void)give_name(std::move(condition), &synced);
+    (void)publish(std::move(condition), &synced);
   }
   void sync() {
-    if (!synced_) sync_file(made_);
-    synced_ = true;
+    if (!is_synced_) sync_file(current_path_);
+    is_synced_ = true;
   }
-  void set_synced() { synced_ = true; }
+  void set_synced() { is_synced_ = true; }
 
  private:
   /// Begins the file under its final name: in a private folder no other program sees it. Returns false if the object
   /// already exists.
   bool make_in_place() {
     try {
-      empty_ = std::make_unique<PosixStore>(path_, objects_.open_final(path_, O_RDWR | O_CREAT | O_EXCL));
+      unwritten_file_ = std::make_unique<PosixStore>(path_, objects_.open_final(path_, O_RDWR | O_CREAT | O_EXCL));
     } catch (const Error& error) {
       if (error.system_code() != EEXIST) throw;
       return false;
     }
-    made_ = path_;
-    in_place_ = true;
+    current_path_ = path_;
+    is_in_place_ = true;
     return true;
   }
-  bool give_name(Condition condition, const base::FunctionRef<Condition()>* update) {
-    if (in_place_) {
+  /// Gives the file its final name, if it does not have it already. Returns false if the condition is not met and there
+  /// is no `update`.
+  bool publish(Condition condition, const base::FunctionRef<Condition()>* update) {
+    if (is_in_place_) {  // the object did not exist, which meets a condition with a default identity
       while (condition && *condition != ObjectIdentity{}) {
         if (update == nullptr) return false;
         condition = (*update)();
       }
     } else {
-      if (shared_) sync();
-      if (!objects_.replace(made_, path_, std::move(condition), update)) return false;
+      if (is_shared_) sync();
+      if (!objects_.replace(current_path_, path_, std::move(condition), update)) return false;
     }
-    named_ = true;
-    shared_ ? objects_.unsynced_.add_name(path_) : objects_.unsynced_.add(path_);
+    is_published_ = true;
+    // sync() has written the data of a shared file, so that only its name remains to be synced.
+    is_shared_ ? objects_.unsynced_.add_name(path_) : objects_.unsynced_.add(path_);
     return true;
   }
 
   FolderObjects& objects_;
-  std::string path_;
-  std::string made_;
-  std::unique_ptr<PosixStore> empty_;  // open until the first part is written
-  bool shared_;
-  bool in_place_ = false;
-  bool named_ = false;
-  bool synced_ = false;
+  std::string path_;                            // final path
+  std::string current_path_;                    // path before publish(): a temporary one, or the final one
+  std::unique_ptr<PosixStore> unwritten_file_;  // open until the first part is written
+  bool is_shared_;
+  bool is_in_place_ = false;
+  bool is_published_ = false;
+  bool is_synced_ = false;
 };
 
 void FolderObjects::make_parent_folder(const std::string& path) const {
   // Do not create the root folder again, which another program may have removed.
-  struct stat found{};
-  if (::stat(name().c_str(), &found) != 0)
+  struct stat status{};
+  if (::stat(name().c_str(), &status) != 0)
     base::throw_system_error(errno, "cannot write ", path, ": its folder ", name(), " is no longer there");
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
@@ -192,7 +197,7 @@ bool FolderObjects::replace(const std::string& made, const std::string& path, Co
     }
     struct stat folder{};
     if (::stat(std::filesystem::path(path).parent_path().c_str(), &folder) != 0) make_parent_folder(path);
-    if (posix::rename_to_free(made, path)) return true;
+    if (posix::rename_to_free(made, path)) return true;  // else another program has made the object: compare again
   }
 }
 
@@ -219,28 +224,28 @@ bool FolderObjects::put(const std::string& object, std::span<const std::byte> by
       return true;
     }
   }
-  bool done = false;
+  bool is_committed = false;
   {
-    NewFile made(*this, object);
-    made.write({{0, bytes.data(), size}}, Part::kMore);
-    done = made.commit(condition);
+    NewFile file(*this, object);
+    file.write({{0, bytes.data(), size}}, Part::kMore);
+    is_committed = file.commit(condition);
   }
   if (sharing_ == Sharing::kShared) {
     changes_.clear_unused();
     // A replaced object is durable at once, so a new one must be as well.
-    if (done) posix::sync_folder(std::filesystem::path(path).parent_path().string());
+    if (is_committed) posix::sync_folder(std::filesystem::path(path).parent_path().string());
   }
-  return done;
+  return is_committed;
 }
 
 void FolderObjects::flush(std::span<NewObject* const> contents) {
   if (sharing_ != Sharing::kShared) return;
   if (contents.size() > kMaxSynced) {
     sync_file_system(name());
-    for (NewObject* const one : contents) static_cast<NewFile*>(one)->set_synced();
+    for (NewObject* const content : contents) static_cast<NewFile*>(content)->set_synced();
     return;
   }
-  for (NewObject* const one : contents) static_cast<NewFile*>(one)->sync();
+  for (NewObject* const content : contents) static_cast<NewFile*>(content)->sync();
 }
 
 void FolderObjects::write(const std::string& object, std::vector<WriteSegment> segments) {

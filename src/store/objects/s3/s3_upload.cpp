@@ -36,14 +36,15 @@ using bucket::xml_text;
 
 /// Seconds without a byte that a completion may take: servers put the parts together before they answer.
 constexpr long kCompletionSeconds = 600;
-/// Maximum number of completions that fail after their status.
-constexpr int kMaxCompletions = 3;
+/// Maximum number of requests to complete an upload that answer with status 200 and then with an error in the body.
+constexpr int kMaxCompletionAttempts = 3;
 
-std::string document(const std::vector<SentPart>& parts) {
-  std::string made = "<CompleteMultipartUpload>";
+/// Returns the body of CompleteMultipartUpload: the number and the ETag of each part.
+std::string completion_document(const std::vector<SentPart>& parts) {
+  std::string document = "<CompleteMultipartUpload>";
   for (const SentPart& part : parts)
-    base::append_parts(made, "<Part><PartNumber>", part.number, "</PartNumber><ETag>", part.tag, "</ETag></Part>");
-  return made + "</CompleteMultipartUpload>";
+    base::append_parts(document, "<Part><PartNumber>", part.number, "</PartNumber><ETag>", part.tag, "</ETag></Part>");
+  return document + "</CompleteMultipartUpload>";
 }
 
 class S3Upload : public bucket::PartUpload {
@@ -73,7 +74,7 @@ class S3Upload : public bucket::PartUpload {
   bool complete(const std::vector<SentPart>& parts, const Condition& sent, const Condition& condition) override;
   std::string upload_url() const { return text(url(), "?uploadId=", http::percent_encoded(id())); }
   void request_completion(http::Call& call, const std::string& body, const Condition& condition);
-  bool is_own(const http::Call& failed, const std::vector<SentPart>& parts, const Condition& condition);
+  bool is_from_upload(const http::Call& failed, const std::vector<SentPart>& parts, const Condition& condition);
   [[noreturn]] void throw_unknown_parts() const;
   std::string key() const { return objects().key(object()); }
 
@@ -107,16 +108,16 @@ void S3Upload::fill_part(bucket::PendingPut& part) {
 }
 
 bool S3Upload::complete(const std::vector<SentPart>& parts, const Condition& sent, const Condition& condition) {
-  const std::string body = document(parts);
+  const std::string body = completion_document(parts);
   for (int completions = 1;; ++completions) {
     http::Call call;
     request_completion(call, body, sent);
     if (call.error.empty() && call.response.ok()) {
       if (call.response.text.find("<Error>") == std::string::npos) return true;
-      if (completions < kMaxCompletions) continue;
+      if (completions < kMaxCompletionAttempts) continue;
     }
     const int status = call.error.empty() ? call.response.status : 0;
-    if (status == 404 || status == 409 || status == 412) return is_own(call, parts, condition);
+    if (status == 404 || status == 409 || status == 412) return is_from_upload(call, parts, condition);
     objects().throw_failed("write", object(), call);
   }
 }
@@ -135,7 +136,8 @@ void S3Upload::request_completion(http::Call& call, const std::string& body, con
 
 /// Returns true if the object consists of the parts of this upload, and false if the condition is not met.
 /// errors  kSystem: neither; or the object may have been made by this upload, but its ETag does not show its parts.
-bool S3Upload::is_own(const http::Call& failed, const std::vector<SentPart>& parts, const Condition& condition) {
+bool S3Upload::is_from_upload(const http::Call& failed, const std::vector<SentPart>& parts,
+                              const Condition& condition) {
   http::Call present;
   objects().perform(present, object(), "HEAD");
   const bool is_gone = present.error.empty() && present.response.status == 404;

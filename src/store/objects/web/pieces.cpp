@@ -71,14 +71,14 @@ bool PieceSink::begin(const http::Response& head) {
   begin_ = piece_.begin >= 0 ? piece_.begin : object_bytes_ + piece_.begin;
   at_ = range->first;
   // A piece that ends after the object ends is not inside it, whatever arrives.
-  end_ = inside() ? begin_ + piece_.bytes : range->last + 1;
+  end_ = is_inside() ? begin_ + piece_.bytes : range->last + 1;
   return true;
 }
 
 bool PieceSink::begin_whole(const http::Response& head) {
   object_bytes_ = http::parse_count(head.header("content-length"));
-  range_ignored_ = object_bytes_ < 0 || object_bytes_ > kMaxIgnored;
-  if (range_ignored_) return false;
+  has_ignored_range_ = object_bytes_ < 0 || object_bytes_ > kMaxIgnored;
+  if (has_ignored_range_) return false;
   begin_ = piece_.begin >= 0 ? piece_.begin : object_bytes_ + piece_.begin;
   at_ = 0;
   end_ = object_bytes_;

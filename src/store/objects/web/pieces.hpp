@@ -33,9 +33,9 @@ class PieceSink : public http::Sink {
   /// Returns the size of the whole object; -1 if the server has not stated it.
   std::int64_t object_bytes() const { return object_bytes_; }
   /// Returns true if the server has answered with the whole object, which is too large to be read for a piece.
-  bool range_ignored() const { return range_ignored_; }
+  bool has_ignored_range() const { return has_ignored_range_; }
   /// Returns true if the piece is in the object.
-  bool inside() const { return begin_ >= 0 && begin_ + piece_.bytes <= object_bytes_; }
+  bool is_inside() const { return begin_ >= 0 && begin_ + piece_.bytes <= object_bytes_; }
 
   bool begin(const http::Response& head) override;
   bool receive(std::span<const std::byte> bytes) override;
@@ -50,7 +50,7 @@ class PieceSink : public http::Sink {
   std::int64_t at_ = 0;      // offset of the next byte of the body
   std::int64_t end_ = 0;     // end of the expected bytes
   std::size_t segment_ = 0;  // first segment that is not complete
-  bool range_ignored_ = false;
+  bool has_ignored_range_ = false;
 };
 
 /// Collects the body of a response in memory, and abandons one that is too long.

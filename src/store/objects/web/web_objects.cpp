@@ -17,6 +17,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "store/http/settings.hpp"
 #include "store/objects/web/pieces.hpp"
 #include "store/objects/web/web_url.hpp"
 
@@ -26,16 +27,17 @@ namespace {
 
 using base::text;
 
-/// Objects of a store whose numbers in a trace are in memory.
-constexpr std::size_t kMaxTraced = 4096;
+/// Maximum number of objects of a store whose numbers in the trace are cached.
+constexpr std::size_t kMaxTracedObjects = 4096;
 
 int to_system_code(int status) {
   if (status == 401 || status == 403 || status == 405) return EACCES;
   return status == 404 ? ENOENT : EIO;
 }
 
-/// Returns the size of an object from the answer that a range is outside, such as `bytes */1000`.
-std::int64_t size_outside(const http::Response& response) {
+/// Returns the size of an object that the answer with status 416 (the range is outside the object) states: 1000 for
+/// `Content-Range: bytes */1000`, 0 if the header is missing.
+std::int64_t parse_object_bytes(const http::Response& response) {
   const std::string_view range = response.header("content-range");
   return range.starts_with("bytes */") ? std::max<std::int64_t>(http::parse_count(range.substr(8)), 0) : 0;
 }
@@ -49,20 +51,20 @@ void add_conditions(const GetOptions& options, std::vector<http::Header>& header
 
 }  // namespace
 
-/// One request of a read.
+/// One HTTP request of a read, and what receives its answer.
 struct WebObjects::Exchange : http::Call {
-  std::size_t index = 0;  ///< of the read in its batch
-  std::unique_ptr<PieceSink> piece;
-  std::unique_ptr<WholeSink> whole;
+  std::size_t index = 0;             ///< of the read in its batch
+  std::unique_ptr<PieceSink> piece;  ///< for a piece of the ranges
+  std::unique_ptr<WholeSink> whole;  ///< for a whole object; a HEAD has neither
 };
 
 struct WebObjects::Batch {
   /// A read of the batch.
   struct Read {
     GetRequest* request = nullptr;
-    std::size_t begin = 0;  ///< its exchanges
+    std::size_t begin = 0;  ///< first of its exchanges
     std::size_t end = 0;
-    std::size_t left = 0;
+    std::size_t unfinished = 0;  ///< number of exchanges that are not complete
   };
   std::vector<Read> reads;
   std::vector<std::unique_ptr<Exchange>> exchanges;
@@ -78,26 +80,27 @@ bool is_strong(const ObjectIdentity& identity) { return identity.tag.starts_with
 
 std::string to_prefix(std::string_view key, const std::string& location) {
   while (key.ends_with('/')) key.remove_suffix(1);
-  for (std::string_view left = key; !left.empty();) {
-    const std::string_view part = left.substr(0, left.find('/'));
+  for (std::string_view remaining = key; !remaining.empty();) {
+    const std::string_view part = remaining.substr(0, remaining.find('/'));
     if (part.empty() || part == "." || part == "..")
       base::throw_argument_error(location, ": \"", part, "\" is no part of the key of an object; leave it out");
-    left.remove_prefix(std::min(left.size(), part.size() + 1));
+    remaining.remove_prefix(std::min(remaining.size(), part.size() + 1));
   }
   return key.empty() ? std::string() : text(key, '/');
 }
 
 void throw_failed(const std::string& what, const http::Call& call, const Server& server) {
-  const std::string shown = without_secrets(text(what, ": "));
+  const std::string description = without_secrets(text(what, ": "));
   const std::string_view host = http::url_authority(call.request.url);
-  const std::string tried = call.attempts > 1 ? text(" after ", call.attempts, " attempts") : std::string();
+  const std::string attempts = call.attempts > 1 ? text(" after ", call.attempts, " attempts") : std::string();
   if (!call.error.empty())
-    base::throw_system_error(call.error_code, shown, "the request to ", host, " failed", tried, ": ", call.error,
-                             "; check the name and the network, and try again");
+    base::throw_system_error(call.error_code, description, "the request to ", host, " failed", attempts, ": ",
+                             call.error, "; check the name and the network, and try again");
   const int status = call.response.status;
   const std::string advice = server.advice(status);
-  base::throw_system_error(to_system_code(status), shown, host, " answered with status ", status,
-                           server.explain(call.response), tried, advice.empty() ? "; try again later" : "; ", advice);
+  base::throw_system_error(to_system_code(status), description, host, " answered with status ", status,
+                           server.explain(call.response), attempts, advice.empty() ? "; try again later" : "; ",
+                           advice);
 }
 
 void WebObjects::throw_failed(const char* operation, const std::string& object, const http::Call& call) const {
@@ -107,7 +110,7 @@ void WebObjects::throw_failed(const char* operation, const std::string& object, 
 void WebObjects::trace(http::Call& call, const std::string& object, http::TracedObject part) const {
   if (!base::recording()) return;
   const std::scoped_lock lock(mutex_);
-  if (traced_.size() >= kMaxTraced) traced_.clear();  // the objects get new numbers
+  if (traced_.size() >= kMaxTracedObjects) traced_.clear();  // the objects get new numbers
   std::uint32_t& number = traced_[object];
   if (number == 0) number = base::recorded_name(without_options(object_location(object)));
   call.traced = part;
@@ -127,30 +130,30 @@ void WebObjects::perform(http::Call& call, const std::string& object, std::strin
 }
 
 std::unique_ptr<WebObjects::Exchange> WebObjects::make_exchange(const GetRequest& request, std::size_t index) const {
-  auto made = std::make_unique<Exchange>();
-  made->index = index;
-  made->request.url = server_->url(key(request.object));
-  made->adapter = server_->adapter();
-  add_conditions(request.options, made->request.headers);
-  return made;
+  auto exchange = std::make_unique<Exchange>();
+  exchange->index = index;
+  exchange->request.url = server_->url(key(request.object));
+  exchange->adapter = server_->adapter();
+  add_conditions(request.options, exchange->request.headers);
+  return exchange;
 }
 
 void WebObjects::add_exchanges(Batch& batch, GetRequest& request, std::size_t index) const {
   const std::size_t begin = batch.exchanges.size();
   if (request.whole) {
-    std::unique_ptr<Exchange> made = make_exchange(request, index);
-    made->whole = std::make_unique<WholeSink>(request.options.max_bytes);
-    made->request.sink = made->whole.get();
-    trace(*made, request.object, {.bytes = -1});
-    batch.exchanges.push_back(std::move(made));
+    std::unique_ptr<Exchange> exchange = make_exchange(request, index);
+    exchange->whole = std::make_unique<WholeSink>(request.options.max_bytes);
+    exchange->request.sink = exchange->whole.get();
+    trace(*exchange, request.object, {.bytes = -1});
+    batch.exchanges.push_back(std::move(exchange));
   } else {
     for (Piece& piece : make_pieces(request.ranges)) {
-      std::unique_ptr<Exchange> made = make_exchange(request, index);
-      made->request.headers.push_back({"Range", piece.range()});
-      trace(*made, request.object, {.offset = std::max<std::int64_t>(piece.begin, -1), .bytes = piece.bytes});
-      made->piece = std::make_unique<PieceSink>(std::move(piece));
-      made->request.sink = made->piece.get();
-      batch.exchanges.push_back(std::move(made));
+      std::unique_ptr<Exchange> exchange = make_exchange(request, index);
+      exchange->request.headers.push_back({"Range", piece.range()});
+      trace(*exchange, request.object, {.offset = std::max<std::int64_t>(piece.begin, -1), .bytes = piece.bytes});
+      exchange->piece = std::make_unique<PieceSink>(std::move(piece));
+      exchange->request.sink = exchange->piece.get();
+      batch.exchanges.push_back(std::move(exchange));
     }
     if (batch.exchanges.size() == begin) {
       batch.exchanges.push_back(make_exchange(request, index));
@@ -161,10 +164,11 @@ void WebObjects::add_exchanges(Batch& batch, GetRequest& request, std::size_t in
   batch.reads.push_back({&request, begin, batch.exchanges.size(), batch.exchanges.size() - begin});
 }
 
-/// Sets the result of a read whose exchange has no body. Returns false if there is one.
-bool WebObjects::take_status(const Exchange& exchange, GetRequest& request) const {
+/// Sets the result of a read whose answer has no bytes of the object, such as one with status 404. Returns false if the
+/// answer has bytes, which the caller must then check.
+bool WebObjects::finish_without_body(const Exchange& exchange, GetRequest& request) const {
   GetResult& result = request.result;
-  if (exchange.piece && exchange.piece->range_ignored())
+  if (exchange.piece && exchange.piece->has_ignored_range())
     base::throw_system_error(ENOTSUP, "cannot read ranges of ", object_location(request.object), ": the server ",
                              http::url_authority(exchange.request.url), " ignores ranges, and the object has ",
                              exchange.piece->object_bytes() < 0 ? std::string("an unknown number of bytes")
@@ -181,7 +185,7 @@ bool WebObjects::take_status(const Exchange& exchange, GetRequest& request) cons
     case 412: result.status = GetStatus::kMismatch; return true;
     case 416:
       result.status = GetStatus::kOutside;
-      result.bytes = size_outside(exchange.response);
+      result.bytes = parse_object_bytes(exchange.response);
       return true;
     default:
       if (!exchange.response.ok()) throw_failed("read", request.object, exchange);
@@ -196,18 +200,19 @@ bool WebObjects::take_status(const Exchange& exchange, GetRequest& request) cons
 
 /// Checks that all pieces belong to one content of the object.
 void WebObjects::check_pieces(std::span<std::unique_ptr<Exchange>> exchanges, GetRequest& request) const {
-  for (const std::unique_ptr<Exchange>& one : exchanges.subspan(1))
-    if (one->response.header("etag") != exchanges[0]->response.header("etag") ||
-        one->response.header("last-modified") != exchanges[0]->response.header("last-modified") ||
-        one->piece->object_bytes() != exchanges[0]->piece->object_bytes())
+  const Exchange& first = *exchanges[0];
+  for (const std::unique_ptr<Exchange>& other : exchanges.subspan(1))
+    if (other->response.header("etag") != first.response.header("etag") ||
+        other->response.header("last-modified") != first.response.header("last-modified") ||
+        other->piece->object_bytes() != first.piece->object_bytes())
       base::throw_system_error(ESTALE, "cannot read ", object_location(request.object),
                                ": another program has replaced it while it was read; read it again");
 }
 
 void WebObjects::finish_pieces(std::span<std::unique_ptr<Exchange>> exchanges, GetRequest& request) const {
   GetResult& result = request.result;
-  for (const std::unique_ptr<Exchange>& one : exchanges)
-    if (take_status(*one, request)) return;
+  for (const std::unique_ptr<Exchange>& exchange : exchanges)
+    if (finish_without_body(*exchange, request)) return;
   const http::Response& first = exchanges[0]->response;
   result.identity = to_identity(first);
   result.bytes =
@@ -216,9 +221,9 @@ void WebObjects::finish_pieces(std::span<std::unique_ptr<Exchange>> exchanges, G
     result.identity.tag = text("changed ", first.header("last-modified"), ", ", result.bytes);
   if (!meets(request.options, result)) return;
   check_pieces(exchanges, request);
-  const bool inside =
-      std::ranges::all_of(exchanges, [](const auto& one) { return !one->piece || one->piece->inside(); });
-  result.status = inside ? GetStatus::kRead : GetStatus::kOutside;
+  const bool is_inside = std::ranges::all_of(
+      exchanges, [](const auto& exchange) { return !exchange->piece || exchange->piece->is_inside(); });
+  result.status = is_inside ? GetStatus::kRead : GetStatus::kOutside;
 }
 
 void WebObjects::finish(Batch& batch, std::size_t index, GetMemory memory) const {
@@ -228,7 +233,7 @@ void WebObjects::finish(Batch& batch, std::size_t index, GetMemory memory) const
   request.result = {};
   Exchange& first = *exchanges[0];
   if (!first.whole) return finish_pieces(exchanges, request);
-  if (take_status(first, request)) return;
+  if (finish_without_body(first, request)) return;
   if (first.abandoned)
     base::throw_system_error(EFBIG, "cannot read ", object_location(request.object), ": it has more than ",
                              request.options.max_bytes, " bytes, the maximum for such an object; copy or download it ",
@@ -239,8 +244,8 @@ void WebObjects::finish(Batch& batch, std::size_t index, GetMemory memory) const
   if (first.response.header("etag").empty())
     request.result.identity.tag = text("changed ", first.response.header("last-modified"), ", ", content.size());
   if (!meets(request.options, request.result)) return;
-  const std::span<std::byte> into = memory(request, request.result.bytes);
-  if (!content.empty()) std::memcpy(into.data(), content.data(), content.size());
+  const std::span<std::byte> destination = memory(request, request.result.bytes);
+  if (!content.empty()) std::memcpy(destination.data(), content.data(), content.size());
   request.result.status = GetStatus::kRead;
 }
 
@@ -255,11 +260,11 @@ void WebObjects::get_all(std::span<GetRequest> requests, GetMemory memory, GetCa
   while (true) {
     for (; !failure && next < batch.exchanges.size() && in_flight < max_in_flight; ++in_flight)
       http::submit(*batch.exchanges[next++], completions);
-    // After a failure the remaining requests still use the caller's memory.
+    // After a failure no more requests are sent. Wait for those in flight, which still write into the caller's memory.
     if (in_flight == 0) break;
     const std::size_t index = static_cast<Exchange&>(completions.wait()).index;
     --in_flight;
-    if (--batch.reads[index].left > 0 || failure) continue;
+    if (--batch.reads[index].unfinished > 0 || failure) continue;
     try {
       finish(batch, index, memory);
       for (std::size_t i = batch.reads[index].begin; i < batch.reads[index].end; ++i) batch.exchanges[i].reset();
@@ -285,8 +290,8 @@ GetResult WebObjects::get_whole(const std::string& object, base::FunctionRef<std
 }
 
 ObjectIdentity WebObjects::identity(const std::string& object) {
-  GetResult found = get(object, {}, {.identity = true});
-  return found.found() ? std::move(found.identity) : ObjectIdentity{};
+  GetResult result = get(object, {}, {.identity = true});
+  return result.found() ? std::move(result.identity) : ObjectIdentity{};
 }
 
 bool WebObjects::contains(const std::string& object) { return get(object, {}, {}).found(); }

@@ -1,4 +1,4 @@
-/// Objects that are read by HTTP: what all kinds of servers have in common.
+/// Reads objects by HTTP: the part that all kinds of servers (S3, Google, Azure, plain HTTP) have in common.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class Server {
   virtual ~Server() = default;
   /// Returns the URL of an object, without a signature.
   virtual std::string url(const std::string& key) const = 0;
-  /// Returns what signs requests; nullptr if they need no signature.
+  /// Returns the adapter that signs requests; nullptr if they need no signature.
   virtual http::Adapter* adapter() = 0;
   /// Describes the body of a failed response in parentheses, such as ` (AccessDenied: Access Denied)`; may be empty.
   virtual std::string explain(const http::Response& /*response*/) const { return {}; }
@@ -29,7 +29,7 @@ class Server {
   virtual std::string advice(int /*status*/) const { return {}; }
 };
 
-/// Throws the error of a call that has failed, or that was answered with a status of an error.
+/// Throws the error of a call that got no answer, or an answer with an error status.
 /// what  the operation, such as `cannot read s3://bucket/a`
 /// errors  kSystem: always.
 [[noreturn]] void throw_failed(const std::string& what, const http::Call& call, const Server& server);
@@ -54,7 +54,7 @@ class WebObjects : public ObjectStore {
   void trace(http::Call& call, const std::string& object, http::TracedObject part) const;
   /// Sends a request about an object.
   void perform(http::Call& call, const std::string& object, std::string method);
-  /// Fills in the request that perform() sends.
+  /// Fills in the method, URL, signature and trace of the request that perform() sends.
   void prepare(http::Call& call, const std::string& object, std::string method) const;
   /// Throws the error of a call. operation: such as `read`.  errors  kSystem: always.
   [[noreturn]] void throw_failed(const char* operation, const std::string& object, const http::Call& call) const;
@@ -75,12 +75,12 @@ class WebObjects : public ObjectStore {
   void finish(Batch& batch, std::size_t index, GetMemory memory) const;
   void finish_pieces(std::span<std::unique_ptr<Exchange>> exchanges, GetRequest& request) const;
   void check_pieces(std::span<std::unique_ptr<Exchange>> exchanges, GetRequest& request) const;
-  bool take_status(const Exchange& exchange, GetRequest& request) const;
+  bool finish_without_body(const Exchange& exchange, GetRequest& request) const;
 
   std::shared_ptr<Server> server_;
   std::string prefix_;
   mutable std::mutex mutex_;
-  mutable std::map<std::string, std::uint32_t, std::less<>> traced_;  // numbers of objects in the trace
+  mutable std::map<std::string, std::uint32_t, std::less<>> traced_;  // numbers that the trace has for objects
 };
 
 /// Returns the identity of the content that a response describes: its ETag, or else its time of change and its size.

@@ -64,7 +64,7 @@ TEST(Pieces, DeliverEachByteOnce) {
             std::span(object).subspan(static_cast<std::size_t>(copy.begin + done), static_cast<std::size_t>(bytes)));
       }
       EXPECT_TRUE(sink.complete());
-      EXPECT_TRUE(sink.inside());
+      EXPECT_TRUE(sink.is_inside());
       EXPECT_EQ(sink.object_bytes(), 400'000);
     }
     for (const ReadSegment& range : ranges)
@@ -80,7 +80,7 @@ TEST(Pieces, RejectOtherRanges) {
     head.status = 206;
     head.headers = {{"content-range", range}};
     EXPECT_FALSE(sink.begin(head)) << range;
-    EXPECT_FALSE(sink.range_ignored());
+    EXPECT_FALSE(sink.has_ignored_range());
   }
 }
 
