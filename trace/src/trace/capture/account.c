@@ -5,8 +5,9 @@
  * asynchronous requests (io_submit, io_uring) nor splice. Everything that it counted and no event contains is
  * reported as missed.
  *
- * Idea: each thread adds what it records to a slot of its own. The difference is kernel - (settled + sum of all
- * slots), and every report adds it to `settled`, so that it is reported once.
+ * Idea: each thread adds what it records to counters of its own, a slot. The number of missed bytes is the kernel's
+ * counter - (settled + sum of all slots). `settled` counts what has been explained or reported: every report adds its
+ * bytes to it, so that they are reported once.
  *
  * Example: at the exec the kernel has counted 5,000 bytes, which the loader read; settled becomes 5,000. The program
  * then reads 100 bytes through a recorded call and 30 bytes by an inlined system call. The kernel counts 5,130; 5,130
@@ -37,13 +38,13 @@ static _Atomic int64_t* as_atomic(int64_t* sum) { return (_Atomic int64_t*)sum; 
 
 static void add_settled(int sum, int64_t by) { atomic_fetch_add(as_atomic(&account->settled[sum]), by); }
 
-static _Atomic uint64_t libraries_settled;
+static _Atomic uint64_t libraries_settled;  // number of loaded libraries whose bytes are in `settled`
 // In the child of a fork another thread may have held the loader's lock, which is never released there. So the loader
 // is not queried until the child itself calls dlopen, which needs the lock too.
-static _Atomic int forked;
+static _Atomic int loader_may_be_locked;
 
 static uint64_t libraries_loaded(void) {
-  return atomic_load(&forked) ? atomic_load(&libraries_settled) : elf_libraries_loaded();
+  return atomic_load(&loader_may_be_locked) ? atomic_load(&libraries_settled) : elf_libraries_loaded();
 }
 
 struct account_slot* account_new_slot(void) {
@@ -58,7 +59,7 @@ struct account_slot* account_new_slot(void) {
   return account_own_slot;
 }
 
-void account_keep(void) {
+void account_move_to_trace(void) {
   struct plait_account* stored = plait_events_account();
   if (stored == NULL) return;
   memcpy(stored, account, sizeof *stored);
@@ -69,9 +70,9 @@ void account_keep(void) {
   account = stored;
 }
 
-void account_asynchronous(void) { atomic_fetch_or(as_atomic(&account->flags), PLAIT_ACCOUNT_ASYNCHRONOUS); }
+void account_mark_asynchronous(void) { atomic_fetch_or(as_atomic(&account->flags), PLAIT_ACCOUNT_ASYNCHRONOUS); }
 
-long account_slurp(const char* path, char* text, size_t capacity) {
+long account_read_file(const char* path, char* text, size_t capacity) {
   const long fd = RAW4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return fd;
   const long length = RAW3(SYS_read, fd, text, capacity - 1);
@@ -82,7 +83,7 @@ long account_slurp(const char* path, char* text, size_t capacity) {
 }
 
 // Reads the number after the blanks at `text`, and advances `text` past it.
-static int64_t number_at(const char** text) {
+static int64_t parse_number(const char** text) {
   while (**text == ' ' || **text == ':') ++*text;
   int64_t number = 0;
   for (; **text >= '0' && **text <= '9'; ++*text) number = number * 10 + (**text - '0');
@@ -93,18 +94,18 @@ static int64_t number_at(const char** text) {
 // available.
 static size_t read_counters(const char* path, int64_t values[4]) {
   char text[512];
-  if (account_slurp(path, text, sizeof text) <= 0) return 0;
+  if (account_read_file(path, text, sizeof text) <= 0) return 0;
   static const char* const names[] = {"rchar", "wchar", "syscr", "syscw"};
   for (int i = 0; i < 4; ++i) {
     const char* value = strstr(text, names[i]);
     if (value == NULL) return 0;
     value += strlen(names[i]);
-    values[i] = number_at(&value);
+    values[i] = parse_number(&value);
   }
   return strlen(text);
 }
 
-static bool kernel_counts(struct counts* counts) {
+static bool read_kernel_counts(struct counts* counts) {
   int64_t values[4];
   const size_t length = read_counters("/proc/self/io", values);
   if (length == 0) return false;
@@ -113,7 +114,7 @@ static bool kernel_counts(struct counts* counts) {
   return true;
 }
 
-static void recorded_counts(int64_t sums[4]) {
+static void sum_recorded_counts(int64_t sums[4]) {
   for (int i = 0; i < 4; ++i) sums[i] = atomic_load(as_atomic(&account->settled[i]));
   for (int i = 0; i < PLAIT_ACCOUNT_SLOTS; ++i)
     for (int sum = 0; sum < 4; ++sum) sums[sum] += atomic_load(as_atomic(&account->slots[i].sums[sum]));
@@ -125,21 +126,22 @@ static void recorded_counts(int64_t sums[4]) {
   }
 }
 
-// Computes by kind what the kernel counted and no event contains; at or below zero: nothing.
-static bool difference(int64_t missing[4]) {
+// Computes what the kernel counted and no event contains: bytes read, bytes written, reads and writes. A number of 0 or
+// less means that nothing is missing.
+static bool compute_missing(int64_t missing[4]) {
   struct counts counts;
-  if (!kernel_counts(&counts)) return false;
+  if (!read_kernel_counts(&counts)) return false;
   const int64_t kernel[4] = {counts.read_bytes, counts.written_bytes, counts.reads, counts.writes};
   // The kernel may have counted a call of another thread whose bytes are not in the sums yet, so this waits a little.
   for (int tries = 0;; ++tries) {
     int64_t sums[4];
-    recorded_counts(sums);
-    bool some = false;
+    sum_recorded_counts(sums);
+    bool is_any_missing = false;
     for (int i = 0; i < 4; ++i) {
       missing[i] = kernel[i] - sums[i];
-      some = some || missing[i] > 0;
+      is_any_missing = is_any_missing || missing[i] > 0;
     }
-    if (!some || tries == 3 || surely_one_thread()) return true;
+    if (!is_any_missing || tries == 3 || surely_one_thread()) return true;
     const struct timespec pause = {0, 200000};
     RAW2(SYS_nanosleep, &pause, NULL);
   }
@@ -151,7 +153,8 @@ static void add_missing(const int64_t missing[4]) {
     if (missing[i] != 0) add_settled(i, missing[i]);
 }
 
-static void put_loader(int64_t bytes, int64_t start, const char* what) {
+// Records bytes that the loader read as one event.
+static void put_loader_event(int64_t bytes, int64_t start, const char* what) {
   if (bytes <= 0) return;
   put_event((struct plait_event){.kind = PLAIT_EVENT_READ,
                                  .interface = PLAIT_INTERFACE_LOADER,
@@ -168,8 +171,8 @@ static void read_counters_at_exec(int64_t values[4]) {
   for (char** entry = environ; entry != NULL && *entry != NULL; ++entry) {
     if (strncmp(*entry, "PLAIT_RECORD_EXEC=", 18) != 0) continue;
     const char* text = *entry + 18;
-    if (number_at(&text) != capture_process()) return;
-    for (int i = 0; i < 4; ++i) values[i] = number_at(&text);
+    if (parse_number(&text) != capture_process()) return;
+    for (int i = 0; i < 4; ++i) values[i] = parse_number(&text);
   }
 }
 
@@ -179,20 +182,20 @@ void account_start(void) {
   read_counters_at_exec(before);
   add_missing(before);
   int64_t missing[4];
-  if (!difference(missing)) return;
+  if (!compute_missing(missing)) return;
   libraries_settled = libraries_loaded();
   add_missing(missing);
   // exec and the loader read at most about 64 KiB plus 4 KiB for each library. Bytes beyond that were read by a program
   // that was not recorded.
   const int64_t max_loader_bytes = 65536 + 4096 * (int64_t)libraries_settled;
   const int64_t loaded = missing[0] < max_loader_bytes ? missing[0] : max_loader_bytes;
-  put_loader(loaded, start, "loader:[exec]");
+  put_loader_event(loaded, start, "loader:[exec]");
   if (missing[0] > max_loader_bytes || missing[1] > 0)
     plait_events_missed(PLAIT_MISSED_KERNEL, missing[3] > 0 ? missing[3] : 1, missing[0] - loaded,
                         missing[1] > 0 ? missing[1] : 0);
 }
 
-void account_forked(void) {
+void account_reset_in_child(void) {
   for (int i = 0; i < ACCOUNT_SLOTS; ++i) {
     atomic_store(&account_slots[i].read_bytes, 0);
     atomic_store(&account_slots[i].written_bytes, 0);
@@ -203,12 +206,13 @@ void account_forked(void) {
   account = &local_account;
   account_own_slot = NULL;
   atomic_store(&slots_assigned, 0);
-  atomic_store(&forked, !surely_one_thread());
-  atomic_store(&account_loading, 0);
+  atomic_store(&loader_may_be_locked, !surely_one_thread());
+  atomic_store(&account_dlopen_called, 0);
 }
 
-// True if the missing bytes can be those that the loader read of libraries since the last comparison.
-static bool is_loaders(const int64_t missing[4], uint64_t* libraries) {
+// True if the loader may have read the missing bytes, because libraries were loaded since the last comparison. It reads
+// at most 4096 bytes of each. Sets `libraries` to the number of all loaded libraries.
+static bool is_from_loader(const int64_t missing[4], uint64_t* libraries) {
   *libraries = libraries_loaded();
   const int64_t loaded = (int64_t)(*libraries - atomic_load(&libraries_settled));
   return loaded > 0 && missing[0] > 0 && missing[0] <= 4096 * loaded && missing[1] <= 0;
@@ -216,26 +220,27 @@ static bool is_loaders(const int64_t missing[4], uint64_t* libraries) {
 
 // dlopen runs under its caller's return address, which it inspects, so its end is not visible here. The bytes that it
 // read are noticed at the next call that opens a file, or at the end.
-_Atomic int account_loading;
+_Atomic int account_dlopen_called;
 
-void account_loaded(void) {
-  atomic_store(&account_loading, 0);
+void account_record_loader(void) {
+  atomic_store(&account_dlopen_called, 0);
   if (libraries_loaded() == atomic_load(&libraries_settled)) return;
   const int64_t start = plait_events_now();
   int64_t missing[4];
   uint64_t libraries;
-  if (!difference(missing) || !is_loaders(missing, &libraries)) return;
+  if (!compute_missing(missing) || !is_from_loader(missing, &libraries)) return;
   atomic_store(&libraries_settled, libraries);
   add_missing(missing);
   // Stored last: a kill before this only makes the comparison more tolerant.
   atomic_store(as_atomic(&account->loading), 0);
-  put_loader(missing[0], start, "loader:[dlopen]");
+  put_loader_event(missing[0], start, "loader:[dlopen]");
 }
 
+// Called by dlopen and dlmopen (code/entries.S), which jump to the function that it returns.
 __attribute__((used)) void* capture_before_dlopen(const char* name) {
-  atomic_store(&account_loading, 1);
+  atomic_store(&account_dlopen_called, 1);
   atomic_fetch_add(as_atomic(&account->loading), 1);
-  atomic_store(&forked, 0);
+  atomic_store(&loader_may_be_locked, 0);
   void* function = chain_function(name);
   if (function == NULL) function = libc_function(name, NULL);
   return function != NULL ? function : dlsym(RTLD_NEXT, name);
@@ -244,12 +249,12 @@ __attribute__((used)) void* capture_before_dlopen(const char* name) {
 void account_compare(void) {
   const int64_t start = plait_events_now();
   int64_t missing[4];
-  if (!difference(missing)) return;
+  if (!compute_missing(missing)) return;
   // The C library loads libraries for itself (name services, character sets) without calling dlopen.
   uint64_t libraries;
-  if (missing[0] > 0 && is_loaders(missing, &libraries)) {
+  if (missing[0] > 0 && is_from_loader(missing, &libraries)) {
     atomic_store(&libraries_settled, libraries);
-    put_loader(missing[0], start, "loader:[libraries]");
+    put_loader_event(missing[0], start, "loader:[libraries]");
     add_missing(missing);
     return;
   }
@@ -271,17 +276,17 @@ static char* write_number(char* end, int64_t number) {
 }
 
 // Finds a field after the command in /proc/PID/stat; field 3 is the state.  NULL if there are fewer fields.
-static const char* status_field(const char* status, int number) {
-  const char* at = strrchr(status, ')');
-  for (int field = 2; at != NULL && field < number; ++field) {
-    at = strchr(at, ' ');
-    if (at != NULL) ++at;
+static const char* find_status_field(const char* status, int number) {
+  const char* field_start = strrchr(status, ')');
+  for (int field = 2; field_start != NULL && field < number; ++field) {
+    field_start = strchr(field_start, ' ');
+    if (field_start != NULL) ++field_start;
   }
-  return at;
+  return field_start;
 }
 
 // Writes a name with the child and its kernel counters, because a killed child cannot make the comparison itself.
-static void put_reaped(int child, int64_t started, const int64_t values[4]) {
+static void record_reaped_child(int child, int64_t started, const int64_t values[4]) {
   char name[sizeof PLAIT_REAPED + 6 * 24] = PLAIT_REAPED;
   char* end = write_number(name + strlen(name), child);
   end = write_number(end, started);
@@ -290,28 +295,28 @@ static void put_reaped(int child, int64_t started, const int64_t values[4]) {
   (void)plait_events_name(name);
 }
 
-void account_child(int child) {
+void account_subtract_child(int child) {
   char path[32] = "/proc/";
   char* end = write_number(path + strlen(path) - 1, child);
   path[strlen("/proc")] = '/';
   // A debugger waits for programs that are not its children, and their counters are not added to its own.
   char text[1024];
   strcpy(end, "/stat");
-  if (account_slurp(path, text, sizeof text) <= 0) return;
-  const char* parent = status_field(text, 4);
-  const char* started = status_field(text, 22);
-  if (parent == NULL || started == NULL || number_at(&parent) != capture_process()) return;
-  const int64_t when = number_at(&started);
+  if (account_read_file(path, text, sizeof text) <= 0) return;
+  const char* parent = find_status_field(text, 4);
+  const char* started = find_status_field(text, 22);
+  if (parent == NULL || started == NULL || parse_number(&parent) != capture_process()) return;
+  const int64_t child_start = parse_number(&started);
   strcpy(end, "/io");
   int64_t values[4];
   if (read_counters(path, values) == 0) return;
   add_missing(values);
-  put_reaped(child, when, values);
+  record_reaped_child(child, child_start, values);
 }
 
 void account_hand_over(char* text, size_t capacity) {
   struct counts counts;
-  if (capacity < 5 * 24 || !kernel_counts(&counts)) {
+  if (capacity < 5 * 24 || !read_kernel_counts(&counts)) {
     *text = 0;
     return;
   }

@@ -1,5 +1,6 @@
-/* The recorded calls, as functions that receive their caller's address. Both the C library's names and the numbers of
- * system calls lead here. Each function returns the kernel's result: a value, or -errno. */
+/* Records calls. A program makes them by the C library's names or by the numbers of system calls; both lead to the
+ * functions declared here. `caller` is the program's return address. Each function returns the kernel's result: a
+ * value, or -errno. */
 #pragma once
 
 #include <signal.h>
@@ -7,20 +8,21 @@
 #include "base/events/format.h"
 #include "trace/capture/capture.h"
 
-// One call: its arguments, and the properties of its event.
+// A call that transfers data: its arguments, and the properties of its event.
 struct request {
-  struct next_call* next;
-  long number;  // the system call, with its arguments
+  struct next_call* next;  // CHAIN_END: the call is made as a system call
+  long number;             // the system call, with its arguments
   int fd;
   long data, size, third, fourth, fifth;
   int kind;
   int64_t offset;  // offset of the call; -1 with `at_position`: the position of the open file
   bool at_position;
-  bool vector;
-  bool cancelled;   // true if the thread may be cancelled in it
-  bool positioned;  // true for pread and pwrite that may be cancelled
+  bool vector;       // `data` is an array of struct iovec, and `size` its length
+  bool cancellable;  // true if the thread may be cancelled in it
+  bool positioned;   // true for pread and pwrite that may be cancelled
 };
 
+/* Makes a call that transfers data, and records it. */
 long capture_transfer(const struct request* request, uintptr_t caller);
 /* Copies from a pointer of the program, which may be invalid.  returns  true if the memory was readable. cost: one
  * system call. */
@@ -37,8 +39,9 @@ struct change {
   long first, second, third;
   int kind;
   int64_t offset, length;
-  bool cancelled;
+  bool cancellable;
 };
+/* Makes such a call, and records it. */
 long capture_change(struct change change, uintptr_t caller);
 long capture_truncate(const char* path, int64_t size, struct next_call* next, uintptr_t caller);
 
@@ -48,7 +51,7 @@ struct side {
   int64_t offset;  // offset of the call; at_position: the position of the open file
   bool at_position;
   struct description* description;
-  struct position_change moving;
+  struct position_use position_use;
 };
 
 struct copy_call {
@@ -57,8 +60,8 @@ struct copy_call {
   long a, b, c, d, e, f;  // arguments of the system call
   struct side from, to;
   int64_t length;
-  bool counted;  // true if the kernel counts it
-  bool cancelled;
+  bool is_counted_by_kernel;  // true if the kernel counts it
+  bool cancellable;
 };
 /* Describes a copy by sendfile, copy_file_range, splice or tee from the arguments of the system call. */
 struct copy_call capture_parse_copying(long number, const long argument[6]);
@@ -68,8 +71,9 @@ long capture_openat(int directory, const char* path, int flags, unsigned mode, u
 long capture_close(int fd, uintptr_t caller);
 long capture_close_range(unsigned first, unsigned last, int flags, struct next_call* next, uintptr_t caller);
 long capture_duplicate(long number, int from, int to, int flags, uintptr_t caller);
-/* may, here and below: the thread may be cancelled in the call, as in the C library's function but not in syscall(). */
-long capture_control(int fd, int command, long argument, uintptr_t caller, bool may);
+/* may_cancel, here and below: the thread may be cancelled in the call, as in the C library's function but not in
+ * syscall(). */
+long capture_control(int fd, int command, long argument, uintptr_t caller, bool may_cancel);
 long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller);
 long capture_mmap(void* address, size_t size, int protection, int flags, int fd, int64_t offset, uintptr_t caller);
 long capture_munmap(void* address, size_t size, struct next_call* next, uintptr_t caller);
@@ -85,16 +89,16 @@ enum obstacle {
   OBSTACLE_LOADER = PLAIT_UNRECORDED_LOADER,
   OBSTACLE_RIGHTS = PLAIT_UNRECORDED_RIGHTS,
   OBSTACLE_USER = PLAIT_UNRECORDED_USER,
-  OBSTACLE_ASKED = PLAIT_UNRECORDED_ASKED
+  OBSTACLE_ASKED = PLAIT_UNRECORDED_ASKED /* the environment contains PLAIT_RECORD= without a value */
 };
 /* requested: false if the environment states that the program is not to be recorded.  cost: some system calls. */
-enum obstacle program_obstacle(int directory, const char* path, int flags, bool requested);
-/* Counts a program that is about to run unrecorded, and records its name; runs: false undoes that. */
-void program_unrecorded(int directory, const char* path, enum obstacle why, bool runs);
+enum obstacle program_find_obstacle(int directory, const char* path, int flags, bool requested);
+/* Counts a program that is about to run unrecorded, and records its name. runs: false undoes that, if exec failed. */
+void program_count_unrecorded(int directory, const char* path, enum obstacle why, bool runs);
 
 struct rusage;
-long capture_wait4(int id, int* status, int options, struct rusage* usage, bool may);
-long capture_waitid(int kind, int id, siginfo_t* about, int options, struct rusage* usage, bool may);
+long capture_wait4(int id, int* status, int options, struct rusage* usage, bool may_cancel);
+long capture_waitid(int kind, int id, siginfo_t* about, int options, struct rusage* usage, bool may_cancel);
 
 /* process.c */
 long capture_control_process(long option, long a, long b, long c, long d);

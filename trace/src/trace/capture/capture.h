@@ -1,13 +1,14 @@
 /*
- * The recording library: declarations shared by its parts.
+ * The recording library (libplait_capture): declarations shared by its parts.
  *
- * The library is preloaded into programs that do not know it. Every function here that replaces one of the C library
- * makes the system call itself and records an event of it. The C library's own functions jump here as well
- * (code/patch.c), so that the reads and writes of streams and of the C library itself are seen where they reach the
- * kernel.
+ * The library is loaded into an unmodified program by LD_PRELOAD. It replaces functions of the C library, such as read
+ * and open. A replacement makes the system call itself and records an event of it in the trace. The C library's own
+ * functions jump here as well (code/patch.c), so that the reads and writes of streams and of the C library itself are
+ * seen where they reach the kernel.
  *
- * Rules for all of it: no allocation, no locks (a signal handler may interrupt any instruction), and errno as the
- * program expects it.
+ * Rules for all code here: no allocation, no locks (a signal handler may interrupt any instruction), and errno as the
+ * program expects it. Names: a *missed* request is one that the library notices without details, so that the trace
+ * only counts it; *caller* is the return address of a replaced function.
  */
 #pragma once
 
@@ -32,37 +33,41 @@
 
 enum capture_state { CAPTURE_NOT_BEGUN = 0, CAPTURE_BEGINNING, CAPTURE_ON, CAPTURE_OFF };
 
-/* Stored in a page that the kernel clears in the child of a fork, however the child was made. */
+/* An enum capture_state, in a page that the kernel clears in every child that a fork makes, so that the child begins
+ * anew. */
 extern _Atomic int* capture_state;
 /* Above 0 after this thread made a child that shares its memory (vfork, posix_spawn): calls may be the child's. */
 extern __thread int capture_spawning __attribute__((tls_model("initial-exec")));
-/* Called in the parent after a child that shared its memory: releases the memory that the child's exec left there. */
+/* Called in the parent after a vfork child, which shared its memory, has run a program: releases the memory that the
+ * child allocated for the exec. */
 void capture_release_borrowed(void);
 /* Above 0 while Plait's library records the calls of this thread itself. */
 extern __thread int capture_paused __attribute__((tls_model("initial-exec")));
 
-/* The code ranges of this library and of the C library. */
+/* A range of addresses of code: of this library, of the C library, and of Plait's library if it is loaded. */
 struct text {
   uintptr_t begin;
   uintptr_t size;
 };
 extern struct text capture_own_text;
 extern struct text capture_libc_text;
-extern struct text capture_plait_text; /* code of Plait's library; set by the first plait_capture_pause() */
+extern struct text capture_plait_text; /* set by the first plait_capture_pause() */
 
 static inline bool text_has(const struct text* text, uintptr_t address) { return address - text->begin < text->size; }
 
 /* Begins recording if it has not begun, or continues it in the child of a fork.  returns  true if calls are recorded.
  */
 bool capture_begin(void);
-/* True in the child of a vfork, whose calls are not recorded.  cost: one system call if it may be one. */
+/* True in the child of a vfork, which runs in its parent's memory and whose calls are not recorded.  cost: one system
+ * call. */
 bool capture_in_borrowed_memory(void);
+/* Returns the id of the process that records in this memory. */
 int capture_process(void);
 /* The path of the trace. */
 extern char capture_path[4096];
 
 /* True if a call made by `caller` is to be recorded. */
-static inline __attribute__((always_inline)) bool capture_wanted(uintptr_t caller) {
+static inline __attribute__((always_inline)) bool capture_should_record(uintptr_t caller) {
   if (UNLIKELY(atomic_load_explicit(capture_state, memory_order_relaxed) != CAPTURE_ON) && !capture_begin())
     return false;
   if (UNLIKELY(capture_spawning != 0) && capture_in_borrowed_memory()) return false;
@@ -70,7 +75,7 @@ static inline __attribute__((always_inline)) bool capture_wanted(uintptr_t calle
   return !text_has(&capture_own_text, caller);
 }
 
-/* True if Plait itself made a call that is not recorded; the kernel counts such calls as well. */
+/* True if Plait itself made a call that is not recorded. The kernel counts such calls, so account.c must count them. */
 static inline bool capture_is_own(uintptr_t caller) {
   return text_has(&capture_own_text, caller) || text_has(&capture_plait_text, caller) ||
          (capture_paused > 0 && chain_inside());
@@ -81,14 +86,16 @@ static inline int64_t capture_now(void) {
   return UNLIKELY(atomic_load_explicit(capture_state, memory_order_relaxed) == CAPTURE_OFF) ? 0 : plait_clock_now();
 }
 
-/* True if a call that changes the table of descriptors is to be recorded; always false in a vfork child. */
-bool capture_table_wanted(uintptr_t caller);
+/* True if a call that opens or closes descriptors is to be recorded; always false in a vfork child, whose descriptors
+ * are not those in the table. */
+bool capture_should_record_table(uintptr_t caller);
 
+/* Returns the interface of an event: streams if the C library made the call, `otherwise` if the program did. */
 static inline uint8_t capture_interface(uintptr_t caller, int otherwise) {
   return (uint8_t)(text_has(&capture_libc_text, caller) ? PLAIT_INTERFACE_STDIO : otherwise);
 }
 
-/* --- account.c: the kernel's counters and the recorded ones --- */
+/* --- account.c: compares the kernel's counters of this process with the recorded events --- */
 
 struct counts {
   int64_t read_bytes;
@@ -97,9 +104,9 @@ struct counts {
   int64_t writes;
 };
 
-/* Counters of this process, on separate cache lines for each thread.  The first ACCOUNT_OWNED threads have a slot
- * each.  The slots of the first PLAIT_ACCOUNT_SLOTS threads are in the trace, so that they survive a kill of the
- * process. */
+/* Counters of the recorded calls, on separate cache lines for each thread.  The first ACCOUNT_OWNED threads have a slot
+ * each, and later threads share the other slots.  The slots of the first PLAIT_ACCOUNT_SLOTS threads are in the trace,
+ * so that they survive a kill of the process. */
 struct account_slot {
   _Atomic int64_t read_bytes;
   _Atomic int64_t written_bytes;
@@ -112,6 +119,7 @@ struct account_slot {
 #define ACCOUNT_OWNED 192
 extern struct account_slot account_slots[ACCOUNT_SLOTS];
 extern __thread struct account_slot* account_own_slot __attribute__((tls_model("initial-exec")));
+/* Assigns a slot to this thread. */
 struct account_slot* account_new_slot(void);
 
 static inline struct account_slot* account_slot(void) {
@@ -134,9 +142,10 @@ static inline void account_add(const struct account_slot* slot, _Atomic int64_t*
   atomic_fetch_add_explicit(sum, by, memory_order_relaxed);
 }
 /* Marks the begin and end of a read call.  If a kill interrupts it, the program never saw the bytes counted for it. */
-static inline void account_reading(int64_t reading) {
+static inline void account_mark_reading(int64_t reading) {
   atomic_store_explicit(&account_slot()->reading, reading, memory_order_relaxed);
 }
+/* Add a read or a write call with this result to the counters. */
 static inline void account_read(int64_t result) {
   struct account_slot* slot = account_slot();
   account_add(slot, &slot->reads, 1);
@@ -148,23 +157,25 @@ static inline void account_write(int64_t result) {
   if (result > 0) account_add(slot, &slot->written_bytes, result);
 }
 /* Reads a small file of /proc, and counts this as a read that is not the program's.  returns  bytes, or -errno. */
-long account_slurp(const char* path, char* text, size_t capacity);
+long account_read_file(const char* path, char* text, size_t capacity);
 /* Called at the begin of the process: everything counted so far belongs to the kernel's exec and the loader. */
 void account_start(void);
 /* Called in the child of a fork: the kernel's counters begin at zero, and so do these. */
-void account_forked(void);
-/* Moves the sums into the trace after this process has become part of it. */
-void account_keep(void);
-/* Marks this process as one with requests that the kernel does not count. */
-void account_asynchronous(void);
-/* Called before the wait for an ended child, after which the kernel adds the child's counters to its parent's. */
-void account_child(int child);
-/* Compares the counters and reports the difference. */
+void account_reset_in_child(void);
+/* Moves the counters into the trace file, where they survive a kill, after this process has joined the trace. */
+void account_move_to_trace(void);
+/* Marks this process as one with asynchronous requests, which the kernel does not count. */
+void account_mark_asynchronous(void);
+/* Called before the wait for an ended child. In the wait the kernel adds the child's counters to this process's, so
+ * they are subtracted from the next difference. */
+void account_subtract_child(int child);
+/* Compares the counters and reports what the kernel counted and no event contains as missed. */
 void account_compare(void);
-/* Writes "pid read written reads writes", the counters at which the next program starts, for the environment. */
+/* Writes "pid read written reads writes", the kernel's counters at an exec. The environment passes the text to the next
+ * program. */
 void account_hand_over(char* text, size_t capacity);
 
-/* --- table.c: descriptors and their open files --- */
+/* --- table.c: descriptors and their open file descriptions (POSIX) --- */
 
 enum description_flags {
   DESCRIPTION_SEEKABLE = 1, /* has positions: a file or a block device */
@@ -178,7 +189,7 @@ enum description_flags {
 /* The result of one open: shared by the descriptors that dup makes of it. */
 struct description {
   _Atomic int64_t position; /* negative: not known */
-  _Atomic uint32_t begun;   /* number of calls that use the position: begun and ended */
+  _Atomic uint32_t begun;   /* numbers of calls that use the position: begun and ended */
   _Atomic uint32_t ended;
   _Atomic uint32_t file; /* number from plait_events_name */
   _Atomic int32_t descriptors;
@@ -194,13 +205,13 @@ extern _Atomic uint32_t capture_forks; /* number of times that descriptors may h
  * or there is no memory. */
 struct description* table_find(int fd);
 /* Returns the description of a descriptor if it is known, without a query. */
-struct description* table_known(int fd);
+struct description* table_find_known(int fd);
 /* Adds a new open: `name` is the argument of open, or NULL to query the kernel. */
 struct description* table_open(int fd, const char* name, int flags);
 /* Makes `to` refer to the description of `from`, and closes its previous one. */
 void table_duplicate(int from, int to);
 /* Removes and returns the description of a descriptor, before it is closed; may be NULL. */
-struct description* table_take(int fd);
+struct description* table_remove(int fd);
 /* Called after the close: records it if this was the last descriptor. */
 void table_release(struct description* description, int64_t start, uintptr_t caller);
 /* Records that all descriptors between first and last were closed. */
@@ -208,28 +219,32 @@ void table_close_range(unsigned first, unsigned last, int64_t start, uintptr_t c
 void table_set_status(int fd, int flags);
 /* Writes the kernel's name of an open descriptor.  returns  false if it is not open. */
 bool table_name(int fd, char* name, size_t capacity);
-/* Records that other processes may now use the open descriptors. */
-static inline void table_shared(void) { atomic_fetch_add_explicit(&capture_forks, 1, memory_order_relaxed); }
+/* Records that other processes may use the open descriptors from now on. */
+static inline void table_mark_shared(void) { atomic_fetch_add_explicit(&capture_forks, 1, memory_order_relaxed); }
 
 /* --- position.c: offsets of calls at the position of an open file --- */
 
-struct position_change {
-  int64_t before;
-  uint32_t ticket;
-  uint8_t way;
-  bool first; /* all calls with earlier tickets had ended */
+/* One call that uses the position of an open file, from its begin to its end. */
+struct position_use {
+  int64_t before;  /* the kernel's position, or the size of the file, before the call */
+  uint32_t ticket; /* number of the call among those that use the position */
+  uint8_t source;  /* an enum position_source */
+  bool first;      /* all calls with earlier tickets had ended */
 };
-void moving_begin(struct position_change* moving, struct description* description, int fd, bool write);
+/* Called before each read or write at the position, and before each seek. */
+void position_begin_call(struct position_use* position_use, struct description* description, int fd, bool write);
 /* returns  the offset at which `result` bytes were transferred; -1: unknown. */
-int64_t moving_end(const struct position_change* moving, struct description* description, int fd, int64_t result);
+int64_t position_end_call(const struct position_use* position_use, struct description* description, int fd,
+                          int64_t result);
 /* Returns the size of a file; -1: unknown. */
 int64_t position_size(int fd);
 /* Sets the position to `result`, after lseek. */
-void moving_set(const struct position_change* moving, struct description* description, int64_t result);
+void position_end_seek(const struct position_use* position_use, struct description* description, int64_t result);
 
 /* --- events --- */
 
-/* Logical for requests of the program, physical (0) for requests that a library makes within one. */
+/* Returns the flag of a logical request, one of the program itself, or 0 for a physical request: one that another
+ * preloaded library makes to carry out a logical one. */
 static inline uint16_t capture_level(void) { return chain_inside() ? 0 : PLAIT_EVENT_LOGICAL; }
 
 /* Writes the event of a call that ends now. */
@@ -242,7 +257,7 @@ static inline void put_event(struct plait_event event) {
 /* --- code/elf.c, code/patch.c --- */
 
 struct module;
-/* Returns the address of the C library's own function, or NULL if it has none; size: bytes of its code. */
+/* Returns the address of the C library's own function, or NULL if there is none; size: bytes of its code. */
 void* libc_function(const char* name, size_t* size);
 /* Determines the code ranges declared above. */
 void elf_find_texts(void);
@@ -260,26 +275,27 @@ bool patch_libc(void);
 
 /* --- calls/aio.c, uring/uring.c: asynchronous requests --- */
 
-/* Called at the end of the process: counts requests as missed whose completion was not reported. */
+/* Called at the end of the process: counts requests as missed whose completion no call reported. */
 void aio_end(void);
 void uring_end(void);
-/* Called in the child of a fork, in which the requests are the parent's. */
-void aio_forked(void);
-void uring_forked(void);
+/* Called in the child of a fork: discards the requests, which are the parent's. */
+void aio_reset_in_child(void);
+void uring_reset_in_child(void);
 /* Called before a descriptor is closed: releases the mappings of its ring, if it is a ring. */
 void uring_remove(int fd);
 /* Does the same for all descriptors from first to last. */
 void uring_remove_range(unsigned first, unsigned last);
-bool uring_known(int fd);
+/* True if a descriptor is a ring whose requests are recorded. */
+bool uring_is_known(int fd);
 
 /* --- the end --- */
 
-/* Ends the recording of the process, then the process. */
-void capture_leave(void);
-/* Called before the system calls of the process are restricted, or it loses access to the time. From now on the
- * process makes only the calls that the program requests, and so do the children that it forks. All later calls count
- * as missed. */
+/* Ends the recording of this process, before the process ends. */
+void capture_end(void);
+/* Ends the recording before the program restricts its own system calls (seccomp) or its access to the clock. From then
+ * on this process, and children that it forks, make only the system calls that the program requests. One missed call
+ * in the trace states that recording stopped. */
 void capture_stop(void);
 /* Records the bytes that the loader read since dlopen was called. */
-void account_loaded(void);
-extern _Atomic int account_loading; /* 1 if dlopen was called since the last account_loaded() */
+void account_record_loader(void);
+extern _Atomic int account_dlopen_called; /* 1 if dlopen was called since the last account_record_loader() */

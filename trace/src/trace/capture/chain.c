@@ -1,4 +1,4 @@
-/* Search for the libraries that come next, and calls of their functions. */
+/* Finds the functions of libraries that are loaded after this one, and calls them. See chain.h. */
 #define _GNU_SOURCE
 #include "trace/capture/chain.h"
 
@@ -21,7 +21,7 @@ __attribute__((used, visibility("hidden"))) void* capture_next_vfork;
 static const char* const names[CHAIN_COUNT] = {CHAIN_INTS(CHAIN_NAME) CHAIN_WORDS(CHAIN_NAME)};
 
 // Finds all functions at once, when the program starts. Calls made meanwhile go to the kernel.
-static void find(void) {
+static void find_next_functions(void) {
   for (int i = 0; i < CHAIN_COUNT; ++i) atomic_store(&capture_chain[i], NULL);
   elf_find_texts();
   void* found[CHAIN_COUNT] = {NULL};
@@ -31,8 +31,8 @@ static void find(void) {
   for (int i = 0; i < CHAIN_COUNT; ++i) atomic_store(&capture_chain[i], found[i]);
 }
 
-enum next_function chain_found(enum next_function name, uintptr_t caller) {
-  if (atomic_load(&capture_chain[name]) == UNKNOWN) find();
+enum next_function chain_resolve(enum next_function name, uintptr_t caller) {
+  if (atomic_load(&capture_chain[name]) == UNKNOWN) find_next_functions();
   if (text_has(&capture_own_text, caller)) return CHAIN_NONE;
   return atomic_load(&capture_chain[name]) == NULL ? CHAIN_NONE : name;
 }
@@ -43,7 +43,7 @@ void* chain_function(const char* name) {
   return function;
 }
 
-long chain_pass(const struct next_call* next, const long argument[6]) {
+long chain_forward(const struct next_call* next, const long argument[6]) {
   // The function is called as a variadic one, which finds its arguments in the same registers as others on every
   // supported machine.
   long (*function)(long, ...) =
@@ -53,13 +53,15 @@ long chain_pass(const struct next_call* next, const long argument[6]) {
 }
 
 __attribute__((noinline)) long chain_call(struct next_call* next, uint64_t operation, const long argument[6]) {
+  // Calls may be nested, so the state of the outer call is restored afterwards. The fences keep the compiler from
+  // reordering stores that a signal handler in this thread may see.
   const uintptr_t frame = capture_chain_frame;
   const uint64_t outer = capture_chain_operation;
   capture_chain_operation = operation;
   atomic_signal_fence(memory_order_seq_cst);
   capture_chain_frame = PLAIT_FRAME();
   atomic_signal_fence(memory_order_seq_cst);
-  next->value = chain_pass(next, argument);
+  next->value = chain_forward(next, argument);
   next->error = errno;
   atomic_signal_fence(memory_order_seq_cst);
   capture_chain_frame = frame;

@@ -1,5 +1,5 @@
 /*
- * The libraries that come after this one and define the same names.
+ * Calls of the libraries that are loaded after this one and replace the same functions of the C library.
  *
  * LD_PRELOAD="plait:other" makes a program's open() ours and leaves other's unused, unless ours calls it. So a call
  * by its name is recorded and then made by the next library's function of that name, which sees the same as in an
@@ -21,7 +21,7 @@
 #include "base/events/frame.h"
 #include "trace/capture/raw.h"
 
-/* Functions that return an int, and those that return a word. */
+/* The replaced functions: those that return an int, and those that return a word. */
 // clang-format off
 #define CHAIN_INTS(X) \
   X(open) X(open64) X(openat) X(openat64) X(creat) X(creat64) X(__open_2) X(__open64_2) X(__openat_2) \
@@ -45,12 +45,14 @@ enum next_function {
 
 /* The next function of each name; NULL: there is none. Unknown before the first call. */
 extern _Atomic(void*) capture_chain[CHAIN_COUNT];
-enum next_function chain_found(enum next_function name, uintptr_t caller);
+/* Searches for the next functions if that has not been done.  returns  `name` if it has a next function, else
+ * CHAIN_NONE. */
+enum next_function chain_resolve(enum next_function name, uintptr_t caller);
 
 /* Returns the next function of a call by its name.  cost: one load if there is none. */
 static inline __attribute__((always_inline)) enum next_function chain_next(enum next_function name, uintptr_t caller) {
   if (__builtin_expect(atomic_load_explicit(&capture_chain[name], memory_order_relaxed) == NULL, 1)) return CHAIN_NONE;
-  return chain_found(name, caller);
+  return chain_resolve(name, caller);
 }
 #define NEXT(NAME) chain_next(CHAIN_##NAME, (uintptr_t)__builtin_return_address(0))
 
@@ -70,16 +72,17 @@ struct next_call {
 /* Calls the next library's function.  returns  the result in the kernel's form: a value, or -errno. operation: the
  * operation of the recorded call, for the physical requests below it. */
 long chain_call(struct next_call* next, uint64_t operation, const long argument[6]);
-/* Calls the next library's function for a call that is not recorded here but where it reaches the C library.  returns
- * the function's result. */
-long chain_pass(const struct next_call* next, const long argument[6]);
-/* The result of an exported function after chain_call, or after a system call with that result. Sets errno. */
-static inline long answer(const struct next_call* next, long result) {
+/* Calls the next library's function without a record of the call: the next library will call the C library, where the
+ * call is recorded.  returns  the function's result. */
+long chain_forward(const struct next_call* next, const long argument[6]);
+/* Returns the result of an exported function in the C library's form, and sets errno. `result` is that of chain_call,
+ * or of a system call if there is no next library. */
+static inline long library_result(const struct next_call* next, long result) {
   if (__builtin_expect(next == CHAIN_END, 1)) return c_result(result);
   errno = next->error;
   return next->value;
 }
-/* The arguments of chain_call and chain_pass. */
+/* The arguments of chain_call and chain_forward. */
 #define ARGUMENTS(...) ((const long[6]){__VA_ARGS__})
 
 /* The frame of a chain_call that runs in this thread, and its operation. */
@@ -91,8 +94,8 @@ static inline bool chain_inside(void) {
   return __builtin_expect(capture_chain_frame != 0, 0) && !plait_frame_gone(capture_chain_frame, PLAIT_FRAME());
 }
 
-/* Defines a function of the C library, both for calls by its name and for jumps from the C library's own function.
- * The body finds the next function in `next`. */
+/* Define a replaced function: CHAINED for calls by its name, PATCHED for jumps from the C library's own function, BOTH
+ * for both. In the body, `next` is the next library's function, or CHAIN_END. */
 #define CHAINED(TYPE, NAME, PARAMETERS, ...)                                        \
   EXPORT TYPE NAME PARAMETERS {                                                     \
     struct next_call call = {.function = NEXT(NAME)};                               \

@@ -29,6 +29,7 @@
 // The source of an offset: none, the position tracked here, the end of the file, or queries of the kernel.
 enum position_source { SOURCE_NONE, SOURCE_TRACKED, SOURCE_APPENDED, SOURCE_QUERIED };
 
+// Asks the kernel for the position of a descriptor; -1: it has none.
 static int64_t query_position(int fd) {
   const long position = RAW3(SYS_lseek, fd, 0, SEEK_CUR);
   return position < 0 ? -1 : position;
@@ -43,66 +44,68 @@ int64_t position_size(int fd) {
 #endif
 }
 
-void moving_begin(struct position_change* moving, struct description* description, int fd, bool write) {
-  moving->way = SOURCE_NONE;
+void position_begin_call(struct position_use* position_use, struct description* description, int fd, bool write) {
+  position_use->source = SOURCE_NONE;
   if (description == NULL) return;
   const uint32_t flags = atomic_load_explicit(&description->flags, memory_order_relaxed);
   if (!(flags & DESCRIPTION_SEEKABLE)) return;
   const bool append = write && (flags & DESCRIPTION_APPEND);
   if ((flags & DESCRIPTION_SHARED) ||
       description->forks != atomic_load_explicit(&capture_forks, memory_order_relaxed)) {
-    moving->way = SOURCE_QUERIED;
-    moving->before = append ? position_size(fd) : query_position(fd);
+    position_use->source = SOURCE_QUERIED;
+    position_use->before = append ? position_size(fd) : query_position(fd);
     return;
   }
-  moving->way = append ? SOURCE_APPENDED : SOURCE_TRACKED;
-  moving->ticket = atomic_fetch_add(&description->begun, 1) + 1;
-  moving->first = atomic_load(&description->ended) == moving->ticket - 1;
+  position_use->source = append ? SOURCE_APPENDED : SOURCE_TRACKED;
+  position_use->ticket = atomic_fetch_add(&description->begun, 1) + 1;
+  position_use->first = atomic_load(&description->ended) == position_use->ticket - 1;
 }
 
-// Represents a position that is unknown since the call with this ticket.
-static int64_t unknown(const struct position_change* moving) { return -1 - (int64_t)moving->ticket; }
+// Returns a negative number that represents a position which is unknown since the call with this ticket.
+static int64_t unknown_position(const struct position_use* position_use) { return -1 - (int64_t)position_use->ticket; }
 
 // True if no other call of this process has used the position since this one began. Values of the description that
 // were read before this check then belong to no other call.
-static bool alone(const struct position_change* moving, struct description* description) {
-  return moving->first && atomic_load(&description->begun) == moving->ticket;
+static bool was_alone(const struct position_use* position_use, struct description* description) {
+  return position_use->first && atomic_load(&description->begun) == position_use->ticket;
 }
 
-// Changes the position from `was` to `now` after a call that was alone.
-static void move(const struct position_change* moving, struct description* description, int64_t was, int64_t now) {
-  atomic_compare_exchange_strong(&description->position, &was, now < 0 ? unknown(moving) : now);
+// Changes the position from `old_position` to `now` after a call that was alone. Leaves it if another call changed it.
+static void set_position(const struct position_use* position_use, struct description* description, int64_t old_position,
+                         int64_t now) {
+  atomic_compare_exchange_strong(&description->position, &old_position, now < 0 ? unknown_position(position_use) : now);
 }
 
-int64_t moving_end(const struct position_change* moving, struct description* description, int fd, int64_t result) {
+int64_t position_end_call(const struct position_use* position_use, struct description* description, int fd,
+                          int64_t result) {
   const int64_t transferred = result > 0 ? result : 0;
-  if (moving->way == SOURCE_NONE) return -1;
-  if (moving->way == SOURCE_QUERIED) {
+  if (position_use->source == SOURCE_NONE) return -1;
+  if (position_use->source == SOURCE_QUERIED) {
     const int64_t after = query_position(fd);
-    return moving->before >= 0 && after - moving->before == transferred ? moving->before : -1;
+    return position_use->before >= 0 && after - position_use->before == transferred ? position_use->before : -1;
   }
-  int64_t was = atomic_load(&description->position);
-  int64_t before = was;
-  if (moving->first && (was < 0 || (moving->way == SOURCE_APPENDED && transferred > 0))) {
+  int64_t old_position = atomic_load(&description->position);
+  int64_t before = old_position;
+  if (position_use->first && (old_position < 0 || (position_use->source == SOURCE_APPENDED && transferred > 0))) {
     const int64_t after = query_position(fd);
     before = after < 0 ? -1 : after - transferred;
   }
-  if (alone(moving, description)) {
-    move(moving, description, was, before < 0 ? -1 : before + transferred);
+  if (was_alone(position_use, description)) {
+    set_position(position_use, description, old_position, before < 0 ? -1 : before + transferred);
   } else {
     before = -1;
-    atomic_store(&description->position, unknown(moving));
+    atomic_store(&description->position, unknown_position(position_use));
   }
   atomic_fetch_add(&description->ended, 1);
   return before;
 }
 
-void moving_set(const struct position_change* moving, struct description* description, int64_t result) {
-  if (moving->way != SOURCE_TRACKED) return;
-  const int64_t was = atomic_load(&description->position);
-  if (!alone(moving, description))
-    atomic_store(&description->position, unknown(moving));
+void position_end_seek(const struct position_use* position_use, struct description* description, int64_t result) {
+  if (position_use->source != SOURCE_TRACKED) return;
+  const int64_t old_position = atomic_load(&description->position);
+  if (!was_alone(position_use, description))
+    atomic_store(&description->position, unknown_position(position_use));
   else if (result >= 0)
-    move(moving, description, was, result);
+    set_position(position_use, description, old_position, result);
   atomic_fetch_add(&description->ended, 1);
 }

@@ -1,5 +1,5 @@
 /*
- * Direct system calls. They bypass the C library, whose functions lead to our own.
+ * Direct system calls. They bypass the C library, whose functions jump to the ones of this library (code/patch.c).
  *
  * Each returns the kernel's result: a value, or -errno. errno is unchanged.
  */

@@ -1,10 +1,10 @@
 /*
- * Descriptors and their open files.
+ * The table of open descriptors.
  *
- * A table maps descriptors to descriptions, in blocks that are made when needed, up to 2^20 descriptors. Descriptions
- * come from a pool of blocks. Neither shrinks or is freed, so that a call in progress while another thread closes its
- * descriptor reads old memory at worst. The table is lock-free, because open and close may be called in signal
- * handlers.
+ * It maps descriptors to open file descriptions, in blocks that are allocated when needed, up to 2^20 descriptors.
+ * Descriptions come from a pool of blocks. Neither shrinks or is freed, so that a call in progress while another thread
+ * closes its descriptor reads old memory at worst. The table is lock-free, because open and close may be called in
+ * signal handlers.
  *
  * The free list is a stack of description numbers. The upper half of its word counts its changes: without that, a
  * thread that reads the first number 5 and its successor 3, and is then interrupted while others pop 5 and 3 and push
@@ -29,18 +29,20 @@ static _Atomic(struct description*) descriptions[BLOCKS];
 static _Atomic uint32_t description_count;  // number of descriptions ever made
 static _Atomic uint64_t free_list;          // number of the first free description, and above it a count of changes
 
-static void* memory(size_t size) {
+// Returns new memory, filled with zeros; NULL: there is none.
+static void* map_memory(size_t size) {
   const long address = RAW6(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return (unsigned long)address > -4096UL ? NULL : (void*)address;
 }
 
+// Returns the entry of a descriptor; NULL if its block does not exist and `make` is false, or there is no memory.
 static entry* find_entry(int fd, bool make) {
   if (fd < 0 || fd >= PER_BLOCK * BLOCKS) return NULL;
   _Atomic(entry*)* slot = &entries[fd / PER_BLOCK];
   entry* block = atomic_load_explicit(slot, memory_order_acquire);
   if (block == NULL) {
     if (!make) return NULL;
-    block = memory(PER_BLOCK * sizeof(entry));
+    block = map_memory(PER_BLOCK * sizeof(entry));
     if (block == NULL) return NULL;
     entry* other = NULL;
     if (!atomic_compare_exchange_strong(slot, &other, block)) {
@@ -69,7 +71,7 @@ static struct description* new_description(void) {
   if (number > PER_BLOCK * BLOCKS) return NULL;
   _Atomic(struct description*)* slot = &descriptions[(number - 1) / PER_BLOCK];
   if (atomic_load_explicit(slot, memory_order_acquire) == NULL) {
-    struct description* block = memory(PER_BLOCK * sizeof(struct description));
+    struct description* block = map_memory(PER_BLOCK * sizeof(struct description));
     if (block == NULL) return NULL;
     struct description* other = NULL;
     if (!atomic_compare_exchange_strong(slot, &other, block))
@@ -117,7 +119,7 @@ static const char* read_name(int fd, struct name* name) {
   name->page = NULL;
   if (!table_name(fd, name->text, sizeof name->text)) return NULL;
   if (strlen(name->text) + 1 < sizeof name->text) return name->text;
-  name->page = memory(LONGEST_NAME);
+  name->page = map_memory(LONGEST_NAME);
   return name->page != NULL && table_name(fd, name->page, LONGEST_NAME) ? name->page : name->text;
 }
 
@@ -125,7 +127,8 @@ static void release_name(struct name* name) {
   if (name->page != NULL) RAW2(SYS_munmap, name->page, LONGEST_NAME);
 }
 
-static uint32_t read_kind(int fd, int status) {
+// Returns the description_flags of a descriptor with these status flags (O_APPEND and so on).
+static uint32_t read_description_flags(int fd, int status) {
   uint32_t flags = 0;
   struct stat about;
 #ifdef SYS_newfstatat
@@ -145,7 +148,7 @@ static bool is_memory(const char* name) {
   return strncmp(name, "/dev/shm/", 9) == 0 || strncmp(name, "/memfd:", 7) == 0 || strncmp(name, "/SYSV", 5) == 0;
 }
 
-static void fill(struct description* description, const char* name, uint32_t flags) {
+static void initialize_description(struct description* description, const char* name, uint32_t flags) {
   atomic_store(&description->position, flags & DESCRIPTION_SHARED ? -1 : 0);
   atomic_store(&description->begun, 0);
   atomic_store(&description->ended, 0);
@@ -155,13 +158,13 @@ static void fill(struct description* description, const char* name, uint32_t fla
   atomic_store(&description->file, plait_events_name(name));
 }
 
-struct description* table_known(int fd) {
+struct description* table_find_known(int fd) {
   entry* slot = find_entry(fd, false);
   return slot == NULL ? NULL : find_description(atomic_load_explicit(slot, memory_order_acquire));
 }
 
 struct description* table_find(int fd) {
-  struct description* existing = table_known(fd);
+  struct description* existing = table_find_known(fd);
   if (LIKELY(existing != NULL)) return existing;
   entry* slot = find_entry(fd, true);
   if (slot == NULL) return NULL;
@@ -170,7 +173,8 @@ struct description* table_find(int fd) {
   const char* name = status < 0 ? NULL : read_name(fd, &buffer);
   if (name == NULL) return NULL;
   struct description* description = new_description();
-  if (description != NULL) fill(description, name, read_kind(fd, (int)status) | DESCRIPTION_SHARED);
+  if (description != NULL)
+    initialize_description(description, name, read_description_flags(fd, (int)status) | DESCRIPTION_SHARED);
   release_name(&buffer);
   if (description == NULL) return NULL;
   uint32_t other = 0;
@@ -189,7 +193,7 @@ struct description* table_open(int fd, const char* name, int flags) {
     const char* kernel_name = read_name(fd, &buffer);
     if (kernel_name != NULL) name = kernel_name;
   }
-  fill(description, name == NULL ? "" : name, flags & O_PATH ? 0 : read_kind(fd, flags));
+  initialize_description(description, name == NULL ? "" : name, flags & O_PATH ? 0 : read_description_flags(fd, flags));
   release_name(&buffer);
   struct description* old = find_description(atomic_exchange(slot, description->number));
   // The descriptor was closed by a call that was not recorded.
@@ -198,7 +202,7 @@ struct description* table_open(int fd, const char* name, int flags) {
 }
 
 void table_duplicate(int from, int to) {
-  struct description* description = table_known(from);
+  struct description* description = table_find_known(from);
   entry* slot = find_entry(to, description != NULL);
   if (slot == NULL || from == to) return;
   if (description != NULL) atomic_fetch_add(&description->descriptors, 1);
@@ -206,7 +210,7 @@ void table_duplicate(int from, int to) {
   if (old != NULL) table_release(old, plait_events_now(), 0);
 }
 
-struct description* table_take(int fd) {
+struct description* table_remove(int fd) {
   entry* slot = find_entry(fd, false);
   return slot == NULL ? NULL : find_description(atomic_exchange(slot, 0));
 }
@@ -228,16 +232,16 @@ void table_close_range(unsigned first, unsigned last, int64_t start, uintptr_t c
       fd += PER_BLOCK - 1;
       continue;
     }
-    struct description* description = table_take((int)fd);
+    struct description* description = table_remove((int)fd);
     if (description != NULL) table_release(description, start, caller);
   }
 }
 
 void table_set_status(int fd, int flags) {
-  struct description* description = table_known(fd);
+  struct description* description = table_find_known(fd);
   if (description == NULL) return;
-  uint32_t now = atomic_load(&description->flags) & ~(uint32_t)(DESCRIPTION_APPEND | DESCRIPTION_DIRECT);
-  if (flags & O_APPEND) now |= DESCRIPTION_APPEND;
-  if (flags & O_DIRECT) now |= DESCRIPTION_DIRECT;
-  atomic_store(&description->flags, now);
+  uint32_t new_flags = atomic_load(&description->flags) & ~(uint32_t)(DESCRIPTION_APPEND | DESCRIPTION_DIRECT);
+  if (flags & O_APPEND) new_flags |= DESCRIPTION_APPEND;
+  if (flags & O_DIRECT) new_flags |= DESCRIPTION_DIRECT;
+  atomic_store(&description->flags, new_flags);
 }

@@ -1,4 +1,4 @@
-/* True if this process has one thread only, which glibc reports since version 2.32. */
+/* Determines if this process has only one thread, which glibc reports since version 2.32. */
 #pragma once
 
 #include <features.h>

@@ -1,5 +1,6 @@
 /*
- * The kernel's asynchronous I/O: io_submit and io_getevents, through libaio and by their numbers.
+ * The kernel's asynchronous I/O: io_submit and io_getevents, called through libaio or by the numbers of their system
+ * calls.
  *
  * The completion of a request contains the address of its control block. A table holds each request under that
  * address from the call that submits it to the call that reports its end. Completions that the program reads from the
@@ -15,7 +16,7 @@
 
 #include "trace/capture/calls.h"
 
-enum { SLOTS = 1 << 15, PROBES = 256 };
+enum { TABLE_SLOTS = 1 << 15, MAX_PROBES = 256 };
 
 struct aio_request {
   _Atomic uintptr_t block;  // 0: free, 1: being written
@@ -26,20 +27,21 @@ struct aio_request {
   uint8_t kind;
 };
 
-static _Atomic(struct aio_request*) all;
+static _Atomic(struct aio_request*) request_table;
 
-static struct aio_request* slots(void) {
-  struct aio_request* table = atomic_load(&all);
+static struct aio_request* get_request_table(void) {
+  struct aio_request* table = atomic_load(&request_table);
   if (table != NULL) return table;
-  const long memory = RAW6(SYS_mmap, NULL, SLOTS * sizeof(struct aio_request), PROT_READ | PROT_WRITE,
+  const long memory = RAW6(SYS_mmap, NULL, TABLE_SLOTS * sizeof(struct aio_request), PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if ((unsigned long)memory > -4096UL) return NULL;
-  if (atomic_compare_exchange_strong(&all, &table, (struct aio_request*)memory)) return (struct aio_request*)memory;
-  RAW2(SYS_munmap, memory, SLOTS * sizeof(struct aio_request));
+  if (atomic_compare_exchange_strong(&request_table, &table, (struct aio_request*)memory))
+    return (struct aio_request*)memory;
+  RAW2(SYS_munmap, memory, TABLE_SLOTS * sizeof(struct aio_request));
   return table;
 }
 
-static size_t first_slot(uintptr_t block) { return (size_t)((block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 49); }
+static size_t hash_slot(uintptr_t block) { return (size_t)((block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 49); }
 
 static bool describe(const struct iocb* block, struct aio_request* request) {
   const struct description* description = table_find((int)block->aio_fildes);
@@ -80,9 +82,9 @@ static bool describe(const struct iocb* block, struct aio_request* request) {
 static void add_request(const struct iocb* block, const struct iocb* contents, unsigned long context, int64_t start) {
   struct aio_request request = {.context = context, .start = start};
   if (!describe(contents, &request)) return;
-  struct aio_request* table = slots();
-  for (size_t i = 0; table != NULL && i < PROBES; ++i) {
-    struct aio_request* slot = &table[(first_slot((uintptr_t)block) + i) % SLOTS];
+  struct aio_request* table = get_request_table();
+  for (size_t i = 0; table != NULL && i < MAX_PROBES; ++i) {
+    struct aio_request* slot = &table[(hash_slot((uintptr_t)block) + i) % TABLE_SLOTS];
     uintptr_t key = atomic_load_explicit(&slot->block, memory_order_relaxed);
     if ((key != 0 && key != (uintptr_t)block) || !atomic_compare_exchange_strong(&slot->block, &key, 1)) continue;
     // The program uses this control block again, so it has read the previous completion without a call.
@@ -101,9 +103,9 @@ static void add_request(const struct iocb* block, const struct iocb* contents, u
 }
 
 static bool remove_request(uintptr_t block, struct aio_request* request) {
-  struct aio_request* table = atomic_load(&all);
-  for (size_t i = 0; table != NULL && i < PROBES; ++i) {
-    struct aio_request* slot = &table[(first_slot(block) + i) % SLOTS];
+  struct aio_request* table = atomic_load(&request_table);
+  for (size_t i = 0; table != NULL && i < MAX_PROBES; ++i) {
+    struct aio_request* slot = &table[(hash_slot(block) + i) % TABLE_SLOTS];
     if (atomic_load(&slot->block) != block) continue;
     *request = (struct aio_request){.context = slot->context,
                                     .start = slot->start,
@@ -119,7 +121,7 @@ static bool remove_request(uintptr_t block, struct aio_request* request) {
 
 long capture_io_submit(unsigned long context, long count, void* requests, struct next_call* next) {
   struct iocb** blocks = requests;
-  const bool recorded = capture_wanted(0) && !chain_inside() && !capture_in_borrowed_memory();
+  const bool recorded = capture_should_record(0) && !chain_inside() && !capture_in_borrowed_memory();
   const int64_t start = capture_now();
   long examined = 0;  // the loop stops at the first unreadable block, as the kernel does
   for (; recorded && examined < count; ++examined) {
@@ -131,7 +133,7 @@ long capture_io_submit(unsigned long context, long count, void* requests, struct
   }
   const long result = next == CHAIN_END ? RAW3(SYS_io_submit, context, count, requests)
                                         : chain_call(next, 0, ARGUMENTS((long)context, count, (long)requests));
-  if (recorded && result > 0) account_asynchronous();
+  if (recorded && result > 0) account_mark_asynchronous();
   struct aio_request unused;  // the kernel did not accept the requests from here on
   for (long i = result < 0 ? 0 : result; i < examined; ++i) remove_request((uintptr_t)blocks[i], &unused);
   return result;
@@ -141,31 +143,31 @@ long capture_io_getevents(long number, const long argument[6], struct next_call*
   const long result = next == CHAIN_END ? raw_call6(number, argument[0], argument[1], argument[2], argument[3],
                                                     argument[4], argument[5])
                                         : chain_call(next, 0, argument);
-  if (result <= 0 || !capture_wanted(0)) return result;
+  if (result <= 0 || !capture_should_record(0)) return result;
   const int64_t now = plait_events_now();
   const struct io_event* event = (const struct io_event*)argument[3];
   for (long i = 0; i < result; ++i, ++event) {
     struct aio_request request;
     if (!remove_request((uintptr_t)event->obj, &request)) continue;
-    const struct plait_event put = {.start = request.start,
-                                    .duration = now - request.start,
-                                    .offset = request.offset,
-                                    .length = request.length,
-                                    .result = event->res,
-                                    .file = request.file,
-                                    .kind = request.kind,
-                                    .interface = PLAIT_INTERFACE_AIO,
-                                    .flags = request.flags};
-    plait_events_put(&put);
+    const struct plait_event completion = {.start = request.start,
+                                           .duration = now - request.start,
+                                           .offset = request.offset,
+                                           .length = request.length,
+                                           .result = event->res,
+                                           .file = request.file,
+                                           .kind = request.kind,
+                                           .interface = PLAIT_INTERFACE_AIO,
+                                           .flags = request.flags};
+    plait_events_put(&completion);
   }
   return result;
 }
 
 // Discards the requests of a context, or with 0 all requests, whose completions will not be reported any more.
 static void discard_requests(unsigned long context) {
-  struct aio_request* table = atomic_load(&all);
+  struct aio_request* table = atomic_load(&request_table);
   int64_t count = 0;
-  for (size_t i = 0; table != NULL && i < SLOTS; ++i) {
+  for (size_t i = 0; table != NULL && i < TABLE_SLOTS; ++i) {
     uintptr_t block = atomic_load_explicit(&table[i].block, memory_order_relaxed);
     if (block <= 1 || (context != 0 && table[i].context != context)) continue;
     if (atomic_compare_exchange_strong(&table[i].block, &block, 0)) ++count;
@@ -175,20 +177,20 @@ static void discard_requests(unsigned long context) {
 
 long capture_io_destroy(unsigned long context, struct next_call* next) {
   const long result = next == CHAIN_END ? RAW1(SYS_io_destroy, context) : chain_call(next, 0, ARGUMENTS((long)context));
-  if (result == 0 && capture_wanted(0)) discard_requests(context);
+  if (result == 0 && capture_should_record(0)) discard_requests(context);
   return result;
 }
 
 void aio_end(void) { discard_requests(0); }
-void aio_forked(void) {
-  struct aio_request* table = atomic_load(&all);
-  if (table != NULL) memset((void*)table, 0, SLOTS * sizeof *table);
+void aio_reset_in_child(void) {
+  struct aio_request* table = atomic_load(&request_table);
+  if (table != NULL) memset((void*)table, 0, TABLE_SLOTS * sizeof *table);
 }
 
 // Returns results as libaio does: errors are negative numbers, and errno is unchanged.
 #define AIO_ANSWER(RESULT)    \
   const long result = RESULT; \
-  return (int)(next == CHAIN_END ? result : answer(next, result));
+  return (int)(next == CHAIN_END ? result : library_result(next, result));
 CHAINED(int, io_submit, (unsigned long context, long count, void* requests),
         AIO_ANSWER(capture_io_submit(context, count, requests, next)))
 CHAINED(int, io_getevents, (unsigned long context, long min_events, long max_events, void* events, void* timeout),

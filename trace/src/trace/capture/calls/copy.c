@@ -1,4 +1,5 @@
-/* Calls that copy data between descriptors: one read and one write of the same operation. */
+/* Calls that copy data between descriptors, such as sendfile. Each is recorded as a read and a write with one operation
+ * number. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/sendfile.h>
@@ -7,9 +8,10 @@
 #include "trace/capture/calls.h"
 #include "trace/capture/cancel.h"
 
-static void side_begin(struct side* side, bool write) {
+static void begin_side(struct side* side, bool write) {
   side->description = table_find(side->fd);
-  if (side->at_position && !chain_inside()) moving_begin(&side->moving, side->description, side->fd, write);
+  if (side->at_position && !chain_inside())
+    position_begin_call(&side->position_use, side->description, side->fd, write);
 }
 
 /* The common properties of both sides of a call. */
@@ -21,11 +23,12 @@ struct copy_properties {
   int64_t result;
 };
 
-static void side_end(struct side* side, bool write, const struct copy_properties* call) {
+static void end_side(struct side* side, bool write, const struct copy_properties* call) {
   const struct description* description = side->description;
   int64_t offset = side->offset;
   if (side->at_position)
-    offset = description == NULL ? -1 : moving_end(&side->moving, side->description, side->fd, call->result);
+    offset =
+        description == NULL ? -1 : position_end_call(&side->position_use, side->description, side->fd, call->result);
   const struct plait_event event = {
       .start = call->start,
       .duration = call->end - call->start,
@@ -40,31 +43,34 @@ static void side_end(struct side* side, bool write, const struct copy_properties
   plait_events_put(&event);
 }
 
-static long ask(const struct copy_call* q, uint64_t operation) {
-  if (q->next != CHAIN_END) return chain_call(q->next, operation, ARGUMENTS(q->a, q->b, q->c, q->d, q->e, q->f));
+static long call_copy(const struct copy_call* copying, uint64_t operation) {
+  if (copying->next != CHAIN_END)
+    return chain_call(copying->next, operation,
+                      ARGUMENTS(copying->a, copying->b, copying->c, copying->d, copying->e, copying->f));
   int type;
-  const bool may = q->cancelled && cancel_begin(&type);
-  const long result = RAW6(q->number, q->a, q->b, q->c, q->d, q->e, q->f);
-  if (may) cancel_end(type);
+  const bool may_cancel = copying->cancellable && cancel_begin(&type);
+  const long result = RAW6(copying->number, copying->a, copying->b, copying->c, copying->d, copying->e, copying->f);
+  if (may_cancel) cancel_end(type);
   return result;
 }
 
-long capture_copy(struct copy_call* q, uintptr_t caller) {
+long capture_copy(struct copy_call* copying, uintptr_t caller) {
   const bool inside = chain_inside();
-  if (!capture_wanted(caller) || (inside && q->next != CHAIN_END)) return ask(q, capture_chain_operation);
-  side_begin(&q->from, false);
-  side_begin(&q->to, true);
+  if (!capture_should_record(caller) || (inside && copying->next != CHAIN_END))
+    return call_copy(copying, capture_chain_operation);
+  begin_side(&copying->from, false);
+  begin_side(&copying->to, true);
   const uint64_t operation = inside ? capture_chain_operation : plait_events_operation();
   const int64_t start = plait_events_now();
-  const long result = ask(q, operation);
+  const long result = call_copy(copying, operation);
   const int64_t end = plait_events_now();
-  if (q->counted && q->next == CHAIN_END && result > 0) {
+  if (copying->is_counted_by_kernel && copying->next == CHAIN_END && result > 0) {
     account_read(result);
     account_write(result);
   }
-  const struct copy_properties call = {operation, start, end, q->length, result};
-  side_end(&q->from, false, &call);
-  side_end(&q->to, true, &call);
+  const struct copy_properties call = {operation, start, end, copying->length, result};
+  end_side(&copying->from, false, &call);
+  end_side(&copying->to, true, &call);
   return result;
 }
 
@@ -76,30 +82,30 @@ static struct side make_side(int fd, const int64_t* offset) {
 
 struct copy_call capture_parse_copying(long number, const long argument[6]) {
   const long a = argument[0], b = argument[1], c = argument[2], d = argument[3], e = argument[4];
-  struct copy_call q = {.number = number, .a = a, .b = b, .c = c, .d = d, .e = e, .f = argument[5]};
+  struct copy_call copying = {.number = number, .a = a, .b = b, .c = c, .d = d, .e = e, .f = argument[5]};
   if (number == SYS_sendfile) {
-    q.from = make_side((int)b, (const int64_t*)c);
-    q.to = make_side((int)a, NULL);
-    q.length = d;
+    copying.from = make_side((int)b, (const int64_t*)c);
+    copying.to = make_side((int)a, NULL);
+    copying.length = d;
   } else if (number == SYS_tee) {
-    q.from = make_side((int)a, NULL);
-    q.to = make_side((int)b, NULL);
-    q.length = c;
+    copying.from = make_side((int)a, NULL);
+    copying.to = make_side((int)b, NULL);
+    copying.length = c;
   } else {
-    q.from = make_side((int)a, (const int64_t*)b);
-    q.to = make_side((int)c, (const int64_t*)d);
-    q.length = e;
+    copying.from = make_side((int)a, (const int64_t*)b);
+    copying.to = make_side((int)c, (const int64_t*)d);
+    copying.length = e;
   }
   // The kernel does not count the bytes of splice and tee.
-  q.counted = number == SYS_sendfile || number == SYS_copy_file_range;
-  return q;
+  copying.is_counted_by_kernel = number == SYS_sendfile || number == SYS_copy_file_range;
+  return copying;
 }
 
-#define COPY(NUMBER, CANCELLED, ...)                                                \
-  struct copy_call q = capture_parse_copying(NUMBER, (const long[6]){__VA_ARGS__}); \
-  q.next = next;                                                                    \
-  q.cancelled = CANCELLED;                                                          \
-  return answer(next, capture_copy(&q, CALLER()));
+#define COPY(NUMBER, CANCELLABLE, ...)                                                    \
+  struct copy_call copying = capture_parse_copying(NUMBER, (const long[6]){__VA_ARGS__}); \
+  copying.next = next;                                                                    \
+  copying.cancellable = CANCELLABLE;                                                      \
+  return library_result(next, capture_copy(&copying, CALLER()));
 
 #define SENDFILE() COPY(SYS_sendfile, false, to, from, (long)offset, (long)size)
 BOTH(ssize_t, sendfile64, (int to, int from, off64_t* offset, size_t size), SENDFILE())

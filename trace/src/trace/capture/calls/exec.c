@@ -1,8 +1,9 @@
 /*
  * Calls that run another program in this process.
  *
- * A program is recorded if its environment names this library. If a program passes an environment of its own, our
- * variables are added again, unless it contains PLAIT_RECORD= (empty). Programs that cannot be recorded are counted.
+ * A program is recorded if LD_PRELOAD in its environment names this library. If exec is called with another
+ * environment, this library adds its variables again, unless the environment contains PLAIT_RECORD= without a value.
+ * Programs that cannot be recorded are counted.
  *
  * Example: exec with {"PATH=/bin"} passes PATH, PLAIT_RECORD=TRACE, LD_PRELOAD=this library and PLAIT_RECORD_EXEC=
  * with the kernel's counters, from which the new program computes its differences.
@@ -70,14 +71,14 @@ struct settings {
   char handed_over[160];
 };
 
-static bool names_us(const char* preload) {
+static bool names_this_library(const char* preload) {
   const char* library = own_path();
   return preload != NULL && strstr(preload, library) != NULL && *library != 0;
 }
 
 // True if a program with gcc's AddressSanitizer would start. The sanitizer requires to be the first library unless an
 // option disables this.
-static bool asan_starts(char* const* environment) {
+static bool asan_accepts_preload(char* const* environment) {
   const char* options = find_variable(environment, ASAN);
   return options != NULL && strstr(options, "verify_asan_link_order") != NULL;
 }
@@ -85,9 +86,9 @@ static bool asan_starts(char* const* environment) {
 // Makes the environment in `entries`, which has capacity for count_variables(environment) + 5 entries.
 static void fill_environment(char** entries, char* const* environment, struct settings* settings, bool handing_over) {
   const char* preload = find_variable(environment, PRELOAD);
-  const bool keep_preload = names_us(preload);
+  const bool keep_preload = names_this_library(preload);
   const char* asan = find_variable(environment, ASAN);
-  const bool keep_asan = asan_starts(environment) || (asan != NULL && strlen(asan) > 4096);
+  const bool keep_asan = asan_accepts_preload(environment) || (asan != NULL && strlen(asan) > 4096);
   const bool keep_record = find_variable(environment, RECORD) != NULL;
   size_t count = 0;
   for (char* const* entry = environment; entry != NULL && *entry != NULL; ++entry) {
@@ -123,22 +124,22 @@ static void fill_environment(char** entries, char* const* environment, struct se
   entries[count] = NULL;
 }
 
-static long plain_exec(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
+static long call_exec(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
   if (directory == AT_FDCWD && flags == 0) return RAW3(SYS_execve, path, arguments, environment);
   return RAW5(SYS_execveat, directory, path, arguments, environment, flags);
 }
 
 // Runs a program that records nothing, and counts it unless exec fails.
-static long unrecorded_exec(int directory, const char* path, char* const* arguments, char* const* environment,
+static long exec_unrecorded(int directory, const char* path, char* const* arguments, char* const* environment,
                             int flags, enum obstacle why) {
-  program_unrecorded(directory, path, why, true);
-  const long result = plain_exec(directory, path, arguments, environment, flags);
-  program_unrecorded(directory, path, why, false);
+  program_count_unrecorded(directory, path, why, true);
+  const long result = call_exec(directory, path, arguments, environment, flags);
+  program_count_unrecorded(directory, path, why, false);
   return result;
 }
 
 // Writes LD_PRELOAD without this library, for a program whose loader may reject it.
-static void without_us(char* text, const char* preload) {
+static void write_preload_without_this_library(char* text, const char* preload) {
   char* end = stpcpy(text, PRELOAD);
   const char* own = own_path();
   while (*preload != 0) {
@@ -152,55 +153,57 @@ static void without_us(char* text, const char* preload) {
   *end = 0;
 }
 
-// Makes the environment of such a program, in mmapped memory; `environment` itself if it does not name this library.
-static char* const* loaders_environment(char* const* environment) {
+// Returns the environment for a program whose loader may reject this library, in mapped memory; `environment` itself if
+// it does not name this library.
+static char* const* environment_without_this_library(char* const* environment) {
   const char* preload = find_variable(environment, PRELOAD);
-  if (!names_us(preload)) return environment;
+  if (!names_this_library(preload)) return environment;
   const size_t count = count_variables(environment);
   const size_t bytes = (count + 1) * sizeof(char*) + strlen(preload) + sizeof PRELOAD;
   const long memory = RAW6(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if ((unsigned long)memory > -4096UL) return environment;
   char** entries = (char**)memory;
   char* text = (char*)(entries + count + 1);
-  without_us(text, preload);
+  write_preload_without_this_library(text, preload);
   for (size_t i = 0; i <= count; ++i) entries[i] = environment[i];
   for (size_t i = 0; i < count; ++i)
     if (entries[i] + strlen(PRELOAD) == preload) entries[i] = text;
   return entries;
 }
 
-// Memory for a long environment comes from mmap, because the stack of a spawned child is small. A child that borrows
-// its parent's memory leaves these pages there, and the parent releases them.
-enum { ON_STACK = 1000 };
-static __thread void* leftover;
-static __thread size_t left_bytes;
+// Memory for a long environment comes from mmap, because the stack of a spawned child is small. A vfork child maps
+// these pages in its parent's memory, where they remain after its exec, so the parent releases them.
+enum { MAX_ON_STACK = 1000 };
+static __thread void* borrowed_pages;
+static __thread size_t borrowed_bytes;
 
 void capture_release_borrowed(void) {
-  if (leftover != NULL) RAW2(SYS_munmap, leftover, left_bytes);
-  leftover = NULL;
+  if (borrowed_pages != NULL) RAW2(SYS_munmap, borrowed_pages, borrowed_bytes);
+  borrowed_pages = NULL;
 }
 
-__attribute__((noinline)) static long exec_with(char** entries, struct settings* settings, int directory,
-                                                const char* path, char* const* arguments, char* const* environment,
-                                                int flags, bool handing_over) {
+__attribute__((noinline)) static long exec_recorded(char** entries, struct settings* settings, int directory,
+                                                    const char* path, char* const* arguments, char* const* environment,
+                                                    int flags, bool handing_over) {
   fill_environment(entries, environment, settings, handing_over);
-  return plain_exec(directory, path, arguments, entries, flags);
+  return call_exec(directory, path, arguments, entries, flags);
 }
 
 long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
   const bool borrowed = atomic_load(capture_state) == CAPTURE_ON && capture_in_borrowed_memory();
-  if (!borrowed && !capture_wanted(0)) return plain_exec(directory, path, arguments, environment, flags);
+  if (!borrowed && !capture_should_record(0)) return call_exec(directory, path, arguments, environment, flags);
   // A search along PATH fails often; the kernel handles these cases.
   if (path == NULL || RAW4(SYS_faccessat, directory, path, X_OK, 0) != 0)
-    if (!(flags & AT_EMPTY_PATH)) return plain_exec(directory, path, arguments, environment, flags);
+    if (!(flags & AT_EMPTY_PATH)) return call_exec(directory, path, arguments, environment, flags);
   if (environment != environ && !is_readable(environment))
-    return plain_exec(directory, path, arguments, environment, flags);
+    return call_exec(directory, path, arguments, environment, flags);
   const char* record = find_variable(environment, RECORD);
-  const enum obstacle why = program_obstacle(directory, path, flags, record == NULL || *record != 0);
-  if (why == OBSTACLE_LOADER) environment = loaders_environment(environment);
-  if (borrowed && why != OBSTACLE_NONE) return unrecorded_exec(directory, path, arguments, environment, flags, why);
-  if (borrowed && record != NULL && names_us(find_variable(environment, PRELOAD)) && asan_starts(environment))
-    return plain_exec(directory, path, arguments, environment, flags);
+  const enum obstacle why = program_find_obstacle(directory, path, flags, record == NULL || *record != 0);
+  if (why == OBSTACLE_LOADER) environment = environment_without_this_library(environment);
+  if (borrowed && why != OBSTACLE_NONE) return exec_unrecorded(directory, path, arguments, environment, flags, why);
+  if (borrowed && record != NULL && names_this_library(find_variable(environment, PRELOAD)) &&
+      asan_accepts_preload(environment))
+    return call_exec(directory, path, arguments, environment, flags);
   const struct description* program = *path == 0 ? table_find(directory) : NULL;
   const uint32_t file = borrowed ? 0 : program == NULL ? plait_events_name(path) : atomic_load(&program->file);
   if (!borrowed) {
@@ -216,21 +219,21 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
   long result;
   if (why != OBSTACLE_NONE) {
     plait_events_replaced(1);  // this process records nothing more
-    result = unrecorded_exec(directory, path, arguments, environment, flags, why);
+    result = exec_unrecorded(directory, path, arguments, environment, flags, why);
     plait_events_replaced(0);
   } else {
     const size_t count = count_variables(environment) + 5;
-    const size_t bytes = (count <= ON_STACK ? 0 : count * sizeof(char*)) + sizeof(struct settings);
+    const size_t bytes = (count <= MAX_ON_STACK ? 0 : count * sizeof(char*)) + sizeof(struct settings);
     const long memory = RAW6(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if ((unsigned long)memory > -4096UL) return plain_exec(directory, path, arguments, environment, flags);
+    if ((unsigned long)memory > -4096UL) return call_exec(directory, path, arguments, environment, flags);
     struct settings* settings = (struct settings*)memory;
-    char** entries = count <= ON_STACK ? alloca(count * sizeof(char*)) : (char**)(settings + 1);
+    char** entries = count <= MAX_ON_STACK ? alloca(count * sizeof(char*)) : (char**)(settings + 1);
     if (borrowed) {
-      leftover = settings;
-      left_bytes = bytes;
+      borrowed_pages = settings;
+      borrowed_bytes = bytes;
     }
-    result = exec_with(entries, settings, directory, path, arguments, environment, flags, !borrowed);
-    leftover = NULL;
+    result = exec_recorded(entries, settings, directory, path, arguments, environment, flags, !borrowed);
+    borrowed_pages = NULL;
     RAW2(SYS_munmap, memory, bytes);
   }
   if (!borrowed)
@@ -245,8 +248,8 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
 
 // The next library may run another program than the caller requested.  It does so by the C library's functions, which
 // lead back to this file, so that the call is recorded there.
-#define RUN(ARGUMENTS, DIRECTORY, PATH, ENVIRONMENT, FLAGS)       \
-  if (next != CHAIN_END) return (int)chain_pass(next, ARGUMENTS); \
+#define RUN(ARGUMENTS, DIRECTORY, PATH, ENVIRONMENT, FLAGS)          \
+  if (next != CHAIN_END) return (int)chain_forward(next, ARGUMENTS); \
   return (int)c_result(capture_execveat(DIRECTORY, PATH, arguments, ENVIRONMENT, FLAGS));
 
 BOTH(int, execve, (const char* path, char* const arguments[], char* const environment[]),

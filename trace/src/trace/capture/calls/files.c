@@ -8,11 +8,11 @@
 #include "trace/capture/cancel.h"
 
 long capture_change(struct change change, uintptr_t caller) {
-  const bool recorded = capture_wanted(caller);
+  const bool recorded = capture_should_record(caller);
   const struct description* description = recorded ? table_find(change.fd) : NULL;
   const int64_t start = capture_now();
   int type;
-  const bool cancellable = change.cancelled && change.next == CHAIN_END && cancel_begin(&type);
+  const bool cancellable = change.cancellable && change.next == CHAIN_END && cancel_begin(&type);
   const long result = change.next != CHAIN_END
                           ? chain_call(change.next, 0, ARGUMENTS(change.fd, change.first, change.second, change.third))
                           : RAW4(change.number, change.fd, change.first, change.second, change.third);
@@ -29,7 +29,7 @@ long capture_change(struct change change, uintptr_t caller) {
 }
 
 long capture_truncate(const char* path, int64_t size, struct next_call* next, uintptr_t caller) {
-  const bool recorded = capture_wanted(caller);
+  const bool recorded = capture_should_record(caller);
   const int64_t start = capture_now();
   const long result =
       next != CHAIN_END ? chain_call(next, 0, ARGUMENTS((long)path, size)) : RAW2(SYS_truncate, path, size);
@@ -44,26 +44,26 @@ long capture_truncate(const char* path, int64_t size, struct next_call* next, ui
 }
 
 #define CHANGE(...) \
-  return (int)answer(next, capture_change((struct change){.next = next, .fd = fd, __VA_ARGS__}, CALLER()));
+  return (int)library_result(next, capture_change((struct change){.next = next, .fd = fd, __VA_ARGS__}, CALLER()));
 
 #define FTRUNCATE() CHANGE(.number = SYS_ftruncate, .first = size, .kind = PLAIT_EVENT_TRUNCATE, .offset = size)
 BOTH(int, ftruncate64, (int fd, off64_t size), FTRUNCATE())
 CHAINED(int, ftruncate, (int fd, off_t size), FTRUNCATE())
 
-#define TRUNCATE() return (int)answer(next, capture_truncate(path, size, next, CALLER()));
+#define TRUNCATE() return (int)library_result(next, capture_truncate(path, size, next, CALLER()));
 BOTH(int, truncate64, (const char* path, off64_t size), TRUNCATE())
 CHAINED(int, truncate, (const char* path, off_t size), TRUNCATE())
 
 // fallocate changes the size of a file unless a flag forbids it. It transfers no data.
 #define FALLOCATE()                                                                                               \
   CHANGE(.number = SYS_fallocate, .first = mode, .second = offset, .third = length, .kind = PLAIT_EVENT_METADATA, \
-         .offset = offset, .length = length, .cancelled = true)
+         .offset = offset, .length = length, .cancellable = true)
 BOTH(int, fallocate64, (int fd, int mode, off64_t offset, off64_t length), FALLOCATE())
 CHAINED(int, fallocate, (int fd, int mode, off_t offset, off_t length), FALLOCATE())
 
-BOTH(int, fsync, (int fd), CHANGE(.number = SYS_fsync, .kind = PLAIT_EVENT_SYNC, .offset = -1, .cancelled = true))
+BOTH(int, fsync, (int fd), CHANGE(.number = SYS_fsync, .kind = PLAIT_EVENT_SYNC, .offset = -1, .cancellable = true))
 BOTH(int, fdatasync, (int fd),
-     CHANGE(.number = SYS_fdatasync, .kind = PLAIT_EVENT_SYNC, .offset = -1, .cancelled = true))
+     CHANGE(.number = SYS_fdatasync, .kind = PLAIT_EVENT_SYNC, .offset = -1, .cancellable = true))
 BOTH(int, sync_file_range, (int fd, off64_t offset, off64_t length, unsigned flags),
      CHANGE(.number = SYS_sync_file_range, .first = offset, .second = length, .third = (long)flags,
-            .kind = PLAIT_EVENT_SYNC, .offset = offset, .length = length, .cancelled = true))
+            .kind = PLAIT_EVENT_SYNC, .offset = offset, .length = length, .cancellable = true))

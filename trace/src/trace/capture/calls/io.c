@@ -38,85 +38,94 @@ int64_t capture_vector_length(const struct iovec* parts, int64_t count, bool tru
 }
 
 // True if the kernel counts a call with this result. This only affects the number of calls, not the bytes.
-static inline __attribute__((always_inline)) bool counted(const struct request* q, long result) {
-  return result >= 0 || (q->vector ? true : result != -EBADF && result != -ESPIPE);
+static inline __attribute__((always_inline)) bool is_counted_by_kernel(const struct request* request, long result) {
+  return result >= 0 || (request->vector ? true : result != -EBADF && result != -ESPIPE);
 }
 
-static inline __attribute__((always_inline)) void account(const struct request* q, long result) {
-  if (!counted(q, result)) return;
-  if (q->kind == PLAIT_EVENT_READ)
+static inline __attribute__((always_inline)) void count_transfer(const struct request* request, long result) {
+  if (!is_counted_by_kernel(request, result)) return;
+  if (request->kind == PLAIT_EVENT_READ)
     account_read(result);
   else
     account_write(result);
 }
 
-// The next library takes the arguments of the function, which differ from the kernel's only in the flags of preadv2.
-static __attribute__((noinline)) long ask_next(const struct request* q, uint64_t operation) {
-  const bool flags = q->number == SYS_preadv2 || q->number == SYS_pwritev2;
-  return chain_call(q->next, operation,
-                    ARGUMENTS(q->fd, q->data, q->size, q->third, flags ? q->fifth : q->fourth, q->fifth));
+// Calls the next library's function. Its arguments differ from the kernel's only in preadv2 and pwritev2, whose kernel
+// form has the flags one argument later.
+static __attribute__((noinline)) long call_next_library(const struct request* request, uint64_t operation) {
+  const bool takes_flags = request->number == SYS_preadv2 || request->number == SYS_pwritev2;
+  return chain_call(request->next, operation,
+                    ARGUMENTS(request->fd, request->data, request->size, request->third,
+                              takes_flags ? request->fifth : request->fourth, request->fifth));
 }
 
-static inline __attribute__((always_inline)) long ask(const struct request* q, bool waits, uint64_t operation) {
-  if (UNLIKELY(q->next != CHAIN_END)) return ask_next(q, operation);
+static inline __attribute__((always_inline)) long make_call(const struct request* request, bool waits,
+                                                            uint64_t operation) {
+  if (UNLIKELY(request->next != CHAIN_END)) return call_next_library(request, operation);
   int type;
-  const bool may = waits && cancel_begin(&type);
-  const long result = RAW6(q->number, q->fd, q->data, q->size, q->third, q->fourth, q->fifth);
-  if (may) cancel_end(type);
+  const bool may_cancel = waits && cancel_begin(&type);
+  const long result =
+      RAW6(request->number, request->fd, request->data, request->size, request->third, request->fourth, request->fifth);
+  if (may_cancel) cancel_end(type);
   return result;
 }
 
-// Returns the offset of an appending write that specified an offset: the kernel ignores it and writes at the end.
+// Returns the offset of an appending write that specified an offset, which the kernel ignores: it writes at the end of
+// the file. Called before the write with a size of -1, it returns the size of the file; called after the write with
+// that size, it returns the offset.
 static int64_t appended_at(int fd, int64_t size_before, long result);
 
-static inline __attribute__((always_inline)) long transfer(uintptr_t caller, struct request q) {
+static inline __attribute__((always_inline)) long transfer(uintptr_t caller, struct request request) {
   const bool inside = chain_inside();
-  if (UNLIKELY(!capture_wanted(caller) || (inside && q.next != CHAIN_END))) {
-    const long result = ask(&q, q.cancelled, capture_chain_operation);
-    if (q.next == CHAIN_END && capture_is_own(caller)) account(&q, result);
+  if (UNLIKELY(!capture_should_record(caller) || (inside && request.next != CHAIN_END))) {
+    const long result = make_call(&request, request.cancellable, capture_chain_operation);
+    if (request.next == CHAIN_END && capture_is_own(caller)) count_transfer(&request, result);
     return result;
   }
-  struct description* description = table_known(q.fd);
-  if (UNLIKELY(description == NULL)) description = table_find(q.fd);
-  uint32_t about = description == NULL ? 0 : atomic_load_explicit(&description->flags, memory_order_relaxed);
+  struct description* description = table_find_known(request.fd);
+  if (UNLIKELY(description == NULL)) description = table_find(request.fd);
+  uint32_t description_flags =
+      description == NULL ? 0 : atomic_load_explicit(&description->flags, memory_order_relaxed);
   const uint32_t file = description == NULL ? 0 : atomic_load_explicit(&description->file, memory_order_relaxed);
   // A call on a file does not wait for other processes. The thread may be cancelled before it, but not in it.
-  const bool waits = q.cancelled && !(about & DESCRIPTION_SEEKABLE);
-  if (q.cancelled && !waits && q.next == CHAIN_END) cancel_here();
-  struct position_change moving = {0};
-  int64_t offset = about & DESCRIPTION_SEEKABLE ? q.offset : -1;
+  const bool waits = request.cancellable && !(description_flags & DESCRIPTION_SEEKABLE);
+  if (request.cancellable && !waits && request.next == CHAIN_END) cancel_here();
+  struct position_use position_use = {0};
+  int64_t offset = description_flags & DESCRIPTION_SEEKABLE ? request.offset : -1;
   int64_t size_before = -1;
-  if (UNLIKELY(q.fifth & RWF_APPEND) && q.kind == PLAIT_EVENT_WRITE) {
+  if (UNLIKELY(request.fifth & RWF_APPEND) && request.kind == PLAIT_EVENT_WRITE) {
     // The position moves to the end of the file, so from now on the kernel is queried for it.
-    if (q.at_position && description != NULL) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);
-    about |= DESCRIPTION_APPEND;
+    if (request.at_position && description != NULL) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);
+    description_flags |= DESCRIPTION_APPEND;
   }
-  if (UNLIKELY(q.fifth & (RWF_DSYNC | RWF_SYNC))) about |= DESCRIPTION_DURABLE;
+  if (UNLIKELY(request.fifth & (RWF_DSYNC | RWF_SYNC))) description_flags |= DESCRIPTION_DURABLE;
   // Within a recorded call of the program, the outer call already tracks the file position.
-  if (q.at_position && LIKELY(!inside))
-    moving_begin(&moving, description, q.fd, q.kind == PLAIT_EVENT_WRITE);
-  else if (UNLIKELY(q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) && offset >= 0))
-    size_before = appended_at(q.fd, -1, 0);
-  const uint64_t operation = UNLIKELY(q.next != CHAIN_END) ? plait_events_operation()
-                             : inside                      ? capture_chain_operation
-                                                           : 0;
-  if (q.kind == PLAIT_EVENT_READ) account_reading(1);
+  if (request.at_position && LIKELY(!inside))
+    position_begin_call(&position_use, description, request.fd, request.kind == PLAIT_EVENT_WRITE);
+  else if (UNLIKELY(request.kind == PLAIT_EVENT_WRITE && (description_flags & DESCRIPTION_APPEND) && offset >= 0))
+    size_before = appended_at(request.fd, -1, 0);
+  const uint64_t operation = UNLIKELY(request.next != CHAIN_END) ? plait_events_operation()
+                             : inside                            ? capture_chain_operation
+                                                                 : 0;
+  if (request.kind == PLAIT_EVENT_READ) account_mark_reading(1);
   const int64_t start = plait_clock_now();
-  const long result = ask(&q, waits, operation);
+  const long result = make_call(&request, waits, operation);
   const int64_t end = plait_clock_now();
   // Otherwise the kernel counts the system calls of the next library.
-  if (LIKELY(q.next == CHAIN_END)) account(&q, result);
-  if (q.kind == PLAIT_EVENT_READ) account_reading(0);
+  if (LIKELY(request.next == CHAIN_END)) count_transfer(&request, result);
+  if (request.kind == PLAIT_EVENT_READ) account_mark_reading(0);
   // The vector is read after the kernel has read it. After these errors the kernel may not have read it, or could
   // not.
   const bool read_by_kernel =
       result >= 0 || (result != -EBADF && result != -EINVAL && result != -ESPIPE && result != -EFAULT);
   const int64_t length =
-      q.vector ? capture_vector_length((const struct iovec*)q.data, (int)q.size, read_by_kernel) : q.size;
-  if (q.at_position && description != NULL) offset = moving_end(&moving, description, q.fd, result);
-  if (UNLIKELY(size_before >= 0)) offset = appended_at(q.fd, size_before, result);
+      request.vector ? capture_vector_length((const struct iovec*)request.data, (int)request.size, read_by_kernel)
+                     : request.size;
+  if (request.at_position && description != NULL)
+    offset = position_end_call(&position_use, description, request.fd, result);
+  if (UNLIKELY(size_before >= 0)) offset = appended_at(request.fd, size_before, result);
   // Only the C library's threads for aio_read and similar functions call pread from inside the C library.
-  const bool posix_aio = q.positioned && text_has(&capture_libc_text, caller);
+  const bool posix_aio = request.positioned && text_has(&capture_libc_text, caller);
   const struct plait_event event = {
       .start = start,
       .duration = end - start,
@@ -125,14 +134,19 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
       .result = result,
       .operation = operation,
       .file = file,
-      .kind = (uint8_t)q.kind,
-      .interface = posix_aio ? PLAIT_INTERFACE_POSIX_AIO
-                             : capture_interface(caller, q.vector ? PLAIT_INTERFACE_VECTOR : PLAIT_INTERFACE_POSIX),
-      .flags = (uint16_t)((inside ? 0 : PLAIT_EVENT_LOGICAL) | (posix_aio ? PLAIT_EVENT_ASYNCHRONOUS : 0) |
-                          (q.at_position ? PLAIT_EVENT_AT_POSITION : 0) |
-                          (about & DESCRIPTION_DIRECT ? PLAIT_EVENT_DIRECT : 0) |
-                          (q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) ? PLAIT_EVENT_APPEND : 0) |
-                          (q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_DURABLE) ? PLAIT_EVENT_DURABLE : 0))};
+      .kind = (uint8_t)request.kind,
+      .interface = posix_aio
+                       ? PLAIT_INTERFACE_POSIX_AIO
+                       : capture_interface(caller, request.vector ? PLAIT_INTERFACE_VECTOR : PLAIT_INTERFACE_POSIX),
+      .flags =
+          (uint16_t)((inside ? 0 : PLAIT_EVENT_LOGICAL) | (posix_aio ? PLAIT_EVENT_ASYNCHRONOUS : 0) |
+                     (request.at_position ? PLAIT_EVENT_AT_POSITION : 0) |
+                     (description_flags & DESCRIPTION_DIRECT ? PLAIT_EVENT_DIRECT : 0) |
+                     (request.kind == PLAIT_EVENT_WRITE && (description_flags & DESCRIPTION_APPEND) ? PLAIT_EVENT_APPEND
+                                                                                                    : 0) |
+                     (request.kind == PLAIT_EVENT_WRITE && (description_flags & DESCRIPTION_DURABLE)
+                          ? PLAIT_EVENT_DURABLE
+                          : 0))};
   plait_events_put(&event);
   return result;
 }
@@ -145,28 +159,29 @@ static int64_t appended_at(int fd, int64_t size_before, long result) {
 
 long capture_transfer(const struct request* request, uintptr_t caller) { return transfer(caller, *request); }
 
-// The kernel takes an offset as two words; on 64-bit machines the first word contains all of it.
-#define PLAIN(NUMBER, KIND, CANCELLED)                                  \
-  answer(next, transfer(CALLER(), (struct request){.next = next,        \
-                                                   .number = NUMBER,    \
-                                                   .fd = fd,            \
-                                                   .data = (long)data,  \
-                                                   .size = (long)size,  \
-                                                   .kind = KIND,        \
-                                                   .offset = -1,        \
-                                                   .at_position = true, \
-                                                   .cancelled = CANCELLED}))
-#define AT(NUMBER, KIND, CANCELLED)                                        \
-  answer(next, transfer(CALLER(), (struct request){.next = next,           \
-                                                   .number = NUMBER,       \
-                                                   .fd = fd,               \
-                                                   .data = (long)data,     \
-                                                   .size = (long)size,     \
-                                                   .third = offset,        \
-                                                   .kind = KIND,           \
-                                                   .offset = offset,       \
-                                                   .cancelled = CANCELLED, \
-                                                   .positioned = CANCELLED}))
+// Calls at the position of the open file (PLAIN, VECTOR) and at an offset (AT, VECTOR_AT). The kernel takes an offset
+// as two words; on 64-bit machines the first word contains all of it.
+#define PLAIN(NUMBER, KIND, CANCELLABLE)                                        \
+  library_result(next, transfer(CALLER(), (struct request){.next = next,        \
+                                                           .number = NUMBER,    \
+                                                           .fd = fd,            \
+                                                           .data = (long)data,  \
+                                                           .size = (long)size,  \
+                                                           .kind = KIND,        \
+                                                           .offset = -1,        \
+                                                           .at_position = true, \
+                                                           .cancellable = CANCELLABLE}))
+#define AT(NUMBER, KIND, CANCELLABLE)                                                  \
+  library_result(next, transfer(CALLER(), (struct request){.next = next,               \
+                                                           .number = NUMBER,           \
+                                                           .fd = fd,                   \
+                                                           .data = (long)data,         \
+                                                           .size = (long)size,         \
+                                                           .third = offset,            \
+                                                           .kind = KIND,               \
+                                                           .offset = offset,           \
+                                                           .cancellable = CANCELLABLE, \
+                                                           .positioned = CANCELLABLE}))
 
 BOTH(ssize_t, read, (int fd, void* data, size_t size), return PLAIN(SYS_read, PLAIT_EVENT_READ, true);)
 BOTH(ssize_t, write, (int fd, const void* data, size_t size), return PLAIN(SYS_write, PLAIT_EVENT_WRITE, true);)
@@ -187,30 +202,30 @@ CHAINED(ssize_t, pread, (int fd, void* data, size_t size, off_t offset),
 CHAINED(ssize_t, pwrite, (int fd, const void* data, size_t size, off_t offset),
         return AT(SYS_pwrite64, PLAIT_EVENT_WRITE, true);)
 
-#define VECTOR(NUMBER, KIND)                                            \
-  answer(next, transfer(CALLER(), (struct request){.next = next,        \
-                                                   .number = NUMBER,    \
-                                                   .fd = fd,            \
-                                                   .data = (long)parts, \
-                                                   .size = count,       \
-                                                   .kind = KIND,        \
-                                                   .offset = -1,        \
-                                                   .at_position = true, \
-                                                   .vector = true,      \
-                                                   .cancelled = true}))
-#define VECTOR_AT(NUMBER, KIND, EVEN, FLAGS)                                       \
-  answer(next, transfer(CALLER(), (struct request){.next = next,                   \
-                                                   .number = NUMBER,               \
-                                                   .fd = fd,                       \
-                                                   .data = (long)parts,            \
-                                                   .size = count,                  \
-                                                   .third = offset,                \
-                                                   .fifth = FLAGS,                 \
-                                                   .kind = KIND,                   \
-                                                   .offset = (EVEN) ? -1 : offset, \
-                                                   .at_position = (EVEN),          \
-                                                   .vector = true,                 \
-                                                   .cancelled = true}))
+#define VECTOR(NUMBER, KIND)                                                    \
+  library_result(next, transfer(CALLER(), (struct request){.next = next,        \
+                                                           .number = NUMBER,    \
+                                                           .fd = fd,            \
+                                                           .data = (long)parts, \
+                                                           .size = count,       \
+                                                           .kind = KIND,        \
+                                                           .offset = -1,        \
+                                                           .at_position = true, \
+                                                           .vector = true,      \
+                                                           .cancellable = true}))
+#define VECTOR_AT(NUMBER, KIND, IS_AT_POSITION, FLAGS)                                               \
+  library_result(next, transfer(CALLER(), (struct request){.next = next,                             \
+                                                           .number = NUMBER,                         \
+                                                           .fd = fd,                                 \
+                                                           .data = (long)parts,                      \
+                                                           .size = count,                            \
+                                                           .third = offset,                          \
+                                                           .fifth = FLAGS,                           \
+                                                           .kind = KIND,                             \
+                                                           .offset = (IS_AT_POSITION) ? -1 : offset, \
+                                                           .at_position = (IS_AT_POSITION),          \
+                                                           .vector = true,                           \
+                                                           .cancellable = true}))
 
 #define PARTS int fd, const struct iovec *parts, int count
 BOTH(ssize_t, readv, (PARTS), return VECTOR(SYS_readv, PLAIT_EVENT_READ);)
@@ -233,7 +248,7 @@ extern void __chk_fail(void) __attribute__((noreturn, weak));  // weak: missing 
 #define CHECKED()                    \
   if (size > capacity) __chk_fail(); \
   struct request request = {         \
-      .next = next, .fd = fd, .data = (long)data, .size = (long)size, .kind = PLAIT_EVENT_READ, .cancelled = true};
+      .next = next, .fd = fd, .data = (long)data, .size = (long)size, .kind = PLAIT_EVENT_READ, .cancellable = true};
 #define CHECKED_AT()               \
   CHECKED()                        \
   request.number = SYS_pread64;    \
@@ -241,9 +256,9 @@ extern void __chk_fail(void) __attribute__((noreturn, weak));  // weak: missing 
   request.offset = offset;         \
   request.fourth = (long)capacity; \
   request.positioned = true;       \
-  return answer(next, transfer(CALLER(), request));
+  return library_result(next, transfer(CALLER(), request));
 CHAINED(ssize_t, __read_chk, (int fd, void* data, size_t size, size_t capacity), CHECKED() request.number = SYS_read;
         request.third = (long)capacity; request.offset = -1; request.at_position = true;
-        return answer(next, transfer(CALLER(), request));)
+        return library_result(next, transfer(CALLER(), request));)
 CHAINED(ssize_t, __pread_chk, (int fd, void* data, size_t size, off_t offset, size_t capacity), CHECKED_AT())
 CHAINED(ssize_t, __pread64_chk, (int fd, void* data, size_t size, off64_t offset, size_t capacity), CHECKED_AT())

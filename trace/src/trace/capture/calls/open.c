@@ -40,7 +40,8 @@ static const char* absolute_path(const struct open_call* call, char* buffer, siz
   return buffer;
 }
 
-static uint32_t note_file(const struct open_call* call, long result) {
+// Adds a file that the program has opened to the table.  returns  the number of its name in the trace; 0: unknown.
+static uint32_t register_file(const struct open_call* call, long result) {
   if (result < 0 || chain_inside()) return plait_events_name(call->path);
   char buffer[1024];
   const char* name = call->path;
@@ -55,14 +56,14 @@ static void put_open(const struct open_call* call, int64_t start, long result, u
                                     .duration = duration,
                                     .offset = -1,
                                     .result = result < 0 ? result : 0,
-                                    .file = note_file(call, result),
+                                    .file = register_file(call, result),
                                     .kind = PLAIT_EVENT_OPEN,
                                     .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
                                     .flags = (uint16_t)event_flags(call->flags)};
   plait_events_put(&event);
 }
 
-static long make_call(const struct open_call* call, bool may) {
+static long make_call(const struct open_call* call, bool may_cancel) {
   const long path = (long)call->path;
   if (call->next != CHAIN_END) {
     if (call->form == FORM_OPEN) return chain_call(call->next, 0, ARGUMENTS(path, call->flags, call->mode));
@@ -70,18 +71,18 @@ static long make_call(const struct open_call* call, bool may) {
     return chain_call(call->next, 0, ARGUMENTS(call->directory, path, call->flags, call->mode));
   }
   int type;
-  may = may && cancel_begin(&type);
+  may_cancel = may_cancel && cancel_begin(&type);
   const long result = RAW4(SYS_openat, call->directory, path, call->flags, call->mode);
-  if (may) cancel_end(type);
+  if (may_cancel) cancel_end(type);
   return result;
 }
 
-static long open_and_record(const struct open_call* call, uintptr_t caller, bool may) {
+static long open_and_record(const struct open_call* call, uintptr_t caller, bool may_cancel) {
   const bool forwarded = call->next != CHAIN_END && chain_inside();
-  if (forwarded || !capture_table_wanted(caller)) return make_call(call, may);
-  if (UNLIKELY(atomic_load(&account_loading))) account_loaded();
+  if (forwarded || !capture_should_record_table(caller)) return make_call(call, may_cancel);
+  if (UNLIKELY(atomic_load(&account_dlopen_called))) account_record_loader();
   const int64_t start = plait_events_now();
-  const long result = make_call(call, may);
+  const long result = make_call(call, may_cancel);
   // A path relative to a directory descriptor is resolved through the kernel, so that each name identifies one file.
   if (result != -EFAULT) put_open(call, start, result, caller);
   return result;
@@ -91,9 +92,9 @@ long capture_openat(int directory, const char* path, int flags, unsigned mode, u
   return open_and_record(&(struct open_call){CHAIN_END, FORM_OPENAT, directory, path, flags, mode}, caller, false);
 }
 
-#define OPEN(FORM, DIRECTORY, FLAGS, MODE, MAY) \
-  return (int)answer(next,                      \
-                     open_and_record(&(struct open_call){next, FORM, DIRECTORY, path, FLAGS, MODE}, CALLER(), MAY));
+#define OPEN(FORM, DIRECTORY, FLAGS, MODE, MAY_CANCEL) \
+  return (int)library_result(                          \
+      next, open_and_record(&(struct open_call){next, FORM, DIRECTORY, path, FLAGS, MODE}, CALLER(), MAY_CANCEL));
 
 // The mode is passed only with a flag that creates a file, but va_arg is safe in any case: it reads a register.
 #define WITH_MODE()                                            \
@@ -104,8 +105,8 @@ long capture_openat(int directory, const char* path, int flags, unsigned mode, u
     mode = va_arg(list, unsigned);                             \
     va_end(list);                                              \
   }
-#define PLAIN_OPEN(MAY) WITH_MODE() OPEN(FORM_OPEN, AT_FDCWD, flags, mode, MAY)
-#define OPEN_AT(MAY) WITH_MODE() OPEN(FORM_OPENAT, directory, flags, mode, MAY)
+#define PLAIN_OPEN(MAY_CANCEL) WITH_MODE() OPEN(FORM_OPEN, AT_FDCWD, flags, mode, MAY_CANCEL)
+#define OPEN_AT(MAY_CANCEL) WITH_MODE() OPEN(FORM_OPENAT, directory, flags, mode, MAY_CANCEL)
 #define CREAT() OPEN(FORM_CREAT, AT_FDCWD, O_CREAT | O_WRONLY | O_TRUNC, mode, true)
 
 BOTH(int, open64, (const char* path, int flags, ...), PLAIN_OPEN(true))

@@ -16,6 +16,7 @@
 
 #include "trace/capture/calls.h"
 
+// Records that a child was made. child: its process id, or -errno.
 static void put_fork(int64_t start, long child) {
   put_event((struct plait_event){.kind = PLAIT_EVENT_FORK,
                                  .interface = PLAIT_INTERFACE_POSIX,
@@ -39,9 +40,9 @@ EXPORT pid_t fork(void) {
   static _Atomic(void*) cached;
   void* function = atomic_load(&cached);
   if (function == NULL) atomic_store(&cached, function = next_function("fork"));
-  const bool recorded = capture_wanted(CALLER());
+  const bool recorded = capture_should_record(CALLER());
   const int64_t start = capture_now();
-  if (recorded) table_shared();
+  if (recorded) table_mark_shared();
   const pid_t child = ((pid_t (*)(void))function)();
   if (child == 0)
     capture_begin();
@@ -51,9 +52,9 @@ EXPORT pid_t fork(void) {
 }
 
 EXPORT pid_t _Fork(void) {
-  const bool recorded = capture_wanted(CALLER());
+  const bool recorded = capture_should_record(CALLER());
   const int64_t start = capture_now();
-  if (recorded) table_shared();
+  if (recorded) table_mark_shared();
   const pid_t child = ((pid_t (*)(void))next_function("_Fork"))();
   if (child > 0 && recorded) put_fork(start, child);
   return child;
@@ -61,9 +62,9 @@ EXPORT pid_t _Fork(void) {
 
 // forkpty and daemon fork inside the C library.
 EXPORT pid_t forkpty(int* side, char* name, const struct termios* about, const struct winsize* size) {
-  const bool recorded = capture_wanted(CALLER());
+  const bool recorded = capture_should_record(CALLER());
   const int64_t start = capture_now();
-  if (recorded) table_shared();
+  if (recorded) table_mark_shared();
   const pid_t child = ((pid_t (*)(int*, char*, const struct termios*, const struct winsize*))next_function("forkpty"))(
       side, name, about, size);
   if (child == 0)
@@ -73,7 +74,7 @@ EXPORT pid_t forkpty(int* side, char* name, const struct termios* about, const s
   return child;
 }
 EXPORT int daemon(int keep_directory, int keep_streams) {
-  if (capture_wanted(CALLER())) table_shared();
+  if (capture_should_record(CALLER())) table_mark_shared();
   const int result = ((int (*)(int, int))next_function("daemon"))(keep_directory, keep_streams);
   capture_begin();
   return result;
@@ -81,7 +82,7 @@ EXPORT int daemon(int keep_directory, int keep_streams) {
 
 // Called by clone (entries.S), which continues with the C library's function.
 __attribute__((used)) void* capture_before_clone(unsigned flags) {
-  if (!(flags & CLONE_FILES) && capture_wanted(0)) table_shared();
+  if (!(flags & CLONE_FILES) && capture_should_record(0)) table_mark_shared();
   static _Atomic(void*) cached;
   void* function = atomic_load(&cached);
   if (function == NULL) atomic_store(&cached, function = next_function("clone"));
@@ -93,7 +94,7 @@ EXPORT ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
   static _Atomic(void*) cached;
   void* function = atomic_load(&cached);
   if (function == NULL) atomic_store(&cached, function = next_function("sendmsg"));
-  if (message != NULL && message->msg_controllen > 0) table_shared();
+  if (message != NULL && message->msg_controllen > 0) table_mark_shared();
   return ((ssize_t (*)(int, const struct msghdr*, int))function)(socket, message, flags);
 }
 EXPORT int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
@@ -101,20 +102,20 @@ EXPORT int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int fl
   void* function = atomic_load(&cached);
   if (function == NULL) atomic_store(&cached, function = next_function("sendmmsg"));
   for (unsigned i = 0; messages != NULL && i < count && i < 1024; ++i)
-    if (messages[i].msg_hdr.msg_controllen > 0) table_shared();
+    if (messages[i].msg_hdr.msg_controllen > 0) table_mark_shared();
   return ((int (*)(int, struct mmsghdr*, unsigned, int))function)(socket, messages, count, flags);
 }
 
 // Called by vfork (entries.S) in the parent, before and after it: the child borrows our memory until it runs a
 // program.
 __attribute__((used)) void capture_before_vfork(void) {
-  if (capture_wanted(0)) table_shared();
+  if (capture_should_record(0)) table_mark_shared();
   ++capture_spawning;
 }
 __attribute__((used)) void capture_after_vfork(long child) {
   --capture_spawning;
   capture_release_borrowed();
-  if (capture_wanted(0)) put_fork(plait_events_now(), child);
+  if (capture_should_record(0)) put_fork(plait_events_now(), child);
 }
 
 typedef int spawn_function(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
@@ -122,9 +123,9 @@ typedef int spawn_function(pid_t*, const char*, const posix_spawn_file_actions_t
 
 static int spawn(const char* name, pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
-  const bool recorded = capture_wanted(0);
+  const bool recorded = capture_should_record(0);
   const int64_t start = capture_now();
-  if (recorded) table_shared();
+  if (recorded) table_mark_shared();
   pid_t number = 0;
   ++capture_spawning;
   spawn_function* function = (spawn_function*)next_function(name);
@@ -146,7 +147,7 @@ EXPORT int posix_spawnp(pid_t* child, const char* path, const posix_spawn_file_a
 }
 
 EXPORT int system(const char* command) {
-  if (capture_wanted(0)) table_shared();
+  if (capture_should_record(0)) table_mark_shared();
   ++capture_spawning;
   const int result = ((int (*)(const char*))next_function("system"))(command);
   --capture_spawning;
@@ -155,7 +156,7 @@ EXPORT int system(const char* command) {
 }
 
 EXPORT FILE* popen(const char* command, const char* type) {
-  if (capture_wanted(0)) table_shared();
+  if (capture_should_record(0)) table_mark_shared();
   ++capture_spawning;
   FILE* stream = ((FILE * (*)(const char*, const char*)) next_function("popen"))(command, type);
   --capture_spawning;
@@ -181,11 +182,11 @@ CHAINED(int, prctl, (int option, ...), va_list list;  //
         va_start(list, option); const long a = va_arg(list, long); const long b = va_arg(list, long);
         const long c = va_arg(list, long); const long d = va_arg(list, long); va_end(list);
         if (next == CHAIN_END) return (int)c_result(capture_control_process(option, a, b, c, d));
-        before_control(option, a, b); return (int)chain_pass(next, ARGUMENTS(option, a, b, c, d));)
+        before_control(option, a, b); return (int)chain_forward(next, ARGUMENTS(option, a, b, c, d));)
 
-#define LEAVE()                                                     \
-  capture_leave();                                                  \
-  if (next != CHAIN_END) (void)chain_pass(next, ARGUMENTS(status)); \
+#define LEAVE()                                                        \
+  capture_end();                                                       \
+  if (next != CHAIN_END) (void)chain_forward(next, ARGUMENTS(status)); \
   for (;;) RAW1(SYS_exit_group, status);
 BOTH(void, _exit, (int status), LEAVE())
 CHAINED(void, _Exit, (int status), LEAVE())

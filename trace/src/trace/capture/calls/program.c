@@ -1,6 +1,6 @@
 /*
- * Decides by the file of a program and the rights of this process if the program would be recorded, and writes the
- * name into the trace that states why not.
+ * Finds out, before an exec, why the next program would not be recorded, from the file of the program and the rights of
+ * this process. The reason is stored in the trace as a letter in front of the program's name.
  *
  * Only the loader of the GNU C library initializes the recording library.  musl's loader maps it, but the library stays
  * idle and keeps LD_PRELOAD, so that programs that a musl program starts are recorded again.  Other loaders may reject
@@ -23,23 +23,25 @@
 #define MACHINE EM_AARCH64
 #endif
 
+// Scripts that name other scripts as their interpreters are followed to the depth MAX_SCRIPTS.
 enum { MAX_SCRIPTS = 4, LONGEST_PATH = 2048 };
 
-static bool begins(const char* text, const char* with) { return strncmp(text, with, strlen(with)) == 0; }
+static bool starts_with(const char* text, const char* with) { return strncmp(text, with, strlen(with)) == 0; }
 
-static const char* last_word(const char* path) {
+static const char* file_name(const char* path) {
   const char* slash = strrchr(path, '/');
   return slash == NULL ? path : slash + 1;
 }
 
 // True for ld-linux-x86-64.so.2, ld-linux-aarch64.so.1 and ld-2.31.so; the loaders of LSB are links to them.
 static bool is_glibc_loader(const char* path) {
-  const char* name = last_word(path);
-  return begins(name, "ld-linux") || begins(name, "ld-lsb") || begins(name, "ld-2.") || begins(name, "ld.so");
+  const char* name = file_name(path);
+  return starts_with(name, "ld-linux") || starts_with(name, "ld-lsb") || starts_with(name, "ld-2.") ||
+         starts_with(name, "ld.so");
 }
 
 // Maps a file, because the kernel would count reads of it as the program's.  NULL if it cannot be mapped.
-static const unsigned char* mapped(long fd, struct stat* about) {
+static const unsigned char* map_file(long fd, struct stat* about) {
 #ifdef SYS_newfstatat
   const bool has_status = RAW4(SYS_newfstatat, fd, "", about, AT_EMPTY_PATH) == 0;
 #else
@@ -58,7 +60,7 @@ static bool is_too_old(const char* loader) {
   if (capture_loader == NULL || RAW4(SYS_newfstatat, AT_FDCWD, capture_loader, &own_loader, 0) != 0) return false;
   const long fd = RAW4(SYS_openat, AT_FDCWD, loader, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return false;
-  const unsigned char* head = mapped(fd, &about);
+  const unsigned char* head = map_file(fd, &about);
   RAW1(SYS_close, fd);
   if (head == NULL) return false;
   static const char label[] = "release version 2.";
@@ -72,9 +74,9 @@ static bool is_too_old(const char* loader) {
   return !same && minor < capture_needs_glibc;
 }
 
-static enum obstacle by_loader(const char* loader) {
+static enum obstacle find_loader_obstacle(const char* loader) {
   if (is_glibc_loader(loader)) return is_too_old(loader) ? OBSTACLE_LOADER : OBSTACLE_NONE;
-  return begins(last_word(loader), "ld-musl-") ? OBSTACLE_MUSL : OBSTACLE_LOADER;
+  return starts_with(file_name(loader), "ld-musl-") ? OBSTACLE_MUSL : OBSTACLE_LOADER;
 }
 
 // Decides by the loader that an ELF program names.
@@ -91,21 +93,23 @@ static enum obstacle find_elf_obstacle(const unsigned char* head, size_t length)
     char loader[256] = "";
     if (part.p_offset < length && part.p_filesz < sizeof loader && part.p_filesz <= length - part.p_offset)
       memcpy(loader, head + part.p_offset, part.p_filesz);
-    return by_loader(loader);
+    return find_loader_obstacle(loader);
   }
   return OBSTACLE_STATIC;
 }
 
 static enum obstacle find_obstacle(int directory, const char* path, int flags, int depth);
 
+// Decides by the contents of a program: an ELF file, or a script that begins with #! and names its interpreter.
 static enum obstacle find_head_obstacle(const unsigned char* head, size_t length, int depth) {
   if (length > 4 && memcmp(head, ELFMAG, SELFMAG) == 0) return find_elf_obstacle(head, length);
   if (length < 3 || head[0] != '#' || head[1] != '!' || depth >= MAX_SCRIPTS) return OBSTACLE_NONE;
   char name[256];
-  size_t at = 2;
+  size_t position = 2;
   size_t count = 0;
-  while (at < length && (head[at] == ' ' || head[at] == '\t')) ++at;
-  while (at < length && count + 1 < sizeof name && strchr(" \t\n", head[at]) == NULL) name[count++] = (char)head[at++];
+  while (position < length && (head[position] == ' ' || head[position] == '\t')) ++position;
+  while (position < length && count + 1 < sizeof name && strchr(" \t\n", head[position]) == NULL)
+    name[count++] = (char)head[position++];
   name[count] = 0;
   return count == 0 ? OBSTACLE_NONE : find_obstacle(AT_FDCWD, name, 0, depth + 1);
 }
@@ -118,14 +122,14 @@ static bool gains_rights(long fd, const struct stat* about) {
 }
 
 static enum obstacle find_obstacle(int directory, const char* path, int flags, int depth) {
-  const char* name = last_word(path);
-  if (begins(name, "ld-linux")) return OBSTACLE_NONE;  // a loader that is run as a program has no loader
-  if (begins(name, "ld-musl-")) return OBSTACLE_MUSL;
+  const char* name = file_name(path);
+  if (starts_with(name, "ld-linux")) return OBSTACLE_NONE;  // a loader that is run as a program has no loader
+  if (starts_with(name, "ld-musl-")) return OBSTACLE_MUSL;
   const bool is_open = (flags & AT_EMPTY_PATH) && *path == 0;
   const long fd = is_open ? directory : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return OBSTACLE_NONE;  // executable but not readable, so that the loader is unknown
   struct stat about = {0};
-  const unsigned char* head = mapped(fd, &about);
+  const unsigned char* head = map_file(fd, &about);
   enum obstacle result = OBSTACLE_NONE;
   if (gains_rights(fd, &about))
     result = OBSTACLE_RIGHTS;
@@ -148,13 +152,13 @@ static bool can_join(void) {
   return true;
 }
 
-enum obstacle program_obstacle(int directory, const char* path, int flags, bool requested) {
+enum obstacle program_find_obstacle(int directory, const char* path, int flags, bool requested) {
   if (!requested) return OBSTACLE_ASKED;
   const enum obstacle result = find_obstacle(directory, path, flags, 0);
   return result == OBSTACLE_NONE && !can_join() ? OBSTACLE_USER : result;
 }
 
-void program_unrecorded(int directory, const char* path, enum obstacle why, bool runs) {
+void program_count_unrecorded(int directory, const char* path, enum obstacle why, bool runs) {
   char name[sizeof PLAIT_UNRECORDED + 3 + LONGEST_PATH] = PLAIT_UNRECORDED;
   char* end = name + strlen(name);
   *end++ = runs ? '+' : '-';

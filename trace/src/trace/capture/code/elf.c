@@ -1,4 +1,4 @@
-/* Libraries in memory: addresses of code, the C library's own functions, and functions of the next libraries. */
+/* Reads the ELF structures of the loaded libraries: the addresses of their code, and of functions by name. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <string.h>
@@ -54,26 +54,26 @@ static const char* file_name(const struct dl_phdr_info* info) {
 }
 
 // Returns the newest version of the GNU C library among the symbol versions (GLIBC_2.N) in a string table.
-static int newest_version(const struct symbols* of) {
+static int newest_version(const struct symbols* library) {
   static const char version[] = "GLIBC_2.";
   int newest = 0;
-  const char* end = of->strings + of->strings_size;
-  for (const char* at = of->strings; at != NULL && at + sizeof version < end; at += strlen(at) + 1) {
-    if (strncmp(at, version, sizeof version - 1) != 0) continue;
+  const char* end = library->strings + library->strings_size;
+  for (const char* name = library->strings; name != NULL && name + sizeof version < end; name += strlen(name) + 1) {
+    if (strncmp(name, version, sizeof version - 1) != 0) continue;
     int minor = 0;
-    for (const char* digit = at + sizeof version - 1; *digit >= '0' && *digit <= '9'; ++digit)
+    for (const char* digit = name + sizeof version - 1; *digit >= '0' && *digit <= '9'; ++digit)
       minor = minor * 10 + (*digit - '0');
     if (minor > newest) newest = minor;
   }
   return newest;
 }
 
-static int look_at(struct dl_phdr_info* info, size_t size, void* unused) {
+static int inspect_object(struct dl_phdr_info* info, size_t size, void* unused) {
   (void)size;
   (void)unused;
   struct text text = {0, 0};
   find_text(info, &text);
-  if (text_has(&text, (uintptr_t)&look_at)) {
+  if (text_has(&text, (uintptr_t)&inspect_object)) {
     capture_own_text = text;
     const struct symbols symbols = read_dynamic(info);
     capture_needs_glibc = newest_version(&symbols);
@@ -86,7 +86,7 @@ static int look_at(struct dl_phdr_info* info, size_t size, void* unused) {
   return 0;
 }
 
-void elf_find_texts(void) { dl_iterate_phdr(look_at, NULL); }
+void elf_find_texts(void) { dl_iterate_phdr(inspect_object, NULL); }
 
 static int count_loads(struct dl_phdr_info* info, size_t size, void* count) {
   if (size >= offsetof(struct dl_phdr_info, dlpi_adds) + sizeof info->dlpi_adds)
@@ -101,48 +101,49 @@ uint64_t elf_libraries_loaded(void) {
 }
 
 // Returns the number of the symbol; 0 if there is none.
-static uint32_t by_gnu_hash(const struct symbols* of, const char* name) {
+static uint32_t find_by_gnu_hash(const struct symbols* library, const char* name) {
   uint32_t hash = 5381;
   for (const char* c = name; *c != 0; ++c) hash = hash * 33 + (unsigned char)*c;
   // Layout: number of buckets, first symbol, words of the filter, shift of the filter; then the filter, the buckets,
   // the chains. The chain of a bucket ends at a hash whose lowest bit is set.
-  const uint32_t buckets = of->hash[0];
-  const uint32_t* bucket = of->hash + 4 + of->hash[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+  const uint32_t buckets = library->hash[0];
+  const uint32_t* bucket = library->hash + 4 + library->hash[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
   const uint32_t* chain = bucket + buckets;
   uint32_t number = buckets == 0 ? 0 : bucket[hash % buckets];
-  if (number < of->hash[1]) return 0;
+  if (number < library->hash[1]) return 0;
   for (;; ++number) {
-    const uint32_t link = chain[number - of->hash[1]];
-    const bool old_version = of->versions != NULL && (of->versions[number] & 0x8000) != 0;
-    if ((link | 1) == (hash | 1) && !old_version && of->symbols[number].st_value != 0 &&
-        strcmp(of->strings + of->symbols[number].st_name, name) == 0)
+    const uint32_t link = chain[number - library->hash[1]];
+    const bool old_version = library->versions != NULL && (library->versions[number] & 0x8000) != 0;
+    if ((link | 1) == (hash | 1) && !old_version && library->symbols[number].st_value != 0 &&
+        strcmp(library->strings + library->symbols[number].st_name, name) == 0)
       return number;
     if (link & 1) return 0;
   }
 }
 
-static uint32_t by_plain_hash(const struct symbols* of, const char* name) {
+static uint32_t find_by_plain_hash(const struct symbols* library, const char* name) {
   uint32_t hash = 0;
   for (const char* c = name; *c != 0; ++c) {
     hash = (hash << 4) + (unsigned char)*c;
     hash = (hash ^ ((hash & 0xf0000000U) >> 24)) & 0x0fffffffU;
   }
-  const uint32_t buckets = of->plain_hash[0];
-  uint32_t number = buckets == 0 ? 0 : of->plain_hash[2 + hash % buckets];
-  for (; number != 0; number = of->plain_hash[2 + buckets + number])
-    if (of->symbols[number].st_value != 0 && of->symbols[number].st_shndx != SHN_UNDEF &&
-        strcmp(of->strings + of->symbols[number].st_name, name) == 0)
+  const uint32_t buckets = library->plain_hash[0];
+  uint32_t number = buckets == 0 ? 0 : library->plain_hash[2 + hash % buckets];
+  for (; number != 0; number = library->plain_hash[2 + buckets + number])
+    if (library->symbols[number].st_value != 0 && library->symbols[number].st_shndx != SHN_UNDEF &&
+        strcmp(library->strings + library->symbols[number].st_name, name) == 0)
       return number;
   return 0;
 }
 
-static void* find_function(const struct symbols* of, const char* name, size_t* size) {
-  if (of->symbols == NULL || of->strings == NULL || (of->hash == NULL && of->plain_hash == NULL)) return NULL;
-  const uint32_t number = of->hash != NULL ? by_gnu_hash(of, name) : by_plain_hash(of, name);
+static void* find_function(const struct symbols* library, const char* name, size_t* size) {
+  if (library->symbols == NULL || library->strings == NULL || (library->hash == NULL && library->plain_hash == NULL))
+    return NULL;
+  const uint32_t number = library->hash != NULL ? find_by_gnu_hash(library, name) : find_by_plain_hash(library, name);
   if (number == 0) return NULL;
-  const ElfW(Sym)* symbol = &of->symbols[number];
+  const ElfW(Sym)* symbol = &library->symbols[number];
   if (size != NULL) *size = symbol->st_size;
-  return (void*)(of->base + symbol->st_value);
+  return (void*)(library->base + symbol->st_value);
 }
 
 void* libc_function(const char* name, size_t* size) { return find_function(&libc, name, size); }
@@ -161,23 +162,23 @@ struct search {
   const char* const* names;
   void** found;
   int count;
-  bool after_us;
+  bool is_after_this_library;
 };
 
-// A library that only wraps system calls defines the name. The loader binds the name to that library, so the search
-// ends there.
+// Stored as the result for a name that a library defines which only wraps system calls. The loader would bind the name
+// to that library, so the search ends there.
 #define MAKES_SYSTEM_CALL ((void*)1)
 
-static int find_next_in(struct dl_phdr_info* info, size_t size, void* of) {
+static int find_next_in(struct dl_phdr_info* info, size_t size, void* data) {
   (void)size;
-  struct search* search = of;
+  struct search* search = data;
   struct text text = {0, 0};
   find_text(info, &text);
-  if (text_has(&text, (uintptr_t)&look_at)) {
-    search->after_us = true;
+  if (text_has(&text, (uintptr_t)&inspect_object)) {
+    search->is_after_this_library = true;
     return 0;
   }
-  if (!search->after_us) return 0;
+  if (!search->is_after_this_library) return 0;
   const bool wrapper = wraps_system_calls(file_name(info));
   const struct symbols symbols = read_dynamic(info);
   for (int i = 0; i < search->count; ++i) {

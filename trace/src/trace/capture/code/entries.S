@@ -1,4 +1,5 @@
-/* Entries that must not have a frame of their own: vfork returns twice on one stack, and syscall may start a thread. */
+/* Replaced functions that must not have a stack frame of their own, and are therefore in assembly: vfork returns twice
+ * on one stack, syscall and clone may start a thread, and dlopen inspects its return address. */
 
 #if defined(__x86_64__)
 
@@ -68,7 +69,7 @@ patched_syscall:
         cmpb    $1, (%rax,%rdi)
         je      capture_syscall
         jb      1f
-        lock incl capture_forks(%rip)   # table_shared
+        lock incl capture_forks(%rip)   # table_mark_shared
 1:      movq    %rdi, %rax
         movq    %rsi, %rdi
         movq    %rdx, %rsi
@@ -243,7 +244,7 @@ patched_syscall:
         cbz     w9, 1f
         cmp     w9, 1
         b.eq    capture_syscall
-        adrp    x9, capture_forks       // table_shared
+        adrp    x9, capture_forks       // table_mark_shared
         add     x9, x9, :lo12:capture_forks
 2:      ldxr    w10, [x9]
         add     w10, w10, 1

@@ -12,7 +12,8 @@
 #define SYS_close_range 436
 #endif
 
-// 1: capture_syscall handles it; 2: it may bring descriptors into other processes.
+// What `syscall` (entries.S) does with each number. 0: it only makes the call. 1: it calls capture_syscall(). 2: the
+// call may pass descriptors to other processes, so `syscall` increments capture_forks before it.
 __attribute__((used, visibility("hidden"))) const unsigned char capture_numbers[512] = {
     [SYS_read] = 1,
     [SYS_write] = 1,
@@ -73,7 +74,8 @@ __attribute__((used, visibility("hidden"))) const unsigned char capture_numbers[
 #endif
 };
 
-static long data(long number, int kind, int fd, long address, long size, uintptr_t caller) {
+// Make a call of each kind from the arguments of its system call, and record it.
+static long transfer_at_position(long number, int kind, int fd, long address, long size, uintptr_t caller) {
   const struct request request = {.number = number,
                                   .fd = fd,
                                   .data = address,
@@ -85,8 +87,8 @@ static long data(long number, int kind, int fd, long address, long size, uintptr
   return capture_transfer(&request, caller);
 }
 
-static long data_at(long number, int kind, int fd, long address, long size, long offset, long flags, bool vector,
-                    uintptr_t caller) {
+static long transfer_at(long number, int kind, int fd, long address, long size, long offset, long flags, bool vector,
+                        uintptr_t caller) {
   const bool at_position = flags >= 0 && offset == -1;
   const struct request request = {.number = number,
                                   .fd = fd,
@@ -101,8 +103,8 @@ static long data_at(long number, int kind, int fd, long address, long size, long
   return capture_transfer(&request, caller);
 }
 
-static long change(long number, int fd, long first, long second, long third, int kind, int64_t offset, int64_t length,
-                   uintptr_t caller) {
+static long change_file(long number, int fd, long first, long second, long third, int kind, int64_t offset,
+                        int64_t length, uintptr_t caller) {
   const struct change change = {.number = number,
                                 .fd = fd,
                                 .first = first,
@@ -114,9 +116,9 @@ static long change(long number, int fd, long first, long second, long third, int
   return capture_change(change, caller);
 }
 
-static long copy(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller) {
-  struct copy_call q = capture_parse_copying(number, (long[6]){a, b, c, d, e, f});
-  return capture_copy(&q, caller);
+static long copy_between_files(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller) {
+  struct copy_call copying = capture_parse_copying(number, (long[6]){a, b, c, d, e, f});
+  return capture_copy(&copying, caller);
 }
 
 enum { READ = PLAIT_EVENT_READ, WRITE = PLAIT_EVENT_WRITE, SYNC = PLAIT_EVENT_SYNC };
@@ -125,15 +127,15 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
   const int fd = (int)a;
   switch (number) {
     case SYS_read:
-    case SYS_readv: return data(number, READ, fd, b, c, caller);
+    case SYS_readv: return transfer_at_position(number, READ, fd, b, c, caller);
     case SYS_write:
-    case SYS_writev: return data(number, WRITE, fd, b, c, caller);
+    case SYS_writev: return transfer_at_position(number, WRITE, fd, b, c, caller);
     case SYS_pread64:
-    case SYS_preadv: return data_at(number, READ, fd, b, c, d, -1, number == SYS_preadv, caller);
+    case SYS_preadv: return transfer_at(number, READ, fd, b, c, d, -1, number == SYS_preadv, caller);
     case SYS_pwrite64:
-    case SYS_pwritev: return data_at(number, WRITE, fd, b, c, d, -1, number == SYS_pwritev, caller);
-    case SYS_preadv2: return data_at(number, READ, fd, b, c, d, f, true, caller);
-    case SYS_pwritev2: return data_at(number, WRITE, fd, b, c, d, f, true, caller);
+    case SYS_pwritev: return transfer_at(number, WRITE, fd, b, c, d, -1, number == SYS_pwritev, caller);
+    case SYS_preadv2: return transfer_at(number, READ, fd, b, c, d, f, true, caller);
+    case SYS_pwritev2: return transfer_at(number, WRITE, fd, b, c, d, f, true, caller);
     case SYS_openat: return capture_openat(fd, (const char*)b, (int)c, (unsigned)d, caller);
     case SYS_close: return capture_close(fd, caller);
     case SYS_close_range: return capture_close_range((unsigned)a, (unsigned)b, (int)c, CHAIN_END, caller);
@@ -146,16 +148,16 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
 #endif
     case SYS_fcntl: return capture_control(fd, (int)b, c, caller, false);
     case SYS_lseek: return capture_seek(fd, b, (int)c, caller);
-    case SYS_ftruncate: return change(number, fd, b, 0, 0, PLAIT_EVENT_TRUNCATE, b, 0, caller);
+    case SYS_ftruncate: return change_file(number, fd, b, 0, 0, PLAIT_EVENT_TRUNCATE, b, 0, caller);
     case SYS_truncate: return capture_truncate((const char*)a, b, CHAIN_END, caller);
-    case SYS_fallocate: return change(number, fd, b, c, d, PLAIT_EVENT_METADATA, c, d, caller);
+    case SYS_fallocate: return change_file(number, fd, b, c, d, PLAIT_EVENT_METADATA, c, d, caller);
     case SYS_fsync:
-    case SYS_fdatasync: return change(number, fd, 0, 0, 0, SYNC, -1, 0, caller);
-    case SYS_sync_file_range: return change(number, fd, b, c, d, SYNC, b, c, caller);
+    case SYS_fdatasync: return change_file(number, fd, 0, 0, 0, SYNC, -1, 0, caller);
+    case SYS_sync_file_range: return change_file(number, fd, b, c, d, SYNC, b, c, caller);
     case SYS_sendfile:
     case SYS_copy_file_range:
     case SYS_splice:
-    case SYS_tee: return copy(number, a, b, c, d, e, f, caller);
+    case SYS_tee: return copy_between_files(number, a, b, c, d, e, f, caller);
     case SYS_mmap: return capture_mmap((void*)a, (size_t)b, (int)c, (int)d, (int)e, f, caller);
     case SYS_munmap: return capture_munmap((void*)a, (size_t)b, CHAIN_END, caller);
     case SYS_msync: return capture_msync((void*)a, (size_t)b, (int)c, caller);
@@ -172,7 +174,7 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
     case SYS_waitid: return capture_waitid(fd, (int)b, (siginfo_t*)c, (int)d, (struct rusage*)e, false);
     case SYS_prctl: return capture_control_process(a, b, c, d, e);
     case SYS_seccomp: return capture_seccomp(a, b, c);
-    case SYS_exit_group: capture_leave(); break;
+    case SYS_exit_group: capture_end(); break;
     default: break;
   }
   return RAW6(number, a, b, c, d, e, f);

@@ -6,13 +6,14 @@
 #include "trace/capture/uring/uring.h"
 
 #define REGISTERED_RING (1U << 4)  // this is IORING_ENTER_REGISTERED_RING
+// Operations of io_uring_register, which the headers of some systems lack.
 enum { FILES_ALL = 2, FILES_NONE = 3, FILES_SOME = 6, FILES_ALL_2 = 13, FILES_SOME_2 = 14, RINGS_ALL = 20 };
 
 static __thread int registered_rings[16];  // descriptor + 1 of each slot
 
 long capture_uring_setup(unsigned entries, void* parameters, uintptr_t caller) {
   const long fd = RAW2(SYS_io_uring_setup, entries, parameters);
-  if (fd >= 0 && capture_wanted(0) && !capture_in_borrowed_memory()) {
+  if (fd >= 0 && capture_should_record(0) && !capture_in_borrowed_memory()) {
     uring_add((int)fd, parameters);
     uring_patch(caller);
   }
@@ -22,13 +23,14 @@ long capture_uring_setup(unsigned entries, void* parameters, uintptr_t caller) {
 long capture_uring_enter(int fd, unsigned submit, unsigned wait, unsigned flags, void* argument, size_t size) {
   const int64_t start = capture_now();
   const long result = RAW6(SYS_io_uring_enter, fd, submit, wait, flags, argument, size);
-  if (!capture_wanted(0)) return result;
+  if (!capture_should_record(0)) return result;
   if (flags & REGISTERED_RING) fd = fd >= 0 && fd < 16 ? registered_rings[fd] - 1 : -1;
   struct uring* ring = uring_find(fd);
-  if (ring != NULL) uring_look(ring, start);
+  if (ring != NULL) uring_read_entries(ring, start);
   return result;
 }
 
+// Arguments of io_uring_register: struct io_uring_rsrc_update2 and struct io_uring_rsrc_register.
 struct update {
   uint32_t offset;
   uint32_t spare;
@@ -45,13 +47,14 @@ struct request_batch {
   uint64_t tags;
 };
 
-static void look_at_registered(struct uring* ring, unsigned operation, const void* argument, unsigned count) {
-  const struct request_batch* several = argument;
+// Follows a successful io_uring_register call that registers files or rings.
+static void apply_registration(struct uring* ring, unsigned operation, const void* argument, unsigned count) {
+  const struct request_batch* batch = argument;
   const struct update* update = argument;
   switch (operation) {
     case FILES_ALL: uring_register_files(ring, 0, argument, count, true); break;
     case FILES_NONE: uring_register_files(ring, 0, NULL, 0, true); break;
-    case FILES_ALL_2: uring_register_files(ring, 0, (const int*)(uintptr_t)several->data, several->count, true); break;
+    case FILES_ALL_2: uring_register_files(ring, 0, (const int*)(uintptr_t)batch->data, batch->count, true); break;
     case FILES_SOME:
       uring_register_files(ring, update->offset, (const int*)(uintptr_t)update->data, count, false);
       break;
@@ -70,8 +73,8 @@ static void look_at_registered(struct uring* ring, unsigned operation, const voi
 
 long capture_uring_register(int fd, unsigned operation, void* argument, unsigned count) {
   const long result = RAW4(SYS_io_uring_register, fd, operation, argument, count);
-  struct uring* ring = result >= 0 && capture_wanted(0) ? uring_find(fd) : NULL;
-  if (ring != NULL) look_at_registered(ring, operation, argument, count);
+  struct uring* ring = result >= 0 && capture_should_record(0) ? uring_find(fd) : NULL;
+  if (ring != NULL) apply_registration(ring, operation, argument, count);
   return result;
 }
 
@@ -84,7 +87,7 @@ typedef long liburing_function(void*, long, long, long, long);
 
 // Returns liburing's own function. If a library that was loaded with RTLD_LOCAL, such as a Python extension, brought
 // liburing in, RTLD_NEXT does not find it. The search bypasses our dlopen, because it loads nothing.
-static void* next(_Atomic(void*)* cached, const char* name) {
+static void* find_liburing_function(_Atomic(void*)* cached, const char* name) {
   void* function = atomic_load_explicit(cached, memory_order_acquire);
   if (LIKELY(function != NULL)) return function;
   function = dlsym(RTLD_NEXT, name);
@@ -100,12 +103,12 @@ static void* next(_Atomic(void*)* cached, const char* name) {
 }
 
 static long forward(_Atomic(void*)* cached, const char* name, void* ring, long b, long c, long d, long e) {
-  liburing_function* function = (liburing_function*)next(cached, name);
+  liburing_function* function = (liburing_function*)find_liburing_function(cached, name);
   if (function == NULL) return -ENOSYS;
   const int64_t start = capture_now();
   const long result = function(ring, b, c, d, e);
-  struct uring* recorded_ring = capture_wanted(0) ? uring_find(ring_fd(ring)) : NULL;
-  if (recorded_ring != NULL) uring_look(recorded_ring, start);
+  struct uring* recorded_ring = capture_should_record(0) ? uring_find(ring_fd(ring)) : NULL;
+  if (recorded_ring != NULL) uring_read_entries(recorded_ring, start);
   return result;
 }
 
@@ -128,10 +131,10 @@ FORWARD(__io_uring_sqring_wait)
 EXPORT long io_uring_queue_init_params(unsigned entries, void* ring, struct io_uring_params* parameters) {
   static _Atomic(void*) cached;
   long (*function)(unsigned, void*, struct io_uring_params*) =
-      (long (*)(unsigned, void*, struct io_uring_params*))next(&cached, "io_uring_queue_init_params");
+      (long (*)(unsigned, void*, struct io_uring_params*))find_liburing_function(&cached, "io_uring_queue_init_params");
   if (function == NULL) return -ENOSYS;
   const long result = (int)function(entries, ring, parameters);
-  if (result >= 0 && capture_wanted(0) && !capture_in_borrowed_memory()) uring_add(ring_fd(ring), parameters);
+  if (result >= 0 && capture_should_record(0) && !capture_in_borrowed_memory()) uring_add(ring_fd(ring), parameters);
   return result;
 }
 EXPORT long io_uring_queue_init(unsigned entries, void* ring, unsigned flags) {
@@ -141,8 +144,8 @@ EXPORT long io_uring_queue_init(unsigned entries, void* ring, unsigned flags) {
 }
 EXPORT void io_uring_queue_exit(void* ring) {
   static _Atomic(void*) cached;
-  void (*function)(void*) = (void (*)(void*))next(&cached, "io_uring_queue_exit");
-  if (capture_wanted(0)) uring_remove(ring_fd(ring));
+  void (*function)(void*) = (void (*)(void*))find_liburing_function(&cached, "io_uring_queue_exit");
+  if (capture_should_record(0)) uring_remove(ring_fd(ring));
   if (function != NULL) function(ring);
 }
 
@@ -162,10 +165,10 @@ EXPORT int io_uring_register(int fd, unsigned operation, void* argument, unsigne
 static long forward_files(const char* name, void* ring, unsigned first, const int* files, unsigned count, bool all,
                           long b, long c, long d) {
   _Atomic(void*) uncached = NULL;  // not stored: called rarely, and under many names
-  liburing_function* function = (liburing_function*)next(&uncached, name);
+  liburing_function* function = (liburing_function*)find_liburing_function(&uncached, name);
   if (function == NULL) return -ENOSYS;
   const long result = (int)function(ring, b, c, d, 0);
-  struct uring* recorded_ring = result >= 0 && capture_wanted(0) ? uring_find(ring_fd(ring)) : NULL;
+  struct uring* recorded_ring = result >= 0 && capture_should_record(0) ? uring_find(ring_fd(ring)) : NULL;
   if (recorded_ring != NULL) uring_register_files(recorded_ring, first, files, count, all);
   return result;
 }

@@ -1,4 +1,4 @@
-/* Describes requests of a ring. */
+/* Converts submission entries of io_uring into the fields of events. */
 #define _GNU_SOURCE
 #include <sys/socket.h>
 
@@ -36,7 +36,7 @@ static bool is_on_socket(const struct io_uring_sqe* sqe) {
 }
 
 void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_request* request) {
-  request->kind = 255;
+  request->kind = URING_NO_EVENT;
   request->offset = (int64_t)sqe->off;
   request->length = sqe->len;
   request->flags = PLAIT_EVENT_LOGICAL | PLAIT_EVENT_ASYNCHRONOUS;
@@ -61,7 +61,7 @@ void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, st
     case IORING_OP_RECVMSG:
     case IORING_OP_SENDMSG:
     case SENDMSG_ZERO_COPY:
-      if (sqe->opcode != IORING_OP_RECVMSG) table_shared();  // it may contain descriptors
+      if (sqe->opcode != IORING_OP_RECVMSG) table_mark_shared();  // it may contain descriptors
       request->kind = sqe->opcode == IORING_OP_RECVMSG ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
       request->length = message_length(sqe->addr);
       break;

@@ -19,7 +19,8 @@
 
 #include <cpuid.h>
 
-enum { SITES = 64, BETWEEN = 24, PIECE = 96 };
+// Limits: calls that are replaced, bytes between a mov and its syscall, bytes of the code that replaces one call.
+enum { MAX_SITES = 64, MAX_BETWEEN = 24, PIECE_BYTES = 96 };
 
 void capture_enter_inline(void);  // defined in entries.S
 
@@ -28,7 +29,7 @@ struct search {
   struct text text;
 };
 
-static int look_at(struct dl_phdr_info* info, size_t size, void* data) {
+static int find_object_text(struct dl_phdr_info* info, size_t size, void* data) {
   (void)size;
   struct search* search = data;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -43,7 +44,7 @@ static int look_at(struct dl_phdr_info* info, size_t size, void* data) {
 
 // Returns the length of an instruction that may run elsewhere: a move between registers, constants and memory that is
 // not addressed relative to the instruction.  0: another instruction.
-static size_t movable(const unsigned char* code) {
+static size_t movable_length(const unsigned char* code) {
   size_t length = 0;
   bool wide = false;
   if ((*code & 0xf0) == 0x40) {
@@ -64,16 +65,17 @@ static size_t movable(const unsigned char* code) {
 // Returns the bytes between the mov at `site` and its syscall; -1: there is no syscall.
 static long bytes_between(const unsigned char* site, const unsigned char* end) {
   const unsigned char* code = site + 5;
-  while (code + 16 < end && code - site - 5 <= BETWEEN) {
+  while (code + 16 < end && code - site - 5 <= MAX_BETWEEN) {
     if (code[0] == 0x0f && code[1] == 0x05) return code - site - 5;
-    const size_t length = movable(code);
+    const size_t length = movable_length(code);
     if (length == 0) return -1;
     code += length;
   }
   return -1;
 }
 
-static unsigned char* put(unsigned char* to, const void* bytes, size_t count) {
+// Writes bytes.  returns  the address after them.
+static unsigned char* append_bytes(unsigned char* to, const void* bytes, size_t count) {
   memcpy(to, bytes, count);
   return to + count;
 }
@@ -88,19 +90,19 @@ static void write_piece(unsigned char* piece, const unsigned char* site, size_t 
   static const unsigned char jump[] = {0x41, 0xff, 0xe3};                              // jmp *%r11
   const uintptr_t target = (uintptr_t)&capture_enter_inline;
   const uintptr_t back = (uintptr_t)site + 5 + between + 2;
-  piece = put(piece, site + 5, between);
-  piece = put(piece, down, sizeof down);
-  piece = put(piece, load, sizeof load);
-  piece = put(piece, &target, sizeof target);
-  piece = put(piece, call, sizeof call);
-  piece = put(piece, up, sizeof up);
-  piece = put(piece, load, sizeof load);
-  piece = put(piece, &back, sizeof back);
-  put(piece, jump, sizeof jump);
+  piece = append_bytes(piece, site + 5, between);
+  piece = append_bytes(piece, down, sizeof down);
+  piece = append_bytes(piece, load, sizeof load);
+  piece = append_bytes(piece, &target, sizeof target);
+  piece = append_bytes(piece, call, sizeof call);
+  piece = append_bytes(piece, up, sizeof up);
+  piece = append_bytes(piece, load, sizeof load);
+  piece = append_bytes(piece, &back, sizeof back);
+  append_bytes(piece, jump, sizeof jump);
 }
 
 // Maps pages within reach of a 32-bit jump from the code.
-static unsigned char* pages_near(const struct text* text, size_t size) {
+static unsigned char* map_pages_near(const struct text* text, size_t size) {
   for (uintptr_t distance = 1; distance < 4096; ++distance) {
     for (int side = 0; side < 2; ++side) {
       const uintptr_t target_address = side == 0 ? (text->begin - distance * 0x40000) & ~UINT64_C(0xfff)
@@ -115,7 +117,8 @@ static unsigned char* pages_near(const struct text* text, size_t size) {
   return NULL;
 }
 
-static bool saves_registers(void) {
+// True if the processor has the xsave instruction, by which capture_enter_inline saves the vector registers.
+static bool can_save_registers(void) {
   unsigned a, b, c, d;
   return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE);
 }
@@ -123,21 +126,21 @@ static bool saves_registers(void) {
 void uring_patch(uintptr_t address) {
   static _Atomic uintptr_t patched_text;  // only one program per process; libraries are intercepted by their functions
   struct search search = {.address = address};
-  if (!dl_iterate_phdr(look_at, &search) || text_has(&capture_libc_text, address)) return;
-  if (atomic_exchange(&patched_text, search.text.begin) == search.text.begin || !saves_registers()) return;
+  if (!dl_iterate_phdr(find_object_text, &search) || text_has(&capture_libc_text, address)) return;
+  if (atomic_exchange(&patched_text, search.text.begin) == search.text.begin || !can_save_registers()) return;
   static const unsigned char enter[] = {0xb8, 0xaa, 0x01, 0x00, 0x00};  // mov $426,%eax
   const unsigned char* end = (const unsigned char*)search.text.begin + search.text.size;
-  const unsigned char* sites[SITES];
+  const unsigned char* sites[MAX_SITES];
   int count = 0;
   const unsigned char* from = (const unsigned char*)search.text.begin;
-  while (count < SITES && (from = memmem(from, (size_t)(end - from), enter, sizeof enter)) != NULL) {
+  while (count < MAX_SITES && (from = memmem(from, (size_t)(end - from), enter, sizeof enter)) != NULL) {
     if (bytes_between(from, end) >= 0) sites[count++] = from;
     from += sizeof enter;
   }
-  const size_t size = (SITES * PIECE + 4095) & ~(size_t)4095;
-  unsigned char* pieces = count == 0 ? NULL : pages_near(&search.text, size);
+  const size_t size = (MAX_SITES * PIECE_BYTES + 4095) & ~(size_t)4095;
+  unsigned char* pieces = count == 0 ? NULL : map_pages_near(&search.text, size);
   if (pieces == NULL) return;
-  for (int i = 0; i < count; ++i) write_piece(pieces + i * PIECE, sites[i], (size_t)bytes_between(sites[i], end));
+  for (int i = 0; i < count; ++i) write_piece(pieces + i * PIECE_BYTES, sites[i], (size_t)bytes_between(sites[i], end));
   if (RAW3(SYS_mprotect, pieces, size, PROT_READ | PROT_EXEC) != 0) {  // the system forbids new code
     RAW2(SYS_munmap, pieces, size);
     return;
@@ -145,7 +148,7 @@ void uring_patch(uintptr_t address) {
   const long memory = RAW4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
   for (int i = 0; memory >= 0 && i < count; ++i) {
     unsigned char jump[5] = {0xe9};
-    const int32_t distance = (int32_t)(pieces + i * PIECE - (sites[i] + sizeof jump));
+    const int32_t distance = (int32_t)(pieces + i * PIECE_BYTES - (sites[i] + sizeof jump));
     memcpy(jump + 1, &distance, sizeof distance);
     account_write(RAW4(SYS_pwrite64, memory, jump, sizeof jump, sites[i]));
   }

@@ -36,9 +36,9 @@ static _Atomic int rings_used;
 static __thread struct uring* locked_ring __attribute__((tls_model("initial-exec")));
 static __thread uintptr_t lock_frame __attribute__((tls_model("initial-exec")));
 
-enum { LONGEST_WAIT = 1 << 20 };
+enum { MAX_LOCK_TRIES = 1 << 20 };
 
-static void count_unfinished(struct uring* ring);
+static void count_unfinished_as_missed(struct uring* ring);
 static void release_memory(struct uring* ring);
 
 // Releases the lock before it clears locked_ring. A signal handler that interrupts in between sees locked_ring and
@@ -54,7 +54,7 @@ static bool may_lock(struct uring* ring, uintptr_t here) {
   // A signal handler jumped out of the frame that locked a ring, so the state of this ring may be incomplete.
   if (locked_ring != NULL && plait_frame_gone(lock_frame, here)) {
     if (atomic_load(&locked_ring->lock) == lock_frame) {
-      count_unfinished(locked_ring);
+      count_unfinished_as_missed(locked_ring);
       release_memory(locked_ring);
       plait_events_missed(PLAIT_MISSED_CALL, 1, 0, 0);
       unlock(locked_ring);
@@ -81,7 +81,7 @@ static bool try_lock(struct uring* ring) {
 // returns  true if the caller holds the lock; otherwise its update is counted as missed.
 static bool lock(struct uring* ring) {
   if (may_lock(ring, PLAIT_FRAME())) {
-    for (int tries = 0; tries < LONGEST_WAIT; ++tries) {  // bounded: the holder may have left without unlocking
+    for (int tries = 0; tries < MAX_LOCK_TRIES; ++tries) {  // bounded: the holder may have left without unlocking
       if (try_lock(ring)) return true;
       RAW0(SYS_sched_yield);
     }
@@ -128,9 +128,10 @@ struct uring* uring_find(int fd) {
   return NULL;
 }
 
-bool uring_known(int fd) { return uring_find(fd) != NULL; }
+bool uring_is_known(int fd) { return uring_find(fd) != NULL; }
 
-static struct uring* free_slot(void) {
+// Returns a ring that is not in use, locked; NULL: there is none, or this thread must not lock.
+static struct uring* lock_free_ring(void) {
   for (int i = 0; i < RINGS; ++i) {
     int used = atomic_load(&rings_used);
     if (i < used && (rings[i].requests != NULL || atomic_load(&rings[i].lock) != 0)) continue;
@@ -149,25 +150,26 @@ static struct uring* free_slot(void) {
   return NULL;
 }
 
-void uring_add(int fd, const struct io_uring_params* p) {
-  account_asynchronous();
-  struct uring* ring = free_slot();
-  if (ring == NULL || (p->flags & IORING_SETUP_NO_MMAP)) {  // its memory is the program's, at an unknown address
+void uring_add(int fd, const struct io_uring_params* parameters) {
+  account_mark_asynchronous();
+  struct uring* ring = lock_free_ring();
+  if (ring == NULL ||
+      (parameters->flags & IORING_SETUP_NO_MMAP)) {  // its memory is the program's, at an unknown address
     if (ring != NULL) unlock(ring);
     plait_events_missed(PLAIT_MISSED_CALL, 1, 0, 0);
     return;
   }
-  ring->sqe_shift = p->flags & IORING_SETUP_SQE128 ? 7 : 6;
-  ring->cqe_shift = p->flags & IORING_SETUP_CQE32 ? 5 : 4;
-  ring->sq_entries = p->sq_entries;
-  ring->cq_entries = p->cq_entries;
-  ring->sq_size = p->sq_off.array + p->sq_entries * sizeof(uint32_t);
-  ring->cq_size = p->cq_off.cqes + ((size_t)p->cq_entries << ring->cqe_shift);
-  ring->sqe_size = (size_t)p->sq_entries << ring->sqe_shift;
+  ring->sqe_shift = parameters->flags & IORING_SETUP_SQE128 ? 7 : 6;
+  ring->cqe_shift = parameters->flags & IORING_SETUP_CQE32 ? 5 : 4;
+  ring->sq_entries = parameters->sq_entries;
+  ring->cq_entries = parameters->cq_entries;
+  ring->sq_size = parameters->sq_off.array + parameters->sq_entries * sizeof(uint32_t);
+  ring->cq_size = parameters->cq_off.cqes + ((size_t)parameters->cq_entries << ring->cqe_shift);
+  ring->sqe_size = (size_t)parameters->sq_entries << ring->sqe_shift;
   ring->sq_memory = map(fd, ring->sq_size, IORING_OFF_SQ_RING);
   ring->cq_memory = map(fd, ring->cq_size, IORING_OFF_CQ_RING);
   ring->sqe_memory = map(fd, ring->sqe_size, IORING_OFF_SQES);
-  ring->request_capacity = 2 * (p->cq_entries + p->sq_entries);
+  ring->request_capacity = 2 * (parameters->cq_entries + parameters->sq_entries);
   struct uring_request* requests = map(-1, ring->request_capacity * sizeof *ring->requests, 0);
   if (ring->sq_memory == NULL || ring->cq_memory == NULL || ring->sqe_memory == NULL || requests == NULL) {
     ring->requests = requests;
@@ -178,22 +180,23 @@ void uring_add(int fd, const struct io_uring_params* p) {
   }
   char* sq = ring->sq_memory;
   char* cq = ring->cq_memory;
-  ring->sq_head = (_Atomic uint32_t*)(void*)(sq + p->sq_off.head);
-  ring->sq_tail = (_Atomic uint32_t*)(void*)(sq + p->sq_off.tail);
-  ring->sq_array = p->flags & IORING_SETUP_NO_SQARRAY ? NULL : (uint32_t*)(void*)(sq + p->sq_off.array);
-  ring->cq_tail = (_Atomic uint32_t*)(void*)(cq + p->cq_off.tail);
+  ring->sq_head = (_Atomic uint32_t*)(void*)(sq + parameters->sq_off.head);
+  ring->sq_tail = (_Atomic uint32_t*)(void*)(sq + parameters->sq_off.tail);
+  ring->sq_array =
+      parameters->flags & IORING_SETUP_NO_SQARRAY ? NULL : (uint32_t*)(void*)(sq + parameters->sq_off.array);
+  ring->cq_tail = (_Atomic uint32_t*)(void*)(cq + parameters->cq_off.tail);
   ring->sqes = ring->sqe_memory;
-  ring->cqes = cq + p->cq_off.cqes;
+  ring->cqes = cq + parameters->cq_off.cqes;
   ring->sq_seen = atomic_load(ring->sq_head);
   ring->cq_seen = atomic_load(ring->cq_tail);
-  ring->first = ring->last = ring->spare = ring->slots_used = 0;
+  ring->first = ring->last = ring->first_free = ring->slots_used = 0;
   ring->fd = fd;
   ring->requests = requests;
   unlock(ring);
 }
 
 // Stores the file numbers of descriptors; a descriptor of -1 has none, and a smaller one leaves the entry unchanged.
-static void find_files(uint32_t* numbers, const int* files, uint32_t count) {
+static void store_file_numbers(uint32_t* numbers, const int* files, uint32_t count) {
   for (uint32_t i = 0; files != NULL && i < count; ++i) {
     if (files[i] < -1) continue;
     const struct description* description = files[i] < 0 ? NULL : table_find(files[i]);
@@ -205,7 +208,7 @@ void uring_register_files(struct uring* ring, uint32_t first, const int* files, 
   // A new table is filled before the lock is taken, because the kernel is asked for the name of each file.
   const size_t bytes = count * sizeof *ring->files;
   uint32_t* numbers = all && count > 0 ? map(-1, bytes, 0) : NULL;
-  if (numbers != NULL) find_files(numbers, files, count);
+  if (numbers != NULL) store_file_numbers(numbers, files, count);
   if (!lock(ring)) {
     unmap(numbers, bytes);
     return;
@@ -216,37 +219,37 @@ void uring_register_files(struct uring* ring, uint32_t first, const int* files, 
     ring->files = numbers;
   } else if (first < ring->files_count) {
     const uint32_t rest = ring->files_count - first;
-    find_files(ring->files + first, files, count < rest ? count : rest);
+    store_file_numbers(ring->files + first, files, count < rest ? count : rest);
   }
   unlock(ring);
 }
 
 // Pending requests form a list in the order of their submission. Slots are numbered from 1; 0 ends the list.
-static struct uring_request* at_slot(struct uring* ring, uint32_t slot) { return &ring->requests[slot - 1]; }
+static struct uring_request* request_at(struct uring* ring, uint32_t slot) { return &ring->requests[slot - 1]; }
 
 static void remove_request(struct uring* ring, uint32_t slot) {
-  struct uring_request* request = at_slot(ring, slot);
-  *(request->before == 0 ? &ring->first : &at_slot(ring, request->before)->next) = request->next;
-  *(request->next == 0 ? &ring->last : &at_slot(ring, request->next)->before) = request->before;
+  struct uring_request* request = request_at(ring, slot);
+  *(request->before == 0 ? &ring->first : &request_at(ring, request->before)->next) = request->next;
+  *(request->next == 0 ? &ring->last : &request_at(ring, request->next)->before) = request->before;
   request->used = 0;
-  request->next = ring->spare;
-  ring->spare = slot;
+  request->next = ring->first_free;
+  ring->first_free = slot;
 }
 
 static uint32_t allocate_slot(struct uring* ring) {
-  if (ring->spare == 0 && ring->slots_used < ring->request_capacity) return ++ring->slots_used;
-  if (ring->spare == 0) {  // more requests than both rings hold, so the completion of the oldest one was missed
-    if (at_slot(ring, ring->first)->kind != 255) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
+  if (ring->first_free == 0 && ring->slots_used < ring->request_capacity) return ++ring->slots_used;
+  if (ring->first_free == 0) {  // more requests than both rings hold, so the completion of the oldest one was missed
+    if (request_at(ring, ring->first)->kind != URING_NO_EVENT) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
     remove_request(ring, ring->first);
   }
-  const uint32_t slot = ring->spare;
-  ring->spare = at_slot(ring, slot)->next;
+  const uint32_t slot = ring->first_free;
+  ring->first_free = request_at(ring, slot)->next;
   return slot;
 }
 
 static void add_request(struct uring* ring, const struct io_uring_sqe* sqe, int64_t start) {
   const uint32_t slot = allocate_slot(ring);
-  struct uring_request* request = at_slot(ring, slot);
+  struct uring_request* request = request_at(ring, slot);
   *request = (struct uring_request){.user_data = sqe->user_data,
                                     .start = start,
                                     .before = ring->last,
@@ -254,7 +257,7 @@ static void add_request(struct uring* ring, const struct io_uring_sqe* sqe, int6
                                     .used = 1,
                                     .fd = sqe->fd};
   uring_describe(ring, sqe, request);
-  *(ring->last == 0 ? &ring->first : &at_slot(ring, ring->last)->next) = slot;
+  *(ring->last == 0 ? &ring->first : &request_at(ring, ring->last)->next) = slot;
   ring->last = slot;
 }
 
@@ -282,7 +285,7 @@ static void put_completion(const struct uring_request* request, int64_t now, int
     const struct description* description = result >= 0 ? table_open(result, NULL, 0) : NULL;
     file = description == NULL ? 0 : atomic_load(&description->file);
   } else if (request->kind == PLAIT_EVENT_CLOSE) {
-    struct description* description = result == 0 ? table_take(request->fd) : NULL;
+    struct description* description = result == 0 ? table_remove(request->fd) : NULL;
     if (description != NULL) table_release(description, request->start, 0);
     return;
   }
@@ -300,9 +303,9 @@ static void put_completion(const struct uring_request* request, int64_t now, int
 
 // Returns the slot of the oldest request with this user_data, because a program may use one value for several
 // requests; 0: none.
-static uint32_t oldest(struct uring* ring, uint64_t user_data) {
+static uint32_t find_oldest_request(struct uring* ring, uint64_t user_data) {
   uint32_t slot = ring->first;
-  while (slot != 0 && at_slot(ring, slot)->user_data != user_data) slot = at_slot(ring, slot)->next;
+  while (slot != 0 && request_at(ring, slot)->user_data != user_data) slot = request_at(ring, slot)->next;
   return slot;
 }
 
@@ -312,15 +315,15 @@ static void read_completions(struct uring* ring, int64_t now) {
   for (; ring->cq_seen != tail; ++ring->cq_seen) {
     const size_t slot = ring->cq_seen & (ring->cq_entries - 1);
     const struct io_uring_cqe* cqe = (const struct io_uring_cqe*)(const void*)(ring->cqes + (slot << ring->cqe_shift));
-    const uint32_t number = oldest(ring, cqe->user_data);
+    const uint32_t number = find_oldest_request(ring, cqe->user_data);
     if (number == 0) continue;
-    const struct uring_request* request = at_slot(ring, number);
-    if (request->kind != 255 && !(cqe->flags & NOTIFICATION)) put_completion(request, now, cqe->res);
+    const struct uring_request* request = request_at(ring, number);
+    if (request->kind != URING_NO_EVENT && !(cqe->flags & NOTIFICATION)) put_completion(request, now, cqe->res);
     if (!(cqe->flags & IORING_CQE_F_MORE)) remove_request(ring, number);  // a multishot request has further completions
   }
 }
 
-void uring_look(struct uring* ring, int64_t start) {
+void uring_read_entries(struct uring* ring, int64_t start) {
   if (!lock(ring)) return;
   if (ring->requests != NULL) {
     read_submissions(ring, start);
@@ -329,8 +332,8 @@ void uring_look(struct uring* ring, int64_t start) {
   unlock(ring);
 }
 
-// Counts the reads and writes whose completions will not be seen as missed.
-static void count_unfinished(struct uring* ring) {
+// Counts as missed the reads and writes whose completions will not be seen.
+static void count_unfinished_as_missed(struct uring* ring) {
   int64_t count = 0;
   for (uint32_t i = 0; i < ring->request_capacity; ++i)
     if (ring->requests[i].used && ring->requests[i].kind <= PLAIT_EVENT_WRITE) ++count;
@@ -340,10 +343,10 @@ static void count_unfinished(struct uring* ring) {
 void uring_remove(int fd) {
   struct uring* ring = uring_find(fd);
   if (ring == NULL) return;
-  uring_look(ring, plait_events_now());
+  uring_read_entries(ring, plait_events_now());
   if (!lock(ring)) return;
   if (ring->requests != NULL) {
-    count_unfinished(ring);
+    count_unfinished_as_missed(ring);
     release_memory(ring);
   }
   unlock(ring);
@@ -356,7 +359,7 @@ void uring_remove_range(unsigned first, unsigned last) {
 
 void uring_end(void) { uring_remove_range(0, INT32_MAX); }
 
-void uring_forked(void) {
+void uring_reset_in_child(void) {
   locked_ring = NULL;
   for (int i = 0, count = atomic_load(&rings_used); i < count; ++i) {
     atomic_store(&rings[i].lock, 0);
