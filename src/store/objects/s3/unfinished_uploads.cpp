@@ -1,4 +1,6 @@
-// ListMultipartUploads and ListParts. Example of a page of uploads, whose keys are percent-encoded, as the query asks:
+// Lists the unfinished multipart uploads of a bucket, and the parts of one (ListMultipartUploads, ListParts).
+//
+// Example of a page of uploads, whose keys are percent-encoded, as the query asks:
 //   <ListMultipartUploadsResult><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>
 //   <NextKeyMarker>a.nc</NextKeyMarker><NextUploadIdMarker>u1</NextUploadIdMarker><Upload><Key>a.nc</Key>
 //   <UploadId>u1</UploadId><Initiated>2026-11-30T08:15:00.000Z</Initiated></Upload></ListMultipartUploadsResult>
@@ -34,7 +36,7 @@ using bucket::xml_text;
 
 bool is_truncated(std::string_view document) { return xml_text(document, "IsTruncated") == "true"; }
 
-/// Returns the begin of errors, such as `cannot abort an upload of s3://bucket/a`.
+/// Returns the beginning of error messages, such as `cannot abort an upload of s3://bucket/a`.
 std::string describe(const char* operation, const Bucket& bucket, const std::string& key) {
   return text("cannot ", operation, ' ', bucket.scheme(), "://", bucket.configuration().bucket, '/', key);
 }
@@ -94,7 +96,7 @@ std::vector<UnfinishedUpload> list_uploads(Bucket& bucket, const std::string& pr
   if (!prefix.empty()) query += "&prefix=" + http::percent_encoded(prefix);
   std::vector<UnfinishedUpload> uploads =
       read_pages<UnfinishedUpload>(bucket, {"", query, "ListMultipartUploadsResult", key, rejected}, parse_uploads);
-  // The times have one form, so that their order is that of the texts.
+  // All times have the same format, so sorting the texts sorts the times.
   std::ranges::stable_sort(uploads, std::greater<>(), &UnfinishedUpload::begun);
   return uploads;
 }
@@ -164,8 +166,8 @@ std::vector<UnfinishedUpload> object_uploads(Bucket& bucket, const std::string& 
 
 std::vector<StoredPart> stored_parts(Bucket& bucket, const std::string& key, const std::string& id, Rejected rejected) {
   const std::string query = "uploadId=" + http::percent_encoded(id);
-  std::vector<StoredPart> parts =
-      read_pages<StoredPart>(bucket, {key, query, "ListPartsResult", key, rejected, true}, parse_parts);
+  std::vector<StoredPart> parts = read_pages<StoredPart>(
+      bucket, {key, query, "ListPartsResult", key, rejected, /*may_be_missing=*/true}, parse_parts);
   std::ranges::sort(parts, {}, &StoredPart::number);
   return parts;
 }

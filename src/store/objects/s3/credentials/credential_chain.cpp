@@ -24,7 +24,8 @@ std::string checked_url(std::string url, const char* variable, const std::string
   return url;
 }
 
-/// where: what has the keys, for errors.
+/// Returns a source of keys that do not change, or nullptr if there are none. where: the origin of the keys in errors,
+/// such as `the environment`.
 Source fixed_keys(Credentials keys, const std::string& where, const std::string& location) {
   if (keys.access_key.empty() && keys.secret_key.empty()) return nullptr;
   if (keys.access_key.empty() || keys.secret_key.empty())
@@ -150,7 +151,7 @@ Source instance_keys(const std::string& location) {
   try {
     source->renew();
   } catch (const Error& error) {
-    // Most hosts are no instances, so that this is not the cause that users look for.
+    // Most hosts are not instances of EC2: report the missing keys, and the failed request only in parentheses.
     throw_no_keys(location, text(" (", error.what(), ")"));
   }
   return source;

@@ -1,7 +1,8 @@
+// Gets keys from the program that `credential_process` in an AWS profile names.
 // https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-sourcing-external.html
 //
-// The program is in a process group of its own, so that its children end with it when it takes too long. Its standard
-// input is empty: that of a rank is not the user's terminal.
+// The program gets its own process group, because a program that takes too long is killed with its children. Its
+// standard input is empty, because a rank's standard input is not the user's terminal.
 
 #include "store/objects/s3/credentials/credential_process.hpp"
 
@@ -29,10 +30,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using base::text;
 
-constexpr std::chrono::seconds kLimit{60};
-constexpr std::chrono::milliseconds kPause{10};
-constexpr int kSliceMilliseconds = 50;
-constexpr std::size_t kMaxOutput = std::size_t{1} << 20;
+constexpr std::chrono::seconds kMaxSeconds{60};
+constexpr std::chrono::milliseconds kWaitInterval{10};
+constexpr int kPollMilliseconds = 50;
+constexpr std::size_t kMaxOutput = std::size_t{1} << 20;  // bytes
 
 struct Pipe {
   base::Descriptor read;
@@ -46,7 +47,7 @@ Pipe make_pipe(const std::string& source) {
   return {base::Descriptor(ends[0]), base::Descriptor(ends[1])};
 }
 
-/// Starts a command of the shell whose output goes to `output`.
+/// Starts a command in a shell, with its standard output to the descriptor `output`, and returns its process.
 ::pid_t start(const std::string& command, int output, const std::string& source) {
   ::posix_spawn_file_actions_t actions;
   ::posix_spawnattr_t attributes;
@@ -60,13 +61,13 @@ Pipe make_pipe(const std::string& source) {
   ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 #endif
 #endif
-  ::sigset_t none;
-  ::sigset_t changed;
-  sigemptyset(&none);
-  sigemptyset(&changed);
-  sigaddset(&changed, SIGPIPE);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &changed);
+  ::sigset_t no_signals;
+  ::sigset_t default_signals;  // Python ignores SIGPIPE, and a child would inherit that
+  sigemptyset(&no_signals);
+  sigemptyset(&default_signals);
+  sigaddset(&default_signals, SIGPIPE);
+  ::posix_spawnattr_setsigmask(&attributes, &no_signals);
+  ::posix_spawnattr_setsigdefault(&attributes, &default_signals);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   std::string shell = "sh";
   std::string option = "-c";
@@ -89,7 +90,7 @@ class Shell {
   ~Shell() {
     if (has_ended()) return;
     ::kill(-process_, SIGKILL);
-    ::kill(process_, SIGKILL);  // it may have left its group
+    ::kill(process_, SIGKILL);  // the shell may have left its group
     while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
   }
 
@@ -99,15 +100,15 @@ class Shell {
     ended_ = result == process_ || (result < 0 && errno != EINTR);
     return ended_;
   }
-  /// Waits for its end. Returns false if that takes longer than until `end`.
+  /// Waits until the shell has ended. Returns false if it still runs at the time `end`.
   bool wait(Clock::time_point end) {
     while (!has_ended()) {
       if (Clock::now() >= end) return false;
-      std::this_thread::sleep_for(kPause);
+      std::this_thread::sleep_for(kWaitInterval);
     }
     return true;
   }
-  /// Returns its wait status; 0 if the program ignores SIGCHLD, so that there is none.
+  /// Returns the status of waitpid(); 0 if this process ignores SIGCHLD, because the system then discards the status.
   int status() const { return status_; }
 
  private:
@@ -122,7 +123,7 @@ bool read_all(int pipe, Shell& shell, Clock::time_point end, std::string& output
   while (output.size() <= kMaxOutput && Clock::now() < end) {
     const bool ended = shell.has_ended();
     ::pollfd waiting{pipe, POLLIN, 0};
-    const int ready = ::poll(&waiting, 1, ended ? 0 : kSliceMilliseconds);
+    const int ready = ::poll(&waiting, 1, ended ? 0 : kPollMilliseconds);
     if (ready == 0 && ended) return true;
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     if (ready < 0) return false;
@@ -140,12 +141,12 @@ bool read_all(int pipe, Shell& shell, Clock::time_point end, std::string& output
 Credentials run_credential_process(const std::string& command, const std::string& profile) {
   const std::string source = text("cannot get keys from the credential_process of the profile ", profile);
   Pipe pipe = make_pipe(source);
-  const Clock::time_point end = Clock::now() + kLimit;
+  const Clock::time_point end = Clock::now() + kMaxSeconds;
   Shell shell(start(command, pipe.write.number(), source));
   pipe.write.close();
   std::string output;
   if (!read_all(pipe.read.number(), shell, end, output) || !shell.wait(end))
-    base::throw_system_error(ETIMEDOUT, source, ": it has not printed keys and ended within ", kLimit.count(),
+    base::throw_system_error(ETIMEDOUT, source, ": it has not printed keys and ended within ", kMaxSeconds.count(),
                              " seconds; run the command in a shell to see what it waits for");
   const int status = shell.status();
   if (status != 0)

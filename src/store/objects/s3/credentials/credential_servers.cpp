@@ -1,3 +1,4 @@
+// Gets temporary keys from servers: those of containers, of instances, and of roles with web identities.
 // https://docs.aws.amazon.com/sdkref/latest/guide/feature-container-credentials.html
 // https://docs.aws.amazon.com/sdkref/latest/guide/feature-imds-credentials.html
 // https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html
@@ -29,7 +30,7 @@ namespace {
 using base::text;
 using bucket::xml_text;
 
-constexpr std::int64_t kMilliseconds = 1'000;  // a number of seconds
+constexpr std::int64_t kMilliseconds = 1'000;  // in a second
 /// Limits of requests to a server on this host or next to it.
 constexpr std::int64_t kContainerSeconds = 5;
 constexpr int kContainerAttempts = 3;
@@ -119,7 +120,7 @@ std::string request_machine_keys(http::Request request, const std::string& sourc
   try {
     return request_keys(request, source);
   } catch (const Error& error) {
-    if (error.system_code() != EACCES) throw;  // nothing has answered
+    if (error.system_code() != EACCES) throw;  // no server has answered
   }
   request.max_milliseconds = kInstanceSeconds * kMilliseconds;
   request.max_attempts = kInstanceAttempts;
