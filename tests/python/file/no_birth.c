@@ -4,10 +4,10 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
-int statx(int folder, const char* restrict path, int flags, unsigned mask, struct statx* restrict found) {
+int statx(int folder, const char* restrict path, int flags, unsigned mask, struct statx* restrict status) {
   int (*real)(int, const char*, int, unsigned, struct statx*) =
       (int (*)(int, const char*, int, unsigned, struct statx*))dlsym(RTLD_NEXT, "statx");
-  int result = real(folder, path, flags, mask, found);
-  found->stx_mask &= ~STATX_BTIME;
+  int result = real(folder, path, flags, mask, status);
+  status->stx_mask &= ~STATX_BTIME;
   return result;
 }

@@ -1,4 +1,4 @@
-"""Files that are missing, damaged, forbidden or too large: the error messages, and that no files are left."""
+"""Errors of files that are missing, damaged, forbidden or too large; a failed call leaves no new files."""
 
 import errno
 import os
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 RAW = {"shape": (4, 5), "dtype": "f8"}
 
 
-def store_error(call, code=None):
+def store_error_text(call, code=None):
     """Return the text of the StoreError that a call raises."""
     with pytest.raises(plait.StoreError) as caught:
         call()
@@ -35,7 +35,7 @@ def store_error(call, code=None):
     return str(caught.value)
 
 
-def test_the_kinds_of_errors():
+def test_errors_have_python_base_classes():
     assert issubclass(plait.ArgumentError, plait.Error)
     assert issubclass(plait.ArgumentError, ValueError)
     assert issubclass(plait.StoreError, plait.Error)
@@ -45,105 +45,105 @@ def test_the_kinds_of_errors():
 
 @pytest.mark.parametrize("mode", ["r", "r+"])
 @pytest.mark.parametrize("name", ["a.npy", "a.bin"])
-def test_a_missing_file(tmp_path, mode, name):
-    text = store_error(lambda: plait.open(tmp_path / name, mode, **RAW), errno.ENOENT)
+def test_a_missing_file_is_an_error(tmp_path, mode, name):
+    text = store_error_text(lambda: plait.open(tmp_path / name, mode, **RAW), errno.ENOENT)
     assert str(tmp_path / name) in text
     assert "check the name" in text
     assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize("mode", ["r", "r+", "w"])
-def test_a_missing_folder(tmp_path, mode):
-    text = store_error(lambda: plait.open(tmp_path / "no" / "a.bin", mode, **RAW), errno.ENOENT)
+def test_a_missing_folder_is_an_error(tmp_path, mode):
+    text = store_error_text(lambda: plait.open(tmp_path / "no" / "a.bin", mode, **RAW), errno.ENOENT)
     assert f"the folder {tmp_path / 'no'} does not exist" in text
 
 
 @pytest.mark.parametrize("mode", ["r", "r+", "w"])
 @pytest.mark.parametrize("name", ["folder", "folder.npy", "folder/"])
-def test_a_folder(tmp_path, mode, name):
+def test_a_folder_is_an_error(tmp_path, mode, name):
     (tmp_path / name).mkdir()
-    assert "irectory" in store_error(lambda: plait.open(str(tmp_path) + "/" + name, mode, **RAW), errno.EISDIR)
+    assert "irectory" in store_error_text(lambda: plait.open(str(tmp_path) + "/" + name, mode, **RAW), errno.EISDIR)
 
 
 @pytest.mark.parametrize("mode", ["r", "r+", "w"])
-def test_a_file_where_a_folder_should_be(tmp_path, mode):
+def test_a_file_in_place_of_a_folder_is_an_error(tmp_path, mode):
     (tmp_path / "file").write_bytes(b"x")
-    store_error(lambda: plait.open(tmp_path / "file" / "a.bin", mode, **RAW), errno.ENOTDIR)
+    store_error_text(lambda: plait.open(tmp_path / "file" / "a.bin", mode, **RAW), errno.ENOTDIR)
 
 
 @pytest.mark.parametrize("mode", ["r", "r+"])
 def test_a_pipe_is_rejected_without_waiting(tmp_path, mode):
     os.mkfifo(tmp_path / "pipe")
-    assert "not a regular file" in store_error(lambda: plait.open(tmp_path / "pipe", mode, **RAW))
+    assert "not a regular file" in store_error_text(lambda: plait.open(tmp_path / "pipe", mode, **RAW))
 
 
-def test_links_in_a_circle(tmp_path):
+def test_links_in_a_circle_are_errors(tmp_path):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     for mode in ("r", "r+", "w"):
-        store_error(lambda mode=mode: plait.open(tmp_path / "a", mode, **RAW), errno.ELOOP)
+        store_error_text(lambda mode=mode: plait.open(tmp_path / "a", mode, **RAW), errno.ELOOP)
     assert (tmp_path / "a").is_symlink()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not restrict the superuser")
-def test_no_permission(tmp_path):
+def test_missing_permissions_are_errors(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(160))
     path.chmod(0o400)
-    assert "writing it is not permitted" in store_error(lambda: plait.open(path, "r+", **RAW), errno.EACCES)
-    store_error(lambda: plait.open(path, "w", **RAW), errno.EACCES)
+    assert "writing it is not permitted" in store_error_text(lambda: plait.open(path, "r+", **RAW), errno.EACCES)
+    store_error_text(lambda: plait.open(path, "w", **RAW), errno.EACCES)
     path.chmod(0)
-    assert "reading it is not permitted" in store_error(lambda: plait.open(path, **RAW), errno.EACCES)
+    assert "reading it is not permitted" in store_error_text(lambda: plait.open(path, **RAW), errno.EACCES)
     path.chmod(0o600)
     tmp_path.chmod(0o500)
     try:
-        store_error(lambda: plait.open(tmp_path / "new.bin", "w", **RAW), errno.EACCES)
+        store_error_text(lambda: plait.open(tmp_path / "new.bin", "w", **RAW), errno.EACCES)
     finally:
         tmp_path.chmod(0o700)
     assert path.read_bytes() == bytes(160)
 
 
 @contextmanager
-def unchangeable(path):
+def immutable(path):
     """Make a file or folder immutable, even for the superuser."""
     chattr = shutil.which("chattr")
     if not chattr or subprocess.run([chattr, "+i", path], capture_output=True, check=False).returncode:
-        pytest.skip("this file system or user cannot mark files unchangeable")
+        pytest.skip("this file system or user cannot mark files immutable")
     try:
         yield
     finally:
         subprocess.run([chattr, "-i", path], check=True)
 
 
-def test_an_unchangeable_file(tmp_path):
+def test_an_immutable_file_can_only_be_read(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(160))
-    with unchangeable(path):
-        assert "writing it is not permitted" in store_error(lambda: plait.open(path, "r+", **RAW), errno.EPERM)
-        store_error(lambda: plait.open(path, "w", **RAW), errno.EPERM)
+    with immutable(path):
+        assert "writing it is not permitted" in store_error_text(lambda: plait.open(path, "r+", **RAW), errno.EPERM)
+        store_error_text(lambda: plait.open(path, "w", **RAW), errno.EPERM)
         with plait.open(path, **RAW) as file:
             assert (file.read() == 0).all()
     assert path.read_bytes() == bytes(160)
 
 
-def test_an_unchangeable_folder(tmp_path):
+def test_an_immutable_folder_is_an_error(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
-    with unchangeable(folder):
-        text = store_error(lambda: plait.open(folder / "a.bin", "w", **RAW), errno.EPERM)
+    with immutable(folder):
+        text = store_error_text(lambda: plait.open(folder / "a.bin", "w", **RAW), errno.EPERM)
     assert str(folder / "a.bin") in text or "writing it is not permitted" in text
 
 
 @pytest.mark.parametrize("length", [0, 1, 79, 159])
 @pytest.mark.parametrize("mode", ["r", "r+"])
-def test_a_raw_file_that_is_too_short(tmp_path, length, mode):
+def test_a_raw_file_that_is_too_short_is_an_error(tmp_path, length, mode):
     (tmp_path / "a.bin").write_bytes(bytes(length))
-    text = store_error(lambda: plait.open(tmp_path / "a.bin", mode, **RAW))
+    text = store_error_text(lambda: plait.open(tmp_path / "a.bin", mode, **RAW))
     assert f"has {length} bytes" in text
     assert "needs 160" in text
 
 
-def test_a_raw_file_of_another_size(tmp_path):
+def test_a_raw_file_that_is_too_long_needs_an_offset(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(161))
     with pytest.raises(plait.ArgumentError, match="has 161 bytes"):
@@ -155,21 +155,21 @@ def test_a_raw_file_of_another_size(tmp_path):
             plait.open(path, offset=offset, **RAW)
 
 
-def test_every_truncation_of_a_npy_file(tmp_path):
+def test_every_truncation_of_a_npy_file_is_an_error(tmp_path):
     path = tmp_path / "a.npy"
     np.save(path, make_distinct_array((4, 5)))
-    whole = path.read_bytes()
-    for length in range(len(whole)):
-        path.write_bytes(whole[:length])
-        text = store_error(lambda: plait.open(path))
+    intact = path.read_bytes()
+    for length in range(len(intact)):
+        path.write_bytes(intact[:length])
+        text = store_error_text(lambda: plait.open(path))
         assert str(path) in text
-    path.write_bytes(whole + b"more")  # bytes after the array are ignored, as by np.load
+    path.write_bytes(intact + b"more")  # bytes after the array are ignored, as by np.load
     with plait.open(path) as file:
         np.testing.assert_array_equal(file.read(), make_distinct_array((4, 5)))
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (b"", "signature"),
         (b"PK\x03\x04" + bytes(100), "as a zip file: at byte 104 it ends without a directory of its arrays"),
@@ -181,15 +181,15 @@ def test_every_truncation_of_a_npy_file(tmp_path):
     ],
     ids=range(7),
 )
-def test_a_damaged_npy_header(tmp_path, content, says):
+def test_a_damaged_npy_header_is_an_error(tmp_path, content, message):
     path = tmp_path / "a.npy"
     path.write_bytes(content)
-    text = store_error(lambda: plait.open(path))
+    text = store_error_text(lambda: plait.open(path))
     assert str(path) in text
-    assert says in text
+    assert message in text
 
 
-def test_a_header_that_describes_more_than_the_file_holds(tmp_path):
+def test_a_header_that_describes_more_than_the_file_holds_is_an_error(tmp_path):
     path = tmp_path / "a.npy"
     for shape in ((1 << 40,), (1 << 40, 1 << 40), (1 << 62,)):
         head = repr({"descr": "<f8", "fortran_order": False, "shape": shape}).encode().ljust(118)
@@ -199,7 +199,7 @@ def test_a_header_that_describes_more_than_the_file_holds(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"shape": (4, 5)}, "shape and dtype must be given"),
         ({"dtype": "f8"}, "shape and dtype must be given"),
@@ -219,15 +219,15 @@ def test_a_header_that_describes_more_than_the_file_holds(tmp_path):
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_invalid_arguments_are_errors(tmp_path, options, says):
+def test_invalid_arguments_are_errors(tmp_path, options, message):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(160))
-    with pytest.raises(plait.ArgumentError, match=says):
+    with pytest.raises(plait.ArgumentError, match=message):
         plait.open(path, **options)
     assert path.read_bytes() == bytes(160)
 
 
-def test_an_empty_name_or_one_of_a_wrong_type(tmp_path):
+def test_names_that_are_empty_or_no_text_are_errors(tmp_path):
     for url in (None, 7, ["a"], ""):
         with pytest.raises(plait.ArgumentError, match="the name of the file is"):
             plait.open(url, **RAW)
@@ -238,9 +238,13 @@ def test_store_errors_are_subclasses_of_python_errors(tmp_path):
         plait.open(tmp_path / "no.npy")
     assert isinstance(caught.value, plait.StoreError)
     assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, str(tmp_path / "no.npy"))
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert type(again) is type(caught.value)
-    assert (str(again), again.errno, again.filename) == (str(caught.value), errno.ENOENT, str(tmp_path / "no.npy"))
+    unpickled = pickle.loads(pickle.dumps(caught.value))
+    assert type(unpickled) is type(caught.value)
+    assert (str(unpickled), unpickled.errno, unpickled.filename) == (
+        str(caught.value),
+        errno.ENOENT,
+        str(tmp_path / "no.npy"),
+    )
     with pytest.raises(IsADirectoryError):
         plait.open(tmp_path, shape=(3,), dtype="f8")
     with pytest.raises(FileNotFoundError):
@@ -265,7 +269,7 @@ def test_store_errors_are_subclasses_of_python_errors(tmp_path):
     ids=range(6),
 )
 @pytest.mark.parametrize("mode", ["r", "r+", "w"])
-def test_a_closed_file(tmp_path, call, mode):
+def test_calls_on_a_closed_file_are_errors(tmp_path, call, mode):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(160))
     file = plait.open(path, mode, **RAW)
@@ -277,7 +281,7 @@ def test_a_closed_file(tmp_path, call, mode):
     assert path.read_bytes() == bytes(160)
 
 
-def test_writing_to_a_file_that_is_open_for_reading(tmp_path):
+def test_writing_to_a_file_that_is_open_for_reading_is_an_error(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(160))
     with plait.open(path, **RAW) as file:
@@ -292,7 +296,7 @@ def test_incompatible_arrays_are_not_written(tmp_path):
     path.write_bytes(bytes(160))
     layout = plait.Layout((4, 5), "(block, *) onto (2)")
     with plait.open(path, "r+", **RAW) as file:
-        for array, options, says in [
+        for array, options, message in [
             (np.ones((5, 4)), None, "shape 5x4"),
             (np.ones((4, 5), "f4"), None, "float32"),
             (np.ones((4, 5), "i8"), None, "int64"),
@@ -304,18 +308,18 @@ def test_incompatible_arrays_are_not_written(tmp_path):
             ([[1.0] * 5, [1.0] * 4], None, "cannot be converted"),
             ([[1j] * 5] * 4, None, "without changing its kind"),
         ]:
-            with pytest.raises(plait.ArgumentError, match=says):
+            with pytest.raises(plait.ArgumentError, match=message):
                 file.write(array, options)
     assert path.read_bytes() == bytes(160)
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
-def test_a_file_truncated_while_it_is_open(tmp_path, strategy):
+def test_a_file_truncated_while_it_is_open_is_an_error(tmp_path, strategy):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(8000))
     with plait.open(path, shape=(100, 10), dtype="f8", strategy=strategy) as file:
         os.truncate(path, 4000)
-        text = store_error(lambda: file.read())
+        text = store_error_text(lambda: file.read())
         assert f"cannot read {path} at offset 4000" in text
         assert "truncated" in text
         assert (file.read(region=np.s_[:50]) == 0).all()
@@ -338,35 +342,35 @@ def small_disk(folder):
         subprocess.run(["umount", folder], check=True)
 
 
-def test_a_new_file_that_does_not_fit_the_disk(tmp_path):
+def test_a_new_file_that_does_not_fit_the_disk_is_an_error(tmp_path):
     folder = tmp_path / "disk"
     with small_disk(folder):
         (folder / "a.bin").write_bytes(b"old")
-        text = store_error(lambda: plait.open(folder / "a.bin", "w", shape=(1 << 20,), dtype="f8"), errno.ENOSPC)
+        text = store_error_text(lambda: plait.open(folder / "a.bin", "w", shape=(1 << 20,), dtype="f8"), errno.ENOSPC)
         assert "8 MiB" in text
         assert [path.name for path in folder.iterdir()] == ["a.bin"]
         assert (folder / "a.bin").read_bytes() == b"old"
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
-def test_a_write_in_place_that_does_not_fit_the_disk(tmp_path, strategy):
+def test_a_write_in_place_that_does_not_fit_the_disk_is_an_error(tmp_path, strategy):
     folder = tmp_path / "disk"
     with small_disk(folder):
         path = folder / "a.bin"
         with path.open("wb") as out:
             out.truncate(8 << 20)  # holes, which need space when they are written
         with plait.open(path, "r+", shape=(1 << 20,), dtype="f8", strategy=strategy) as file:
-            text = store_error(lambda: file.write(np.ones(1 << 20)), errno.ENOSPC)
+            text = store_error_text(lambda: file.write(np.ones(1 << 20)), errno.ENOSPC)
             assert f"cannot write {path} at offset" in text
             # The file stays usable; each element has its old or its new value.
             assert np.isin(file.read(), (0, 1)).all()
 
 
-def test_files_beyond_the_size_limit_of_the_process(tmp_path):
+def test_files_beyond_the_size_limit_of_the_process_are_errors(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
     with limit_file_size(1 << 20):
-        store_error(lambda: plait.open(path, "w", shape=(1 << 20,), dtype="f8"), errno.EFBIG)
+        store_error_text(lambda: plait.open(path, "w", shape=(1 << 20,), dtype="f8"), errno.EFBIG)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -377,7 +381,7 @@ def test_a_failed_write_discards_the_new_file(tmp_path):
     path.write_bytes(b"old")
     file = plait.open(path, "w", shape=(1 << 18,), dtype="f8")
     with limit_file_size(1 << 20):
-        text = store_error(lambda: file.write(np.ones(1 << 18)), errno.EFBIG)
+        text = store_error_text(lambda: file.write(np.ones(1 << 18)), errno.EFBIG)
     assert (1 << 20) <= int(re.search(r"at offset (\d+)", text)[1]) < 1 << 21
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(plait.ArgumentError, match="an earlier collective call failed"):

@@ -11,13 +11,14 @@ import plait
 STRATEGIES = st.sampled_from([None, "direct", "two-phase", "automatic"])
 
 
-def save(folder, whole, order="C", name="a.bin"):
+def write_raw_file(folder, array, order="C", name="a.bin"):
     path = folder / name
-    path.write_bytes(whole.tobytes(order))
+    path.write_bytes(array.tobytes(order))
     return path
 
 
-def check(actual, expected, order):
+def check_parts(actual, expected, order):
+    """Check the local arrays of all ranks; `actual` is one array if there is one rank."""
     actual = [actual] if len(expected) == 1 else actual
     assert isinstance(actual, list)
     assert len(actual) == len(expected)
@@ -32,59 +33,59 @@ def check(actual, expected, order):
 @pytest.mark.parametrize("file_order", ["C", "F"])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
-def test_every_pair_of_distributions_of_a_matrix(tmp_path, file_order, order, strategy):
-    whole = make_distinct_array((5, 7))
-    path = save(tmp_path, whole, file_order)
+def test_every_pair_of_distributions_of_a_matrix_is_read(tmp_path, file_order, order, strategy):
+    array = make_distinct_array((5, 7))
+    path = write_raw_file(tmp_path, array, file_order)
     with plait.open(path, shape=(5, 7), dtype="f8", order=file_order, strategy=strategy, memory=96) as file:
         for extents in [(2, 3), (3, 2), (7, 1), (1, 8)]:
             for model in matrix_models(5, 7, extents, order):
-                check(file.read(model.layout()), model.locals(whole), order)
+                check_parts(file.read(model.layout()), model.locals(array), order)
 
 
 @given(st.data())
 @settings(max_examples=400)
-def test_any_layout(tmp_path, data):
+def test_random_layouts_are_read(tmp_path, data):
     shape = data.draw(shapes)
     model = data.draw(models(shape))
     file_order = data.draw(st.sampled_from("CF"))
-    whole = make_distinct_array(shape, data.draw(st.sampled_from(["f8", "u1", "c16", "S3"])))
-    path = save(tmp_path, whole, file_order)
+    array = make_distinct_array(shape, data.draw(st.sampled_from(["f8", "u1", "c16", "S3"])))
+    path = write_raw_file(tmp_path, array, file_order)
     with plait.open(
         path,
         shape=shape,
-        dtype=whole.dtype,
+        dtype=array.dtype,
         order=file_order,
         strategy=data.draw(STRATEGIES),
         memory=data.draw(st.sampled_from([0, 48, 100, 1 << 20])),
     ) as file:
-        check(file.read(model.layout()), model.locals(whole), model.order)
+        check_parts(file.read(model.layout()), model.locals(array), model.order)
 
 
 @pytest.mark.parametrize("file_order", ["C", "F"])
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 @pytest.mark.parametrize("readers", [0, 1])
-def test_arrays_of_many_windows(tmp_path, file_order, strategy, readers):
+def test_arrays_of_many_windows_are_read(tmp_path, file_order, strategy, readers):
     # Larger than a storage unit, so that windows and shares have edges; no unit is a multiple of the element size.
-    whole = np.random.default_rng(0).integers(0, 256, (211, 97, 12), dtype=np.uint8).view("V12")[..., 0]
+    array = np.random.default_rng(0).integers(0, 256, (211, 97, 12), dtype=np.uint8).view("V12")[..., 0]
     path = tmp_path / "a.bin"
-    path.write_bytes(b"?" * 1000 + whole.tobytes(file_order))
+    path.write_bytes(b"?" * 1000 + array.tobytes(file_order))
     options = {"order": file_order, "strategy": strategy, "readers": readers, "offset": 1000}
     for dist in (["cyclic", "cyclic(5)"], ["block", "balanced"], ["cyclic(100)", "gen_block(0, 97, 0)"]):
         model = LayoutModel((211, 97), tuple(dist), (2, 3))
         with plait.open(path, shape=(211, 97), dtype="V12", memory=30_000, **options) as file:
-            check(file.read(model.layout()), model.locals(whole), "C")
+            check_parts(file.read(model.layout()), model.locals(array), "C")
 
 
-def test_large_arrays_are_moved_by_several_threads(tmp_path):
-    whole = np.arange(1_500_000, dtype=np.float32).reshape(1000, 1500)
-    path = save(tmp_path, whole)
+def test_large_arrays_are_read_by_several_threads(tmp_path):
+    array = np.arange(1_500_000, dtype=np.float32).reshape(1000, 1500)
+    path = write_raw_file(tmp_path, array)
     for strategy in ("direct", "two-phase"):
         for dist, grid in [("(block, *)", (2,)), ("(cyclic, *)", (3,)), ("(cyclic, cyclic(64))", (2, 2))]:
             layout = plait.Layout((1000, 1500), dist, grid=grid, order="F")
             with plait.open(path, shape=(1000, 1500), dtype="f4", strategy=strategy, memory=1 << 20) as file:
                 parts = file.read(layout)
                 for rank, part in enumerate(parts):
-                    np.testing.assert_array_equal(part, whole[np.ix_(*layout.indices(rank))])
+                    np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
 
 
 REGIONS = [
@@ -118,11 +119,11 @@ REGIONS = [
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 @pytest.mark.parametrize("file_order", ["C", "F"])
 def test_regions_equal_those_of_numpy(tmp_path, file_order, strategy):
-    whole = make_distinct_array((5, 6, 7))
-    path = save(tmp_path, whole, file_order)
+    array = make_distinct_array((5, 6, 7))
+    path = write_raw_file(tmp_path, array, file_order)
     with plait.open(path, shape=(5, 6, 7), dtype="f8", order=file_order, strategy=strategy, memory=200) as file:
         for region in REGIONS:
-            expected = whole[region]
+            expected = array[region]
             actual = file.read(region=region)
             assert actual.shape == expected.shape, region
             np.testing.assert_array_equal(actual, expected, err_msg=str(region))
@@ -130,25 +131,25 @@ def test_regions_equal_those_of_numpy(tmp_path, file_order, strategy):
 
 @given(st.data())
 @settings(max_examples=300)
-def test_any_region_in_any_layout(tmp_path, data):
+def test_random_regions_are_read_in_random_layouts(tmp_path, data):
     shape = data.draw(st.lists(st.integers(0, 7), min_size=1, max_size=4).map(tuple))
     region = data.draw(regions(shape))
     if data.draw(st.booleans()):
-        cut = data.draw(st.integers(0, len(region)))
-        region = (*region[:cut], ...)
-    whole = make_distinct_array(shape, "i4")
+        length = data.draw(st.integers(0, len(region)))
+        region = (*region[:length], ...)
+    array = make_distinct_array(shape, "i4")
     file_order = data.draw(st.sampled_from("CF"))
-    path = save(tmp_path, whole, file_order)
-    expected = whole[region]
+    path = write_raw_file(tmp_path, array, file_order)
+    expected = array[region]
     model = data.draw(models(expected.shape))
     strategy = data.draw(STRATEGIES)
     memory = data.draw(st.sampled_from([0, 12, 40]))
     with plait.open(path, shape=shape, dtype="i4", order=file_order, strategy=strategy, memory=memory) as file:
-        check(file.read(model.layout(), region=region), model.locals(expected), model.order)
+        check_parts(file.read(model.layout(), region=region), model.locals(expected), model.order)
 
 
 @pytest.mark.parametrize(
-    ("region", "says"),
+    ("region", "message"),
     [
         (np.s_[5], "index 5 is out of bounds"),
         (np.s_[-6], "index -6 is out of bounds"),
@@ -164,64 +165,64 @@ def test_any_region_in_any_layout(tmp_path, data):
     ],
     ids=str,
 )
-def test_invalid_regions_are_errors(tmp_path, region, says):
-    path = save(tmp_path, make_distinct_array((5, 6, 7)))
+def test_invalid_regions_are_errors(tmp_path, region, message):
+    path = write_raw_file(tmp_path, make_distinct_array((5, 6, 7)))
     with plait.open(path, shape=(5, 6, 7), dtype="f8") as file:
-        with pytest.raises(plait.ArgumentError, match=says):
+        with pytest.raises(plait.ArgumentError, match=message):
             file.read(region=region)
-        with pytest.raises(plait.ArgumentError, match=says):
+        with pytest.raises(plait.ArgumentError, match=message):
             file.explain(region=region)
         assert file.read(region=np.s_[0, 0, 0]) == 1
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 def test_out_may_have_any_strides(tmp_path, strategy):
-    whole = make_distinct_array((6, 8))
-    path = save(tmp_path, whole)
+    array = make_distinct_array((6, 8))
+    path = write_raw_file(tmp_path, array)
     with plait.open(path, shape=(6, 8), dtype="f8", strategy=strategy, memory=100) as file:
         plain = np.empty((6, 8))
         assert file.read(out=plain) is plain
-        np.testing.assert_array_equal(plain, whole)
+        np.testing.assert_array_equal(plain, array)
 
         transposed = np.empty((8, 6)).T
         file.read(out=transposed)
-        np.testing.assert_array_equal(transposed, whole)
+        np.testing.assert_array_equal(transposed, array)
 
-        around = np.full((14, 30), -1.0)
-        inside = around[13:1:-2, 2:26:3]
-        file.read(out=inside)
-        np.testing.assert_array_equal(inside, whole)
-        assert (around == -1).sum() == around.size - whole.size
+        memory = np.full((14, 30), -1.0)
+        view = memory[13:1:-2, 2:26:3]
+        file.read(out=view)
+        np.testing.assert_array_equal(view, array)
+        assert (memory == -1).sum() == memory.size - array.size  # nothing else is written
 
         layout = plait.Layout((6, 8), "(cyclic, *) onto (2)")
         box = np.full((8, 2, 3), -1.0)
         parts = [box[:, rank, :].T for rank in range(2)]
         assert file.read(layout, out=parts) is parts
         for rank in range(2):
-            np.testing.assert_array_equal(parts[rank], whole[rank::2])
+            np.testing.assert_array_equal(parts[rank], array[rank::2])
 
         single = np.empty(8)
         file.read(out=single, region=3)
-        np.testing.assert_array_equal(single, whole[3])
+        np.testing.assert_array_equal(single, array[3])
 
 
 def test_incompatible_out_arrays_are_errors(tmp_path):
-    path = save(tmp_path, make_distinct_array((6, 8)))
+    path = write_raw_file(tmp_path, make_distinct_array((6, 8)))
     layout = plait.Layout((6, 8), "(block, *) onto (2)")
-    frozen = np.empty((6, 8))
-    frozen.flags.writeable = False
+    read_only = np.empty((6, 8))
+    read_only.flags.writeable = False
     with plait.open(path, shape=(6, 8), dtype="f8") as file:
-        for read_layout, out, says in [
+        for read_layout, out, message in [
             (None, np.empty((8, 6)), "shape"),
             (None, np.empty((6, 8), "f4"), "dtype"),
             (None, np.empty((6, 8), ">f8"), "dtype"),
-            (None, frozen, "read-only"),
+            (None, read_only, "read-only"),
             (None, "text", "pass a NumPy array"),
             (layout, np.empty((6, 8)), "pass a list"),
             (layout, [np.empty((3, 8))], "1 local arrays"),
             (layout, [np.empty((3, 8)), np.empty((2, 8))], "of rank 1"),
         ]:
-            with pytest.raises(plait.ArgumentError, match=says):
+            with pytest.raises(plait.ArgumentError, match=message):
                 file.read(read_layout, out=out)
         with pytest.raises(plait.ArgumentError, match="8x6"):
             file.read(plait.Layout((8, 6), "(*, *)"))
@@ -232,28 +233,28 @@ def test_incompatible_out_arrays_are_errors(tmp_path):
         np.testing.assert_array_equal(file.read(), make_distinct_array((6, 8)))
 
 
-def test_more_ranks_than_elements(tmp_path):
-    whole = make_distinct_array((2, 3))
-    path = save(tmp_path, whole)
+def test_ranks_may_outnumber_the_elements(tmp_path):
+    array = make_distinct_array((2, 3))
+    path = write_raw_file(tmp_path, array)
     for dist in ("block", "cyclic", "cyclic(2)", "balanced", "gen_block(0, 0, 2, 0, 0)"):
         model = LayoutModel((2, 3), (dist, "block"), (5, 4))
         for strategy in ("direct", "two-phase"):
             with plait.open(path, shape=(2, 3), dtype="f8", strategy=strategy) as file:
-                check(file.read(model.layout()), model.locals(whole), "C")
+                check_parts(file.read(model.layout()), model.locals(array), "C")
 
 
 def test_the_default_layout_is_that_of_the_file(tmp_path):
-    whole = make_distinct_array((4, 6))
+    array = make_distinct_array((4, 6))
     for order in "CF":
-        with plait.open(save(tmp_path, whole, order), shape=(4, 6), dtype="f8", order=order) as file:
+        with plait.open(write_raw_file(tmp_path, array, order), shape=(4, 6), dtype="f8", order=order) as file:
             actual = file.read()
-            np.testing.assert_array_equal(actual, whole)
+            np.testing.assert_array_equal(actual, array)
             assert actual.flags.c_contiguous == (order == "C")
-            np.testing.assert_array_equal(file.read(region=np.s_[1:3, 2]), whole[1:3, 2])
+            np.testing.assert_array_equal(file.read(region=np.s_[1:3, 2]), array[1:3, 2])
 
 
-def test_properties_of_a_file(tmp_path):
-    path = save(tmp_path, make_distinct_array((4, 6)))
+def test_files_have_properties(tmp_path):
+    path = write_raw_file(tmp_path, make_distinct_array((4, 6)))
     with plait.open(path, shape=(4, 6), dtype="<f8") as file:
         assert (file.url, file.mode, file.shape, file.order) == (str(path), "r", (4, 6), "C")
         assert file.dtype == np.dtype("f8")
@@ -270,7 +271,7 @@ def test_properties_of_a_file(tmp_path):
 
 @pytest.mark.parametrize("write", [False, True])
 def test_explain_describes_the_plan(tmp_path, write):
-    path = save(tmp_path, make_distinct_array((64, 128)))
+    path = write_raw_file(tmp_path, make_distinct_array((64, 128)))
     layout = plait.Layout((64, 128), "(*, cyclic) onto (4)")
     for strategy in ("direct", "two-phase"):
         with plait.open(path, "r+", shape=(64, 128), dtype="f8", strategy=strategy) as file:
@@ -285,8 +286,8 @@ def test_explain_describes_the_plan(tmp_path, write):
         file.explain()
 
 
-def test_the_number_of_readers_is_limited(tmp_path):
-    path = save(tmp_path, make_distinct_array((4, 6)))
+def test_the_number_of_readers_is_checked(tmp_path):
+    path = write_raw_file(tmp_path, make_distinct_array((4, 6)))
     with plait.open(path, shape=(4, 6), dtype="f8", strategy="two-phase", readers=5) as file:
         np.testing.assert_array_equal(file.read(), make_distinct_array((4, 6)))
     with pytest.raises(plait.ArgumentError, match="readers=-1"):
@@ -294,7 +295,7 @@ def test_the_number_of_readers_is_limited(tmp_path):
 
 
 def test_too_little_memory_for_a_window_is_rejected(tmp_path):
-    path = save(tmp_path, make_distinct_array((4, 6)))
+    path = write_raw_file(tmp_path, make_distinct_array((4, 6)))
     small = plait.open(path, shape=(4, 6), dtype="f8", strategy="two-phase", memory=15)
     with pytest.raises(plait.ArgumentError, match="memory=15"):
         small.read()

@@ -22,73 +22,73 @@ DTYPES = [
 ]
 
 
-def elements(dtype):
+def make_array(dtype):
     type_ = np.dtype(dtype)
     if type_.kind == "f" and type_.itemsize == 16:
         return make_distinct_array((4, 5), "f8").astype(type_)  # the padding of long doubles is undefined
     return make_distinct_array((4, 5), type_)
 
 
-def same(a, b):
-    assert a.dtype == b.dtype
-    assert a.shape == b.shape
-    if a.dtype.names is None:
-        assert a.tobytes() == b.tobytes()
+def assert_same(actual, expected):
+    assert actual.dtype == expected.dtype
+    assert actual.shape == expected.shape
+    if actual.dtype.names is None:
+        assert actual.tobytes() == expected.tobytes()
     else:  # bytes between fields are undefined
-        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(actual, expected)
 
 
 @pytest.mark.sampled(43)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_types_are_read_and_written(tmp_path, dtype, order):
-    whole = elements(dtype)
+    array = make_array(dtype)
     layout = plait.Layout((4, 5), "(cyclic, block) onto (2, 2)")
     for suffix in (".npy", ".bin"):
-        by_numpy, by_plait = tmp_path / f"theirs{suffix}", tmp_path / f"ours{suffix}"
+        by_numpy, by_plait = tmp_path / f"numpy{suffix}", tmp_path / f"plait{suffix}"
         if suffix == ".npy":
-            np.save(by_numpy, np.array(whole, order=order))
+            np.save(by_numpy, np.array(array, order=order))
             options = {}
         else:
-            by_numpy.write_bytes(whole.tobytes(order))
+            by_numpy.write_bytes(array.tobytes(order))
             options = {"shape": (4, 5), "dtype": dtype, "order": order}
         with plait.open(by_numpy, **options) as file:
-            assert file.dtype == whole.dtype
+            assert file.dtype == array.dtype
             assert file.shape == (4, 5)
             assert file.order == order
-            same(file.read(), whole)
+            assert_same(file.read(), array)
             parts = file.read(layout)
         with plait.open(by_plait, "w", shape=(4, 5), dtype=dtype, order=order) as file:
-            assert file.dtype == whole.dtype
+            assert file.dtype == array.dtype
             file.write(parts, layout)
         if suffix == ".npy":
             actual = np.load(by_plait)
-            same(actual, whole)
+            assert_same(actual, array)
             assert actual.flags.f_contiguous if order == "F" else actual.flags.c_contiguous
-            assert by_plait.stat().st_size % 64 == whole.nbytes % 64
+            assert by_plait.stat().st_size % 64 == array.nbytes % 64
         else:
             assert by_plait.read_bytes() == by_numpy.read_bytes()
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (0, 3), (3, 0, 2), (1, 1, 1), (2,) * 10], ids=str)
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_small_shapes(tmp_path, shape, order):
-    whole = make_distinct_array(shape)
+def test_small_shapes_are_read_and_written(tmp_path, shape, order):
+    array = make_distinct_array(shape)
     for suffix in (".npy", ".bin"):
         path = tmp_path / f"a{suffix}"
         with plait.open(path, "w", shape=shape, dtype="f8", order=order) as file:
-            file.write(whole)
+            file.write(array)
         with plait.open(path, **({} if suffix == ".npy" else {"shape": shape, "dtype": "f8", "order": order})) as file:
-            same(file.read(), whole)
+            assert_same(file.read(), array)
             if shape:
                 dist = "(" + ", ".join(["cyclic"] + ["*"] * (len(shape) - 1)) + ")"
                 parts = file.read(plait.Layout(shape, dist, grid=(3,)))
                 assert [part.shape[0] for part in parts] == [len(range(rank, shape[0], 3)) for rank in range(3)]
         if suffix == ".npy":
-            same(np.load(path), whole)
+            assert_same(np.load(path), array)
 
 
-def test_shapes_in_the_forms_of_numpy(tmp_path):
+def test_shapes_may_have_the_forms_of_numpy(tmp_path):
     with plait.open(tmp_path / "a.bin", "w", shape=6, dtype="f8") as file:
         assert file.shape == (6,)
     for shape in ([2, 3], np.array([2, 3]), (np.int32(2), 3), 6, np.int64(6)):
@@ -97,21 +97,21 @@ def test_shapes_in_the_forms_of_numpy(tmp_path):
 
 
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
-def test_versions_of_npy(tmp_path, version):
-    whole = make_distinct_array((4, 5))
+def test_all_versions_of_npy_are_read(tmp_path, version):
+    array = make_distinct_array((4, 5))
     with open(tmp_path / "a.npy", "wb") as out:
-        np.lib.format.write_array(out, whole, version=version)
+        np.lib.format.write_array(out, array, version=version)
     with plait.open(tmp_path / "a.npy") as file:
-        same(file.read(), whole)
+        assert_same(file.read(), array)
 
 
-def test_a_memory_map_of_numpy(tmp_path):
+def test_a_memory_map_of_numpy_shares_the_file(tmp_path):
     mapped = np.lib.format.open_memmap(tmp_path / "a.npy", "w+", dtype="i4", shape=(6, 7), fortran_order=True)
     mapped[:] = make_distinct_array((6, 7), "i4")
     mapped.flush()
     with plait.open(tmp_path / "a.npy", "r+") as file:
         assert file.order == "F"
-        same(file.read(), make_distinct_array((6, 7), "i4"))
+        assert_same(file.read(), make_distinct_array((6, 7), "i4"))
         file.write(np.int32([9, 8]), region=np.s_[2:4, 0])
     np.testing.assert_array_equal(mapped[2:4, 0], [9, 8])
 
@@ -120,24 +120,24 @@ def test_a_shape_and_dtype_that_match_the_header_are_fine(tmp_path):
     np.save(tmp_path / "a.npy", make_distinct_array((4, 5), "i2"))
     with plait.open(tmp_path / "a.npy", shape=(4, 5), dtype=np.int16) as file:
         assert file.dtype == "i2"
-    for options, says in [
+    for options, message in [
         ({"shape": (5, 4)}, "4x5"),
         ({"dtype": "u2"}, "i2"),
         ({"dtype": ">i2"}, "i2"),
         ({"dtype": "i4"}, "i2"),
     ]:
-        with pytest.raises(plait.ArgumentError, match=says):
+        with pytest.raises(plait.ArgumentError, match=message):
             plait.open(tmp_path / "a.npy", **options)
 
 
 def test_a_structure_in_another_spelling_matches_the_header(tmp_path):
-    whole = elements(STRUCTURED)
-    np.save(tmp_path / "a.npy", whole)
+    array = make_array(STRUCTURED)
+    np.save(tmp_path / "a.npy", array)
     with plait.open(tmp_path / "a.npy", dtype=STRUCTURED) as file:
-        same(file.read(), whole)
+        assert_same(file.read(), array)
 
 
-def test_elements_that_are_only_bytes(tmp_path):
+def test_elements_may_be_bytes_without_a_type(tmp_path):
     (tmp_path / "a.bin").write_bytes(bytes(range(60)))
     with plait.open(tmp_path / "a.bin", shape=(4,), dtype="V15") as file:
         assert file.read()[3].tobytes() == bytes(range(45, 60))

@@ -18,11 +18,12 @@ import plait
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
-def load(path, shape, dtype, order):
+def read_raw_file(path, shape, dtype, order):
     return np.frombuffer(Path(path).read_bytes(), dtype).reshape(shape, order=order)
 
 
-def as_given(arrays):
+def unwrap_single(arrays):
+    """Return the list of local arrays, or the array itself if there is one rank."""
     return arrays[0] if len(arrays) == 1 else arrays
 
 
@@ -30,42 +31,42 @@ def as_given(arrays):
 @pytest.mark.parametrize("file_order", ["C", "F"])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
-def test_every_pair_of_distributions_of_a_matrix(tmp_path, file_order, order, strategy):
-    whole = make_distinct_array((5, 7))
+def test_every_pair_of_distributions_of_a_matrix_is_written(tmp_path, file_order, order, strategy):
+    array = make_distinct_array((5, 7))
     path = tmp_path / "a.bin"
-    path.write_bytes(bytes(whole.nbytes))
+    path.write_bytes(bytes(array.nbytes))
     with plait.open(path, "r+", shape=(5, 7), dtype="f8", order=file_order, strategy=strategy, memory=96) as file:
         for extents in [(2, 3), (3, 2), (1, 8)]:
             for i, model in enumerate(matrix_models(5, 7, extents, order)):
-                file.write(as_given(model.locals(whole + i)), model.layout())
-                np.testing.assert_array_equal(load(path, (5, 7), "f8", file_order), whole + i)
+                file.write(unwrap_single(model.locals(array + i)), model.layout())
+                np.testing.assert_array_equal(read_raw_file(path, (5, 7), "f8", file_order), array + i)
 
 
 @given(st.data())
 @settings(max_examples=300)
-def test_any_layout(tmp_path, data):
+def test_random_layouts_are_written(tmp_path, data):
     shape = data.draw(shapes)
     model = data.draw(models(shape))
     file_order = data.draw(st.sampled_from("CF"))
-    whole = make_distinct_array(shape, data.draw(st.sampled_from(["f8", "u1", "c16", "S3"])))
+    array = make_distinct_array(shape, data.draw(st.sampled_from(["f8", "u1", "c16", "S3"])))
     path = tmp_path / f"a{data.draw(st.sampled_from(['.bin', '.npy']))}"
     with plait.open(
         path,
         "w",
         shape=shape,
-        dtype=whole.dtype,
+        dtype=array.dtype,
         order=file_order,
         strategy=data.draw(st.sampled_from([None, "direct", "two-phase"])),
         memory=data.draw(st.sampled_from([0, 48, 100])),
     ) as file:
-        file.write(as_given(model.locals(whole)), model.layout())
+        file.write(unwrap_single(model.locals(array)), model.layout())
     if path.suffix == ".npy":
         actual = np.load(path)
         assert actual.flags.f_contiguous if file_order == "F" else actual.flags.c_contiguous
     else:
-        actual = load(path, shape, whole.dtype, file_order)
-    assert actual.dtype == whole.dtype
-    np.testing.assert_array_equal(actual, whole)
+        actual = read_raw_file(path, shape, array.dtype, file_order)
+    assert actual.dtype == array.dtype
+    np.testing.assert_array_equal(actual, array)
 
 
 @given(st.data())
@@ -84,43 +85,43 @@ def test_regions_change_nothing_else(tmp_path, data):
     strategy = data.draw(st.sampled_from([None, "direct", "two-phase"]))
     memory = data.draw(st.sampled_from([0, 12, 40]))
     with plait.open(path, "r+", shape=shape, dtype="i4", order=file_order, strategy=strategy, memory=memory) as file:
-        file.write(as_given(model.locals(new)), model.layout(), region=region)
+        file.write(unwrap_single(model.locals(new)), model.layout(), region=region)
         np.testing.assert_array_equal(file.read(), expected)
-    np.testing.assert_array_equal(load(path, shape, "i4", file_order), expected)
+    np.testing.assert_array_equal(read_raw_file(path, shape, "i4", file_order), expected)
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
 def test_arrays_may_have_any_strides(tmp_path, strategy):
-    whole = make_distinct_array((6, 8))
+    array = make_distinct_array((6, 8))
     path = tmp_path / "a.npy"
-    np.save(path, np.zeros_like(whole))
+    np.save(path, np.zeros_like(array))
     wide = np.zeros((18, 40))
-    wide[17::-3, 1:40:5] = whole
-    read_only = whole.copy()
+    wide[17::-3, 1:40:5] = array
+    read_only = array.copy()
     read_only.flags.writeable = False
     with plait.open(path, "r+", strategy=strategy, memory=64) as file:
-        for array in (np.asfortranarray(whole), wide[17::-3, 1:40:5], read_only):
+        for variant in (np.asfortranarray(array), wide[17::-3, 1:40:5], read_only):
             file.write(np.zeros((6, 8)))
-            file.write(array)
-            np.testing.assert_array_equal(np.load(path), whole)
+            file.write(variant)
+            np.testing.assert_array_equal(np.load(path), array)
         file.write(np.broadcast_to(np.float64(3), (6, 8)))
         assert (np.load(path) == 3).all()
-        file.write(whole.T[2:5].T, region=np.s_[:, 2:5])
-        np.testing.assert_array_equal(np.load(path)[:, 2:5], whole[:, 2:5])
+        file.write(array.T[2:5].T, region=np.s_[:, 2:5])
+        np.testing.assert_array_equal(np.load(path)[:, 2:5], array[:, 2:5])
         file.write(np.float64(-5), region=(1, 1))
         assert np.load(path)[1, 1] == -5
 
 
-def test_arrays_of_many_windows(tmp_path):
-    whole = np.random.default_rng(0).integers(0, 256, (211, 97, 12), dtype=np.uint8).view("V12")[..., 0]
+def test_arrays_of_many_windows_are_written(tmp_path):
+    array = np.random.default_rng(0).integers(0, 256, (211, 97, 12), dtype=np.uint8).view("V12")[..., 0]
     for file_order in "CF":
         for strategy in ("direct", "two-phase"):
             model = LayoutModel((211, 97), ("cyclic(3)", "cyclic(5)"), (2, 3), order="F")
             path = tmp_path / "a.bin"
             options = {"shape": (211, 97), "dtype": "V12", "order": file_order, "strategy": strategy}
             with plait.open(path, "w", memory=30_000, **options) as file:
-                file.write(model.locals(whole), model.layout())
-            assert path.read_bytes() == whole.tobytes(file_order)
+                file.write(model.locals(array), model.layout())
+            assert path.read_bytes() == array.tobytes(file_order)
 
 
 def test_unwritten_elements_are_zero(tmp_path):
@@ -134,7 +135,7 @@ def test_unwritten_elements_are_zero(tmp_path):
     np.testing.assert_array_equal(np.load(path), [0, 0, 0])
 
 
-def test_bytes_around_a_raw_array_stay(tmp_path):
+def test_bytes_before_a_raw_array_are_not_changed(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(b"h" * 13 + bytes(24))
     with plait.open(path, "r+", shape=(3,), dtype="f8", offset=13) as file:
@@ -158,7 +159,7 @@ def test_a_new_file_appears_when_it_is_closed(tmp_path):
 
 
 def write_and_raise(path, mode):
-    """Write to a file and leave its block by an exception; returns the file."""
+    """Write to a file, leave its `with` block by an exception, and return the file."""
     try:
         with plait.open(path, mode, shape=(4,), dtype="f8") as file:
             file.write(np.arange(4.0))
@@ -201,7 +202,7 @@ def test_a_process_that_exits_without_closing_leaves_no_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_link_stays_a_link(tmp_path):
+def test_a_symbolic_link_is_not_replaced(tmp_path):
     (tmp_path / "real").mkdir()
     target = tmp_path / "real" / "a.bin"
     target.write_bytes(b"old")
@@ -215,7 +216,7 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o600, 0o444 | 0o200])
-def test_permissions_stay(tmp_path, mode):
+def test_a_replaced_file_keeps_its_permissions(tmp_path, mode):
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
     path.chmod(mode)
@@ -239,16 +240,16 @@ def test_leftovers_of_a_dead_process_are_removed(tmp_path):
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     host = socket.gethostname()
-    stale = tmp_path / f".a.bin.plait-{host}-{dead.pid}-0"
+    leftover = tmp_path / f".a.bin.plait-{host}-{dead.pid}-0"
     # An earlier process may have had the id of this process; the leftover is recognized because its lock is free.
-    before = tmp_path / f".a.bin.plait-{host}-{os.getpid()}-99"
+    same_process = tmp_path / f".a.bin.plait-{host}-{os.getpid()}-99"
     alive = tmp_path / f".a.bin.plait-{host}-{os.getppid()}-99"
     other = tmp_path / f".b.bin.plait-{host}-{dead.pid}-0"
-    for path in (stale, before, alive, other):
+    for path in (leftover, same_process, alive, other):
         path.write_bytes(b"x")
     with plait.open(tmp_path / "a.bin", "w", shape=(4,), dtype="f8"):
-        assert not stale.exists()
-        assert not before.exists()
+        assert not leftover.exists()
+        assert not same_process.exists()
     assert alive.exists()
     assert other.exists()
     alive.unlink()
@@ -259,21 +260,21 @@ def test_two_writers_of_one_name_do_not_interfere(tmp_path):
     path = tmp_path / "a.bin"
     path.touch()  # a file that appeared meanwhile would not be replaced
     with plait.open(path, "w", shape=(2,), dtype="f8") as first:
-        with plait.open(path, "w", shape=(2,), dtype="f8") as two:
+        with plait.open(path, "w", shape=(2,), dtype="f8") as second:
             first.write(np.array([1.0, 1]))
-            two.write(np.array([2.0, 2]))
+            second.write(np.array([2.0, 2]))
         np.testing.assert_array_equal(np.fromfile(path), [2, 2])
     np.testing.assert_array_equal(np.fromfile(path), [1, 1])
 
 
-def test_long_names(tmp_path):
+def test_long_names_are_possible(tmp_path):
     path = tmp_path / ("n" * 200 + ".bin")
     with plait.open(path, "w", shape=(2,), dtype="f8") as file:
         file.write(np.array([1.0, 2]))
     np.testing.assert_array_equal(np.fromfile(path), [1, 2])
 
 
-def test_relative_and_odd_names(tmp_path, monkeypatch):
+def test_relative_and_unusual_names_are_possible(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a.bin", "./b.bin", "ünï cødé\n.bin", ".hidden", "%s{}$.bin", "-"):
         with plait.open(name, "w", shape=(2,), dtype="f8") as file:

@@ -1,4 +1,7 @@
-"""Ranks of one job that write the same name, each without a communicator."""
+"""Ranks of one job that write the same name, each without a communicator, although they meant to write it together.
+
+Plait recognizes ranks of one job by the environment variables of the launcher.
+"""
 
 import os
 import subprocess
@@ -18,16 +21,17 @@ import plait
 
 rank = int(os.environ["PMI_RANK"] if "PMI_RANK" in os.environ else os.environ["PMIX_RANK"])
 
-def write(name, **more):
+def write(name, **options):
     try:
-        with plait.open(name, "w", shape=6, dtype="f8", **more) as file:
+        with plait.open(name, "w", shape=6, dtype="f8", **options) as file:
             file.write(np.full(6, float(rank)))
     except plait.ArgumentError as error:
         sys.stderr.write(f"{rank}: {error}\\n")
 """
 
 
-def run(program, folder, ranks=3):
+def run_on_ranks(program, folder, ranks=3):
+    """Run a program on several ranks, and return the lines of their error output."""
     done = subprocess.run(
         ["mpiexec", "-n", str(ranks), sys.executable, "-c", START + program],
         cwd=folder,
@@ -43,27 +47,27 @@ def run(program, folder, ranks=3):
 @needs_mpi
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["a.npy", "stripe:a?disks=."])
-@pytest.mark.parametrize("does", ["is writing", "has written"])
-def test_one_rank_writes_and_the_others_get_an_error(tmp_path, name, does):
+@pytest.mark.parametrize("state", ["is writing", "has written"])
+def test_one_rank_writes_and_the_others_get_an_error(tmp_path, name, state):
     program = f"""
 if rank > 0:
-    while not os.path.exists("begun" if rank == 1 else "done1"):  # otherwise each rank would see the other
+    while not os.path.exists("begun" if rank == 1 else "done1"):  # so that ranks 1 and 2 do not write at the same time
         time.sleep(0.01)
     write({name!r})
     open(f"done{{rank}}", "w").close()
 else:
     with plait.open({name!r}, "w", shape=6, dtype="f8") as file:
         file.write(np.full(6, 5.0))
-        if {does!r} == "has written":
+        if {state!r} == "has written":
             file.close()
         open("begun", "w").close()
         while not (os.path.exists("done1") and os.path.exists("done2")):
             time.sleep(0.01)
 """
-    output = sorted(run(program, tmp_path))
+    output = sorted(run_on_ranks(program, tmp_path))
     assert len(output) == 2, output
     for rank, line in enumerate(output, 1):
-        assert line.startswith(f"{rank}: rank 0 of this job {does} ")
+        assert line.startswith(f"{rank}: rank 0 of this job {state} ")
         assert f"which rank {rank} is to write without a communicator as well; pass all ranks a communicator" in line
     options = {} if name == "a.npy" else {"shape": 6, "dtype": "f8"}
     with plait.open(str(tmp_path / "a.npy") if name == "a.npy" else f"stripe:{tmp_path / 'a'}", **options) as file:
@@ -72,12 +76,12 @@ else:
 
 @needs_mpi
 def test_at_most_one_of_several_concurrent_writers_succeeds(tmp_path):
-    assert len(run("write('a.npy')", tmp_path)) in (2, 3)
+    assert len(run_on_ranks("write('a.npy')", tmp_path)) in (2, 3)
 
 
 @needs_mpi
 @pytest.mark.long
-def test_intended_writes_are_accepted(tmp_path):
+def test_writes_of_different_names_or_by_turns_are_accepted(tmp_path):
     program = """
 write(f"{rank}.npy")
 write(f"{rank}.npy")
@@ -85,8 +89,8 @@ if rank == 1:
     write("one.npy")
     write("one.npy")
 from mpi4py import MPI
-for turn in range(3):
-    if turn == rank:
+for writer in range(3):
+    if writer == rank:
         write("turns.npy", comm=MPI.COMM_SELF)
     MPI.COMM_WORLD.Barrier()
 plait.open("one.npy").close()
@@ -95,13 +99,13 @@ with plait.open("one.npy", "w", shape=6, dtype="f8", comm=MPI.COMM_WORLD) as fil
 if rank == 2:
     write("one.npy")
 """
-    assert run(program, tmp_path) == []
-    assert run("write('1.npy')", tmp_path, 1) == []  # another job
+    assert run_on_ranks(program, tmp_path) == []
+    assert run_on_ranks("write('1.npy')", tmp_path, 1) == []  # another job
     assert np.load(tmp_path / "turns.npy")[0] == 2
     assert np.load(tmp_path / "one.npy")[0] == 2
 
 
-def test_environments_of_launchers(tmp_path, monkeypatch):
+def test_ranks_of_one_job_are_recognized_by_their_environment(tmp_path, monkeypatch):
     """Processes of one job, and processes whose environment only resembles that of a job."""
 
     def write(**environment):

@@ -16,12 +16,12 @@ import plait.shared
 ARRAY = np.arange(100_000.0)
 
 
-def new(name):
+def open_new(name):
     return plait.open(name, "w", shape=ARRAY.shape, dtype=ARRAY.dtype)
 
 
 def write(name):
-    with new(name) as file:
+    with open_new(name) as file:
         file.write(ARRAY)
     return name
 
@@ -34,7 +34,7 @@ def check_rejected(call):
 @pytest.mark.parametrize("name", ["a.npy", "stripe:a?disks=."])
 def test_a_child_does_not_touch_the_new_file_of_its_parent(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    files = [new(name)]
+    files = [open_new(name)]
     files[0].iwrite(ARRAY).wait()  # there is a thread now
 
     def body():
@@ -47,28 +47,28 @@ def test_a_child_does_not_touch_the_new_file_of_its_parent(tmp_path, monkeypatch
     run_in_child(body)
     assert sorted(os.listdir()) == before
     files[0].close()
-    with plait.open(name, **({} if name == "a.npy" else {"shape": ARRAY.shape, "dtype": "f8"})) as read:
-        np.testing.assert_array_equal(read.read(), ARRAY)
+    with plait.open(name, **({} if name == "a.npy" else {"shape": ARRAY.shape, "dtype": "f8"})) as file:
+        np.testing.assert_array_equal(file.read(), ARRAY)
 
 
 def test_calls_on_inherited_handles_are_errors(tmp_path):
     file = plait.open(write(tmp_path / "a.npy"))
     streams = [file.stream(mode) for mode in range(5)]
-    request, parts = file.iread(), plait.Layout(ARRAY.shape, "(block) onto (2)")
+    request, layout = file.iread(), plait.Layout(ARRAY.shape, "(block) onto (2)")
     distant = plait.distant.open(tmp_path / "d", "w", temporary=True)
     shared = plait.shared.open(tmp_path / "s", "w")
     distant.write(0, b"abc")
-    later = distant.iread(0, 3)
+    distant_request = distant.iread(0, 3)
 
     def body():
-        for call in (file.read, lambda: file.iread(parts), lambda: file.explain(parts), file.last_times, file.stream):
+        for call in (file.read, lambda: file.iread(layout), lambda: file.explain(layout), file.last_times, file.stream):
             check_rejected(call)
         for stream in streams:
             for call in (lambda: stream.read(1), lambda: stream.iread(1), stream.tell, lambda: stream.seek(0)):  # noqa: B023
                 check_rejected(call)
             check_rejected(stream.close)
             assert stream.closed
-        for call in (request.wait, request.test, later.wait, later.test):
+        for call in (request.wait, request.test, distant_request.wait, distant_request.test):
             check_rejected(call)
         for call in (lambda: distant.read(0, 3), lambda: distant.iwrite(0, b"x"), distant.size, distant.close):
             check_rejected(call)
@@ -81,7 +81,7 @@ def test_calls_on_inherited_handles_are_errors(tmp_path):
 
     run_in_child(body)
     np.testing.assert_array_equal(request.wait(), ARRAY)
-    assert bytes(later.wait()) == b"abc"
+    assert bytes(distant_request.wait()) == b"abc"
     assert bytes(distant.read(0, 3)) == b"abc"
     np.testing.assert_array_equal(streams[0].read(5), ARRAY[:5])
     for handle in (file, distant, shared):
@@ -92,13 +92,13 @@ def test_a_child_can_open_its_own_files(tmp_path):
     layouts = [plait.Layout(ARRAY.shape, text) for text in ("(block) onto (2)", "(cyclic) onto (3)")]
     arrays = [np.zeros(layouts[0].local_shape(rank)) for rank in range(2)]
     plait.iredistribute(arrays, *layouts).wait()
-    file = new(tmp_path / "parent.npy")
+    file = open_new(tmp_path / "parent.npy")
     file.iwrite(ARRAY).wait()
     distant = plait.distant.open(tmp_path / "d", "w")
     distant.iwrite(0, b"abc").wait()
 
     def body():
-        with new(tmp_path / "child.npy") as file:
+        with open_new(tmp_path / "child.npy") as file:
             file.iwrite(ARRAY).wait()
         with plait.open(tmp_path / "child.npy") as file, file.stream() as stream:
             np.testing.assert_array_equal(stream.iread(10).wait(), ARRAY[:10])
@@ -112,12 +112,12 @@ def test_a_child_can_open_its_own_files(tmp_path):
     file.close()
     distant.close()
     for name in ("parent", "child", "grandchild"):
-        with plait.open(tmp_path / f"{name}.npy") as read:
-            np.testing.assert_array_equal(read.read(), ARRAY)
+        with plait.open(tmp_path / f"{name}.npy") as file:
+            np.testing.assert_array_equal(file.read(), ARRAY)
 
 
 def test_a_child_holds_no_lock_and_no_deleted_file(tmp_path):
-    file = new(tmp_path / "a.npy")
+    file = open_new(tmp_path / "a.npy")
     file.write(ARRAY)
 
     def body():
@@ -129,21 +129,21 @@ def test_a_child_holds_no_lock_and_no_deleted_file(tmp_path):
     file.close()
 
 
-def work(name):
+def write_and_get_pid(name):
     write(name)
     return os.getpid()
 
 
-def test_multiprocessing_workers(tmp_path):
-    file = new(tmp_path / "a.npy")
+def test_multiprocessing_workers_open_their_own_files(tmp_path):
+    file = open_new(tmp_path / "a.npy")
     file.iwrite(ARRAY).wait()
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        assert os.getpid() not in pool.map(work, [tmp_path / f"{i}.npy" for i in range(4)])
+        assert os.getpid() not in pool.map(write_and_get_pid, [tmp_path / f"{i}.npy" for i in range(4)])
     file.close()
     assert sorted(os.listdir(tmp_path)) == ["0.npy", "1.npy", "2.npy", "3.npy", "a.npy"]
 
 
-PROGRAM = """
+FORK_AND_EXIT = """
 import os, subprocess, sys
 import numpy as np
 import plait
@@ -159,10 +159,12 @@ if child:
 """
 
 
-def test_a_child_that_exits_normally(tmp_path):
+def test_a_child_may_exit_normally(tmp_path):
     """The child finalizes Python, which collects the inherited handles without joining threads of the parent."""
-    quiet = ["-X", "dev", "-W", "ignore:This process:DeprecationWarning"]
-    done = subprocess.run([sys.executable, *quiet, "-c", PROGRAM], cwd=tmp_path, capture_output=True, timeout=300)
+    options = ["-X", "dev", "-W", "ignore:This process:DeprecationWarning"]
+    done = subprocess.run(
+        [sys.executable, *options, "-c", FORK_AND_EXIT], cwd=tmp_path, capture_output=True, timeout=300
+    )
     assert (done.returncode, done.stderr.decode()) == (0, "")
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.arange(9.0))
     assert os.listdir(tmp_path) == ["a.npy"]

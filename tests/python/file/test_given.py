@@ -1,4 +1,4 @@
-"""Other forms of layouts, arrays and numbers of bytes in arguments: texts, lists and single numbers."""
+"""Arguments in other forms: layouts and numbers of bytes as texts, arrays as lists, and grids as numbers."""
 
 import io
 
@@ -18,38 +18,38 @@ def test_a_number_is_a_grid_with_one_axis():
         Layout((8, 12), "(block, *) onto (2)", grid=4)
 
 
-@pytest.mark.parametrize("whole", [None, ":", "*"])
-def test_distributions_of_undistributed_arrays(whole):
+@pytest.mark.parametrize("undistributed", [None, ":", "*"])
+def test_undistributed_dimensions_have_several_spellings(undistributed):
     expected = Layout((8, 12, 3), "(*, block, *)", grid=(4,))
-    assert Layout((8, 12, 3), [whole, "block", whole], grid=4) == expected
-    assert Layout((8, 12, 3), f"({whole or ':'}, block, {whole or ':'}) onto (4)") == expected
-    assert str(Layout((8, 12, 3), [whole, "block", whole], grid=4)) == "8x12x3 (*, block, *) onto (4)"
-    assert Layout((8,), [whole]) == Layout((8,), "(*)")
+    assert Layout((8, 12, 3), [undistributed, "block", undistributed], grid=4) == expected
+    assert Layout((8, 12, 3), f"({undistributed or ':'}, block, {undistributed or ':'}) onto (4)") == expected
+    assert str(Layout((8, 12, 3), [undistributed, "block", undistributed], grid=4)) == "8x12x3 (*, block, *) onto (4)"
+    assert Layout((8,), [undistributed]) == Layout((8,), "(*)")
 
 
 def test_layouts_may_be_texts(tmp_path):
-    whole = np.arange(96.0).reshape(8, 12)
+    array = np.arange(96.0).reshape(8, 12)
     text = "(block, :) onto (4)"
     layout = Layout((8, 12), "(block, *)", grid=4)
-    parts = [whole[2 * rank : 2 * rank + 2] for rank in range(4)]
+    parts = [array[2 * rank : 2 * rank + 2] for rank in range(4)]
 
-    def check(parts_):
-        for part, expected in zip(parts_, parts, strict=True):
+    def check(actual_parts):
+        for part, expected in zip(actual_parts, parts, strict=True):
             assert np.array_equal(part, expected)
 
-    with plait.open(tmp_path / "a.npy", "w", shape=whole.shape, dtype="f8") as file:
+    with plait.open(tmp_path / "a.npy", "w", shape=array.shape, dtype="f8") as file:
         file.write(parts, text)
         assert file.explain(text) == file.explain(layout)
         check(file.read(text))
         check(file.iread(text).wait())
         file.iwrite(parts, text).wait()
     with plait.open("memory:text", "w", shape=(2, 12), dtype="f8") as file:
-        file.write([whole[:1], whole[1:2]], "(block, *) onto (2)", region=np.s_[:2])
-    check(plait.redistribute(whole, "(*, *)", text))
-    check(plait.iredistribute([whole], "8x12 (*, *)", text).wait())
+        file.write([array[:1], array[1:2]], "(block, *) onto (2)", region=np.s_[:2])
+    check(plait.redistribute(array, "(*, *)", text))
+    check(plait.iredistribute([array], "8x12 (*, *)", text).wait())
     with plait.Redistribution("8x12 (*, *)", text, "f8") as plan:
-        check(plan.run(whole))
-    check(plait.redistribute(whole, "(*, *)", text, out=plait.empty(f"8x12 {text}", "f8")))
+        check(plan.run(array))
+    check(plait.redistribute(array, "(*, *)", text, out=plait.empty(f"8x12 {text}", "f8")))
     assert plait.compose("8x12 (*, *)", f"8x12 {text}").target == layout
     assert plait.relabel(f"8x12 {text}", f"8x12 {text}") == layout
 
@@ -79,8 +79,8 @@ def test_arrays_may_be_lists(tmp_path):
 
 @pytest.mark.parametrize("text", ["1M", "1 MiB", "1024K", "1048576", " 1024 kib ", "1m"])
 def test_numbers_of_bytes_may_be_texts(tmp_path, text):
-    whole = np.arange(1 << 20, dtype="f8").reshape(1024, 1024)
-    np.save(tmp_path / "a.npy", whole)
+    array = np.arange(1 << 20, dtype="f8").reshape(1024, 1024)
+    np.save(tmp_path / "a.npy", array)
     layout = "(*, cyclic) onto (4)"
     with plait.open(tmp_path / "a.npy", memory=1 << 20) as file:
         expected = file.explain(layout)
@@ -89,7 +89,7 @@ def test_numbers_of_bytes_may_be_texts(tmp_path, text):
     with plait.Redistribution("8 (block) onto (2)", "(cyclic) onto (2)", "f8", memory=text) as plan:
         assert plan.explain()
     assert plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", memory=text).windows > 1
-    assert np.array_equal(np.load(tmp_path / "b.npy"), whole)
+    assert np.array_equal(np.load(tmp_path / "b.npy"), array)
 
 
 @pytest.mark.parametrize("text", ["", "M", "1.5M", "-1", "1MB", "1 X", "1Mi"])

@@ -14,7 +14,7 @@ import pytest
 import plait
 
 
-def noise(count: int, seed: int = 1) -> np.ndarray:
+def make_noise(count: int, seed: int = 1) -> np.ndarray:
     """Return numbers that are compressible, but not to a trivial size."""
     return np.random.default_rng(seed).integers(0, 1000, count).astype("i4")
 
@@ -37,8 +37,8 @@ def open_error_text(kind: type[plait.Error], path: object, mode: str = "r", **op
 
 @pytest.mark.parametrize("members", [1, 3])
 @pytest.mark.parametrize("level", [0, 1, 9])
-def test_layouts_and_regions(tmp_path, members, level):
-    array = noise(60 * 70).reshape(60, 70)
+def test_layouts_and_regions_are_read(tmp_path, members, level):
+    array = make_noise(60 * 70).reshape(60, 70)
     path = write_gzip(tmp_path / "a.raw.gz", array, members, level)
     layout = plait.Layout((60, 70), "(cyclic(7), block)", grid=(2, 2))
     with plait.open(path, shape=(60, 70), dtype="i4") as file:
@@ -52,7 +52,7 @@ def test_layouts_and_regions(tmp_path, members, level):
 
 @pytest.mark.parametrize(("members", "level"), [(1, 6), (1, 0), (40, 1)])
 def test_every_offset_is_read_from_a_near_restart_point(tmp_path, members, level, effort):
-    array = noise(effort.choose(600_000, 3_000_000))
+    array = make_noise(effort.choose(600_000, 3_000_000))
     path = write_gzip(tmp_path / "a.bin.gz", array, members, level)
     with plait.open(path, shape=array.shape, dtype="i4") as file:
         assert "restart points" in file.explain(plait.Layout(array.shape, "(block)", grid=(1,)))
@@ -69,36 +69,36 @@ def test_restart_points_are_thinned_out_in_large_files(tmp_path, effort):
     zeros[123_456_789] = 7
     path = write_gzip(tmp_path / "a.gz", zeros, zeros.size >> 20, 1)
     with plait.open(path, shape=zeros.shape, dtype="u1") as file:
-        words = file.explain(plait.Layout(zeros.shape, "(block)", grid=(1,)))
-        assert 64 <= int(words.split(" restart points")[0].split()[-1]) <= 128
+        explanation = file.explain(plait.Layout(zeros.shape, "(block)", grid=(1,)))
+        assert 64 <= int(explanation.split(" restart points")[0].split()[-1]) <= 128
         assert file.read(region=np.s_[123_456_780:123_456_800]).tolist() == [0] * 9 + [7] + [0] * 10
 
 
-def test_files_of_gzip_programs(tmp_path):
-    array = noise(1000)
+def test_files_of_the_gzip_program_are_read(tmp_path):
+    array = make_noise(1000)
     (tmp_path / "a.raw").write_bytes(array.tobytes())
     if shutil.which("gzip") is None:
         pytest.skip("there is no gzip")
     subprocess.run(["gzip", tmp_path / "a.raw"], check=True)
     with open(tmp_path / "a.raw.gz", "ab") as file:
-        file.write(bytes(700))  # as on tapes
+        file.write(bytes(700))  # zeros after the data, which tapes add
     assert plait.open(tmp_path / "a.raw.gz", shape=1000, dtype="i4").read().tolist() == array.tolist()
     plait.copy(tmp_path / "a.raw.gz", tmp_path / "a.npy", shape=1000, dtype="i4")
     assert np.load(tmp_path / "a.npy").tolist() == array.tolist()
 
 
-def test_empty_content(tmp_path):
-    path = write_gzip(tmp_path / "a.gz", noise(0))
+def test_empty_content_is_read(tmp_path):
+    path = write_gzip(tmp_path / "a.gz", make_noise(0))
     assert plait.open(path, shape=(0, 3), dtype="f8").read().shape == (0, 3)
 
 
 def test_an_offset_counts_bytes_of_the_content(tmp_path):
-    path = write_gzip(tmp_path / "a.gz", noise(10))
-    assert plait.open(path, shape=8, dtype="i4", offset=8).read().tolist() == noise(10)[2:].tolist()
+    path = write_gzip(tmp_path / "a.gz", make_noise(10))
+    assert plait.open(path, shape=8, dtype="i4", offset=8).read().tolist() == make_noise(10)[2:].tolist()
 
 
 def test_wrong_sizes_are_errors(tmp_path):
-    path = write_gzip(tmp_path / "a.gz", noise(10))
+    path = write_gzip(tmp_path / "a.gz", make_noise(10))
     assert "has 40 bytes, but an array 11 of 4-byte elements" in open_error_text(plait.StoreError, path, shape=11)
     assert "has 40 bytes, but an array 9 of 4-byte elements" in open_error_text(plait.ArgumentError, path, shape=9)
     assert "shape and dtype must be given" in open_error_text(plait.ArgumentError, path, shape=None, dtype=None)
@@ -106,7 +106,7 @@ def test_wrong_sizes_are_errors(tmp_path):
 
 @pytest.mark.parametrize("mode", ["w", "r+"])
 def test_writing_is_rejected(tmp_path, mode):
-    path = write_gzip(tmp_path / "a.raw.gz", noise(6))
+    path = write_gzip(tmp_path / "a.raw.gz", make_noise(6))
     before = path.read_bytes()
     text = open_error_text(plait.ArgumentError, path, mode)
     assert text == (
@@ -117,30 +117,30 @@ def test_writing_is_rejected(tmp_path, mode):
     assert os.listdir(tmp_path) == ["a.raw.gz"]
 
 
-def test_names(tmp_path, monkeypatch):
+def test_names_with_gz_are_gzip_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "is that of a gzipped .npy file" in open_error_text(
-        plait.ArgumentError, write_gzip(tmp_path / "a.npy.gz", noise(6))
+        plait.ArgumentError, write_gzip(tmp_path / "a.npy.gz", make_noise(6))
     )
     assert "is that of a gzipped HDF5 file" in open_error_text(
-        plait.ArgumentError, write_gzip(tmp_path / "a.h5.gz", noise(6))
+        plait.ArgumentError, write_gzip(tmp_path / "a.h5.gz", make_noise(6))
     )
-    path = write_gzip(tmp_path / "a.bin.GZ", noise(6))
-    assert plait.open(path, shape=6, dtype="i4").read().tolist() == noise(6).tolist()
+    path = write_gzip(tmp_path / "a.bin.GZ", make_noise(6))
+    assert plait.open(path, shape=6, dtype="i4").read().tolist() == make_noise(6).tolist()
     for prefix in ("stripe:", "distant:", "memory:"):
         assert "names that end with .gz stand for ordinary files only" in open_error_text(
             plait.ArgumentError, f"{prefix}a.gz"
         )
-    path = write_gzip(tmp_path / "a.bin", noise(6))
+    path = write_gzip(tmp_path / "a.bin", make_noise(6))
     assert "those of gzip files; give it a name that ends with .gz" in open_error_text(
         plait.StoreError, path, shape=1000
     )
-    path = write_gzip(tmp_path / "b.gz", noise(6))
+    path = write_gzip(tmp_path / "b.gz", make_noise(6))
     size = path.stat().st_size
     assert plait.open(f"raw:{path}", shape=size, dtype="u1").read().tobytes() == path.read_bytes()
 
 
-def test_files_that_are_not_gzipped(tmp_path):
+def test_files_that_are_not_gzipped_are_errors(tmp_path):
     (tmp_path / "a.gz").write_bytes(bytes(24))
     text = open_error_text(plait.StoreError, tmp_path / "a.gz")
     assert "does not begin like a gzip file" in text
@@ -152,30 +152,30 @@ def test_files_that_are_not_gzipped(tmp_path):
 
 
 def test_damage_is_detected_when_the_file_is_opened(tmp_path):
-    path = write_gzip(tmp_path / "a.gz", noise(100_000), 2)
-    whole = path.read_bytes()
-    second = whole.index(b"\x1f\x8b\x08", 10)
-    known = {"shape": 100_000}
-    for length in (5, 1000, second - 3, second + 4, len(whole) - 1):
-        path.write_bytes(whole[:length])
-        text = open_error_text(plait.StoreError, path, **known)
+    path = write_gzip(tmp_path / "a.gz", make_noise(100_000), 2)
+    intact = path.read_bytes()
+    second_member = intact.index(b"\x1f\x8b\x08", 10)
+    options = {"shape": 100_000}
+    for length in (5, 1000, second_member - 3, second_member + 4, len(intact) - 1):
+        path.write_bytes(intact[:length])
+        text = open_error_text(plait.StoreError, path, **options)
         assert f"{path} ends at byte {length} in the middle of gzip data" in text
         assert "it is truncated" in text
-    for offset in (1000, second + 1000):
-        path.write_bytes(whole[:offset] + bytes([whole[offset] ^ 255]) + whole[offset + 1 :])
-        text = open_error_text(plait.StoreError, path, **known)
+    for offset in (1000, second_member + 1000):
+        path.write_bytes(intact[:offset] + bytes([intact[offset] ^ 255]) + intact[offset + 1 :])
+        text = open_error_text(plait.StoreError, path, **options)
         assert "the gzip data is damaged at byte" in text or "ends at byte" in text
-    for offset, says in ((second - 8, "incorrect data check"), (len(whole) - 4, "incorrect length check")):
-        path.write_bytes(whole[:offset] + bytes([whole[offset] ^ 1]) + whole[offset + 1 :])
-        text = open_error_text(plait.StoreError, path, **known)
-        assert says in text
-        assert f"after {200_000 if offset < second else 400_000} bytes of content" in text
-    path.write_bytes(whole + b"and more")
-    assert f"damaged at byte {len(whole) + 2}" in open_error_text(plait.StoreError, path, **known)
+    for offset, message in ((second_member - 8, "incorrect data check"), (len(intact) - 4, "incorrect length check")):
+        path.write_bytes(intact[:offset] + bytes([intact[offset] ^ 1]) + intact[offset + 1 :])
+        text = open_error_text(plait.StoreError, path, **options)
+        assert message in text
+        assert f"after {200_000 if offset < second_member else 400_000} bytes of content" in text
+    path.write_bytes(intact + b"and more")
+    assert f"damaged at byte {len(intact) + 2}" in open_error_text(plait.StoreError, path, **options)
 
 
 def test_later_damage_is_reported_by_the_read(tmp_path, effort):
-    array = noise(effort.choose(1_000_000, 3_000_000))
+    array = make_noise(effort.choose(1_000_000, 3_000_000))
     path = write_gzip(tmp_path / "a.gz", array)
     with plait.open(path, shape=array.shape, dtype="i4") as file:
         with open(path, "r+b") as writer:
@@ -186,15 +186,15 @@ def test_later_damage_is_reported_by_the_read(tmp_path, effort):
         np.testing.assert_array_equal(file.read(region=np.s_[:1000]), array[:1000])
 
 
-def test_blocks_of_all_kinds(tmp_path):
-    """Blocks that are stored, with fixed codes and with dynamic codes, with flushes between them."""
-    pieces = [noise(50_000, seed).tobytes() for seed in range(9)]
+def test_blocks_of_all_kinds_are_read(tmp_path):
+    """Read blocks that are stored, have fixed codes or have dynamic codes, with flushes between them."""
+    pieces = [make_noise(50_000, seed).tobytes() for seed in range(9)]
     data = b""
-    packer = zlib.compressobj(6, zlib.DEFLATED, 31, 9, zlib.Z_FIXED)
-    kinds = (zlib.Z_SYNC_FLUSH, zlib.Z_FULL_FLUSH, zlib.Z_BLOCK)
+    compressor = zlib.compressobj(6, zlib.DEFLATED, 31, 9, zlib.Z_FIXED)  # 31: a gzip header
+    flushes = (zlib.Z_SYNC_FLUSH, zlib.Z_FULL_FLUSH, zlib.Z_BLOCK)
     for i, piece in enumerate(pieces):
-        data += packer.compress(piece) + packer.flush(kinds[i % 3])
-    (tmp_path / "a.gz").write_bytes(data + packer.flush() + gzip.compress(pieces[0], 0, mtime=0))
+        data += compressor.compress(piece) + compressor.flush(flushes[i % 3])
+    (tmp_path / "a.gz").write_bytes(data + compressor.flush() + gzip.compress(pieces[0], 0, mtime=0))
     expected = b"".join([*pieces, pieces[0]])
     with plait.open(tmp_path / "a.gz", shape=len(expected), dtype="u1") as file:
         assert file.read().tobytes() == expected

@@ -12,20 +12,20 @@ import pytest
 
 import plait
 
-WAITING = """
+CHANGE_TWICE = """
 import signal, sys, time
 import numpy as np
 import plait
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-name, what = sys.argv[1:]
+name, action = sys.argv[1:]
 
 def change():
-    if what == "open":
+    if action == "open":
         plait.open(name).close()
         return
     with plait.open(name, "r+") as file:
-        if what == "attributes":
+        if action == "attributes":
             file.attrs["units"] = "K"
         else:
             file.write(np.arange(3.0), region=slice(0, 3))
@@ -44,12 +44,16 @@ print("changed", flush=True)
 
 
 @contextmanager
-def waiting(name, what):
+def interrupted_program(name, action):
+    """Run a program that waits for a lock until it is interrupted; after the `with` block it tries again.
+
+    action  "open", or the changed "attributes" or "elements"
+    """
     with subprocess.Popen(
-        [sys.executable, "-c", WAITING, name, what], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", CHANGE_TWICE, name, action], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as program:
         assert program.stdout.readline() == "begins\n"
-        time.sleep(0.7)
+        time.sleep(0.7)  # until the program waits
         begin = time.monotonic()
         program.send_signal(signal.SIGINT)
         assert program.stdout.readline() == "interrupted\n"
@@ -67,11 +71,11 @@ def test_waiting_for_the_attribute_journal_is_interrupted(tmp_path):
         file["x"] = np.arange(8.0)
     before = path.read_bytes()
     journal = tmp_path / ".a.h5.plait-journal"
-    for what in ("open", "attributes"):
+    for action in ("open", "attributes"):
         journal.touch()
         with journal.open("r+b") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            with waiting(f"{path}::x", what):
+            with interrupted_program(f"{path}::x", action):
                 assert path.read_bytes() == before
                 fcntl.flock(lock, fcntl.LOCK_UN)
         assert not journal.exists()
@@ -89,7 +93,7 @@ def test_waiting_for_a_chunk_lock_is_interrupted(tmp_path):
     )
     with chunk.open("r+b") as lock:
         fcntl.lockf(lock, fcntl.LOCK_EX, 1, 2**63 - 1)
-        with waiting(path, "elements"):
+        with interrupted_program(path, "elements"):
             assert plait.open(path).read().tolist() == [0.0] * 8
             fcntl.lockf(lock, fcntl.LOCK_UN, 1, 2**63 - 1)
     assert plait.open(path).read().tolist() == [0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0]

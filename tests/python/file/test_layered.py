@@ -22,7 +22,7 @@ with plait.open("over/a.npy", "r+") as file:
 
 
 def test_pages_cached_by_the_lower_file_system_count_as_cached(tmp_path):
-    """Otherwise reads would be planned as reads from disk, and large reads would use windows."""
+    """If they did not count, reads would be planned as reads from disk, and large reads would use windows."""
     for name in ("under", "changes", "work", "over"):
         (tmp_path / name).mkdir()
     np.save(tmp_path / "under/a.npy", np.arange(3_000_000.0))

@@ -21,9 +21,9 @@ def test_a_lack_of_memory_is_a_memory_error(tmp_path):
     assert isinstance(caught.value, MemoryError)
     assert caught.value.errno == errno.ENOMEM
     assert "there is not enough memory" in str(caught.value)
-    again = pickle.loads(pickle.dumps(caught.value))
-    assert isinstance(again, MemoryError)
-    assert (again.errno, str(again)) == (errno.ENOMEM, str(caught.value))
+    unpickled = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(unpickled, MemoryError)
+    assert (unpickled.errno, str(unpickled)) == (errno.ENOMEM, str(caught.value))
 
 
 def test_a_lack_of_memory_is_a_memory_error_in_collective_calls(tmp_path):
@@ -34,7 +34,7 @@ def test_a_lack_of_memory_is_a_memory_error_in_collective_calls(tmp_path):
         def __index__(self):
             raise MemoryError
 
-    def check(call):
+    def check_memory_error(call):
         with pytest.raises(plait.StoreError, match="there is not enough memory") as caught:
             call()
         assert isinstance(caught.value, MemoryError)
@@ -42,10 +42,10 @@ def test_a_lack_of_memory_is_a_memory_error_in_collective_calls(tmp_path):
 
     layout = plait.Layout((4,), "(block) onto (1)")
     with plait.open(tmp_path / "a.npy", "w", shape=4, dtype="f8") as file:
-        check(lambda: file.write(ExhaustedMemory()))
-        check(lambda: file.iwrite(ExhaustedMemory()))
-        check(lambda: file.stream(ExhaustedMemory()))
-    check(lambda: plait.open(tmp_path / "b.npy", "w", shape=ExhaustedMemory(), dtype="f8"))
-    check(lambda: plait.redistribute(ExhaustedMemory(), layout, layout))
+        check_memory_error(lambda: file.write(ExhaustedMemory()))
+        check_memory_error(lambda: file.iwrite(ExhaustedMemory()))
+        check_memory_error(lambda: file.stream(ExhaustedMemory()))
+    check_memory_error(lambda: plait.open(tmp_path / "b.npy", "w", shape=ExhaustedMemory(), dtype="f8"))
+    check_memory_error(lambda: plait.redistribute(ExhaustedMemory(), layout, layout))
     with plait.shared.open(tmp_path / "s", "w") as shared:
-        check(lambda: shared.resize(ExhaustedMemory()))
+        check_memory_error(lambda: shared.resize(ExhaustedMemory()))

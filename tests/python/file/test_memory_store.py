@@ -1,4 +1,4 @@
-"""Arrays in memory: `memory:NAME`."""
+"""Arrays in the memory of the process, with names such as memory:NAME."""
 
 import contextlib
 import os
@@ -50,17 +50,17 @@ def test_a_new_array_replaces_the_old_one_when_it_is_closed() -> None:
 
 
 def test_an_array_that_fails_to_be_written_leaves_the_old_one() -> None:
-    write("memory:kept", np.arange(3))
+    write("memory:unchanged", np.arange(3))
     with (
         contextlib.suppress(ZeroDivisionError),
-        plait.open("memory:kept", "w", shape=(3,), dtype="i8") as file,
+        plait.open("memory:unchanged", "w", shape=(3,), dtype="i8") as file,
     ):
         file.write(np.zeros(3, "i8"), row_layout((3,)))
         raise ZeroDivisionError
-    np.testing.assert_array_equal(read("memory:kept"), np.arange(3))
+    np.testing.assert_array_equal(read("memory:unchanged"), np.arange(3))
 
 
-def test_parts_are_written_in_place() -> None:
+def test_parts_are_changed_in_place() -> None:
     write("memory:position", np.zeros((4, 4), "u2"))
     with plait.open("memory:position", "r+") as file:
         file.write(np.ones((2, 1), "u2"), row_layout((2, 1)), region=np.s_[1:3, 2:3])
@@ -69,7 +69,7 @@ def test_parts_are_written_in_place() -> None:
     np.testing.assert_array_equal(read("memory:position"), expected)
 
 
-def test_empty_arrays() -> None:
+def test_empty_arrays_are_possible() -> None:
     write("memory:empty", np.zeros((0, 3)))
     assert read("memory:empty").shape == (0, 3)
 
@@ -87,13 +87,13 @@ def test_a_forked_child_starts_without_arrays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "message"),
     [
         ("memory:", "there is no name after memory:; give one, as in memory:field"),
         ("memory:never", "make it with mode"),
         ("memori:a", "did you mean memory:a"),
     ],
 )
-def test_errors_say_what_to_do(name: str, says: str) -> None:
-    with pytest.raises(plait.Error, match=says):
+def test_errors_say_what_to_do(name: str, message: str) -> None:
+    with pytest.raises(plait.Error, match=message):
         plait.open(name)

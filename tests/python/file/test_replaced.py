@@ -1,4 +1,4 @@
-"""Opening a file while another process replaces it repeatedly: one of its versions is read completely."""
+"""Files that are replaced while they are open: readers see one version completely, and writers get an error."""
 
 import os
 import subprocess
@@ -28,25 +28,25 @@ def test_a_file_replaced_while_it_is_written_in_place_is_an_error(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     array = np.arange(100.0)
 
-    def make():
+    def write():
         with plait.open(name, "w", shape=array.shape, dtype=array.dtype) as file:
             file.write(array)
 
-    make()
-    kind = {} if name.endswith(".npy") else {"shape": array.shape, "dtype": array.dtype}
-    file, unwritten = plait.open(name, "r+", **kind), plait.open(name, "r+", **kind)
+    write()
+    options = {} if name.endswith(".npy") else {"shape": array.shape, "dtype": array.dtype}
+    file, unwritten = plait.open(name, "r+", **options), plait.open(name, "r+", **options)
     file.write(-array)
-    make()
+    write()
     unwritten.close()
     with pytest.raises(plait.StoreError, match="another file has replaced it since it was opened"):
         file.close()
-    np.testing.assert_array_equal(plait.open(name, **kind).read(), array)
+    np.testing.assert_array_equal(plait.open(name, **options).read(), array)
 
 
 CHANGE = """
 import numpy as np, os, plait, sys, time
-name, kind = sys.argv[1], {} if ".npy" in sys.argv[1] else {"shape": (100,), "dtype": "f8"}
-with plait.open(name, "r+", **kind) as file:
+name, options = sys.argv[1], {} if ".npy" in sys.argv[1] else {"shape": (100,), "dtype": "f8"}
+with plait.open(name, "r+", **options) as file:
     time.sleep(0.02)
     file.write(np.full(100, 2.0))
     os.chdir("/")
@@ -55,16 +55,18 @@ with plait.open(name, "r+", **kind) as file:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["a.npy", "a.bin", "stripe:a?disks=.,.&unit=64"])
-@pytest.mark.parametrize("birth", [True, False])
-def test_a_file_written_in_place_is_not_considered_replaced(tmp_path, monkeypatch, name, birth):
-    """This also holds after the program changes its working folder, and if only inode numbers distinguish the files."""
+@pytest.mark.parametrize("has_birth_time", [True, False])
+def test_a_file_written_in_place_is_not_considered_replaced(tmp_path, monkeypatch, name, has_birth_time):
+    """This also holds if the program changes its working folder, and on file systems without creation times."""
     monkeypatch.chdir(tmp_path)
     with plait.open(name, "w", shape=(100,), dtype="f8") as file:
         file.write(np.zeros(100))
     library = (
-        None if birth else compile_program(tmp_path, Path(__file__).parent / "no_birth.c", "-shared", "-fPIC", "-ldl")
+        None
+        if has_birth_time
+        else compile_program(tmp_path, Path(__file__).parent / "no_birth.c", "-shared", "-fPIC", "-ldl")
     )
-    environment = os.environ if birth else {**os.environ, "LD_PRELOAD": str(library)}
+    environment = os.environ if has_birth_time else {**os.environ, "LD_PRELOAD": str(library)}
     subprocess.run([sys.executable, "-c", CHANGE, name], env=environment, check=True)
-    kind = {} if name.endswith(".npy") else {"shape": (100,), "dtype": "f8"}
-    assert (plait.open(name, **kind).read() == 2).all()
+    options = {} if name.endswith(".npy") else {"shape": (100,), "dtype": "f8"}
+    assert (plait.open(name, **options).read() == 2).all()

@@ -1,4 +1,4 @@
-"""Properties that a new file takes from the file that it replaces, and names that are long, not UTF-8, or taken."""
+"""Replaced files: properties that the new file takes over, and names that are long, not UTF-8, or in use."""
 
 import errno
 import os
@@ -12,9 +12,10 @@ import pytest
 
 import plait
 
-ROOT = os.geteuid() == 0
+IS_SUPERUSER = os.geteuid() == 0
 NOBODY = 65534
 
+# An access control list as the extended attribute stores it:
 # user::rw-, user:4321:r--, group::r--, mask::r--, other::---
 ACCESS_LIST = struct.pack(
     "<I" + "HHI" * 5, 2, 1, 6, 0xFFFFFFFF, 2, 4, 4321, 4, 4, 0xFFFFFFFF, 16, 4, 0xFFFFFFFF, 32, 0, 0xFFFFFFFF
@@ -26,7 +27,7 @@ def write(url, size=3):
         file.write(np.full(size, size, dtype="i4"))
 
 
-def names(folder):
+def list_folder(folder):
     return sorted(os.fsdecode(entry.name) for entry in folder.iterdir())
 
 
@@ -38,12 +39,12 @@ def set_attribute(path, name, value):
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o200, 0o4750, 0o444])
-def test_permissions_and_owner_stay(tmp_path, mode):
-    if mode == 0o444 and not ROOT:
+def test_permissions_and_owner_are_preserved(tmp_path, mode):
+    if mode == 0o444 and not IS_SUPERUSER:
         pytest.skip("such a file can be replaced by the superuser alone")
     path = tmp_path / "a.npy"
     write(path)
-    if ROOT:
+    if IS_SUPERUSER:
         os.chown(path, 12345, 12346)
     path.chmod(mode)
     before = path.stat()
@@ -53,14 +54,14 @@ def test_permissions_and_owner_stay(tmp_path, mode):
     assert after.st_ino != before.st_ino
 
 
-def test_extended_attributes_and_access_lists_stay(tmp_path):
+def test_extended_attributes_and_access_lists_are_preserved(tmp_path):
     path = tmp_path / "a.npy"
     write(path)
-    set_attribute(path, "user.note", b"kept \0 as it is")
+    set_attribute(path, "user.note", b"bytes \0 of a user")
     set_attribute(path, "user.empty", b"")
     set_attribute(path, "system.posix_acl_access", ACCESS_LIST)
     write(path, 5)
-    assert os.getxattr(path, "user.note") == b"kept \0 as it is"
+    assert os.getxattr(path, "user.note") == b"bytes \0 of a user"
     assert os.getxattr(path, "user.empty") == b""
     assert os.getxattr(path, "system.posix_acl_access") == ACCESS_LIST
 
@@ -82,7 +83,7 @@ def test_components_have_the_attributes_of_their_file(tmp_path):
     path.chmod(0o620)
     write(url, 5)
     assert {entry.stat().st_mode & 0o777 for entry in tmp_path.iterdir()} == {0o620}
-    assert len(names(tmp_path)) == 3
+    assert len(list_folder(tmp_path)) == 3
 
 
 # The superuser starts the interpreter, which other users may not be allowed to execute.
@@ -99,7 +100,8 @@ open(sys.argv[1], "w", shape=(5,), dtype="i4").close()
 
 @pytest.fixture
 def open_folder():
-    if not ROOT:
+    """Return a folder that all users may change; skip the test for other users than the superuser."""
+    if not IS_SUPERUSER:
         pytest.skip("only the superuser makes files of others")
     with tempfile.TemporaryDirectory(prefix="plait-test-") as name:
         os.chmod(name, 0o777)
@@ -127,7 +129,7 @@ def test_the_owner_replaces_an_unreadable_file(open_folder):
     assert np.load(path).shape == (5,)
 
 
-def test_hard_links_keep_the_old_file(tmp_path):
+def test_other_hard_links_refer_to_the_old_file(tmp_path):
     path = tmp_path / "a.npy"
     write(path)
     (tmp_path / "second.npy").hardlink_to(path)
@@ -136,16 +138,16 @@ def test_hard_links_keep_the_old_file(tmp_path):
     assert np.load(path).shape == (5,)
 
 
-def test_the_longest_names(tmp_path):
+def test_names_may_have_the_maximum_length(tmp_path):
     longest = os.pathconf(tmp_path, "PC_NAME_MAX")
     paths = [tmp_path / ("é" * ((longest - 5) // 2) + end + ".npy") for end in ("a", "b")]
     assert len(os.fsencode(paths[0].name)) >= longest - 1
     with plait.open(paths[0], "w", shape=(3,), dtype="i4"), plait.open(paths[1], "w", shape=(5,), dtype="i4"):
-        assert len(names(tmp_path)) == 2
+        assert len(list_folder(tmp_path)) == 2
     for _ in range(2):
         assert [plait.open(path).shape for path in paths] == [(3,), (5,)]
         write(paths[0], 3)
-    assert len(names(tmp_path)) == 2
+    assert len(list_folder(tmp_path)) == 2
     with pytest.raises(plait.StoreError, match="too long") as raised:
         plait.open(tmp_path / ("x" * (longest + 1)), "w", shape=1, dtype="i4")
     assert raised.value.errno == errno.ENAMETOOLONG
@@ -155,12 +157,12 @@ def test_leftovers_with_long_names_are_removed(tmp_path):
     path = tmp_path / ("x" * 250 + ".npy")
     code = "import os, sys, plait; f = plait.open(sys.argv[1], 'w', shape=(3,), dtype='i4'); os.kill(os.getpid(), 9)"
     subprocess.run([sys.executable, "-c", code, path])
-    assert len(names(tmp_path)) == 1
+    assert len(list_folder(tmp_path)) == 1
     write(path)
-    assert names(tmp_path) == [path.name]
+    assert list_folder(tmp_path) == [path.name]
 
 
-def test_names_that_are_not_utf_8(tmp_path):
+def test_names_need_not_be_utf_8(tmp_path):
     path = os.fsencode(tmp_path) + b"/gr\xfc\xdfe.npy"
     write(path)
     with plait.open(path) as file:
@@ -181,10 +183,10 @@ def test_names_that_are_not_utf_8(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["a.npy", "a", "stripes"])
-def test_a_file_that_appears_meanwhile_stays(tmp_path, kind):
+def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path, kind):
     path = tmp_path / kind
-    striped = kind == "stripes"
-    url = f"stripe:{path}?disks={tmp_path}" if striped else path
+    is_striped = kind == "stripes"
+    url = f"stripe:{path}?disks={tmp_path}" if is_striped else path
     # The file that appears is striped, too: its component must not be removed.
     file = plait.open(url, "w", shape=(5,), dtype="i4")
     file.write(np.full(5, 5, dtype="i4"))
@@ -192,23 +194,23 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path, kind):
     with pytest.raises(plait.StoreError, match="has appeared") as raised:
         file.close()
     assert raised.value.errno == errno.EEXIST
-    known = {} if kind == "a.npy" else {"dtype": "i4"}
-    front = "stripe:" if striped else ""
-    assert plait.open(f"{front}{path}", **known, **(known and {"shape": (3,)})).read().tolist() == [3] * 3
+    options = {} if kind == "a.npy" else {"dtype": "i4", "shape": (3,)}
+    prefix = "stripe:" if is_striped else ""
+    assert plait.open(f"{prefix}{path}", **options).read().tolist() == [3] * 3
     saved = f"{path}.kept-1"
     assert saved in str(raised.value)
     if kind == "a.npy":
         assert np.load(saved).tolist() == [5] * 5
     else:
-        assert plait.open(f"{front}{saved}", shape=(5,), dtype="i4").read().tolist() == [5] * 5
-    assert len(names(tmp_path)) == (4 if striped else 2)
+        assert plait.open(f"{prefix}{saved}", shape=(5,), dtype="i4").read().tolist() == [5] * 5
+    assert len(list_folder(tmp_path)) == (4 if is_striped else 2)
 
 
 @pytest.mark.parametrize("kind", ["a.npy", "stripes"])
 def test_a_file_that_cannot_be_replaced_is_saved_next_to_it(tmp_path, kind):
     path = tmp_path / kind
-    striped = kind == "stripes"
-    url = f"stripe:{path}?disks={tmp_path}" if striped else path
+    is_striped = kind == "stripes"
+    url = f"stripe:{path}?disks={tmp_path}" if is_striped else path
     write(url, 3)
     file = plait.open(url, "w", shape=(5,), dtype="i4")
     file.write(np.full(5, 5, dtype="i4"))
@@ -218,8 +220,8 @@ def test_a_file_that_cannot_be_replaced_is_saved_next_to_it(tmp_path, kind):
         file.close()
     assert raised.value.errno == errno.EISDIR
     saved = f"{path}.kept-1"
-    read = plait.open(f"stripe:{saved}", shape=(5,), dtype="i4").read() if striped else np.load(saved)
-    assert read.tolist() == [5] * 5
+    array = plait.open(f"stripe:{saved}", shape=(5,), dtype="i4").read() if is_striped else np.load(saved)
+    assert array.tolist() == [5] * 5
 
 
 def run_as_nobody(path):
@@ -239,7 +241,7 @@ def test_another_users_file_in_a_sticky_folder_is_rejected_in_open(open_folder):
     assert run_as_nobody(path).returncode == 0
 
 
-def test_folders_that_may_not_be_listed(open_folder):
+def test_folders_need_not_be_readable(open_folder):
     os.chmod(open_folder, 0o733)
     for _ in range(2):
         done = run_as_nobody(f"{open_folder}/a.npy")

@@ -1,4 +1,4 @@
-"""Nonblocking reads and writes."""
+"""Nonblocking reads and writes of files (iread, iwrite), and their requests."""
 
 import gc
 import time
@@ -10,7 +10,7 @@ from limits import limit_file_size
 import plait
 
 
-def rows():
+def cyclic_rows():
     return plait.Layout((64, 32), "(cyclic, *) onto (4)")
 
 
@@ -24,12 +24,12 @@ def file(tmp_path):
 
 def test_a_nonblocking_read_has_the_result_of_read(file):
     file.write(np.arange(2048.0).reshape(64, 32))
-    request = file.iread(rows())
+    request = file.iread(cyclic_rows())
     assert isinstance(request, plait.Request)
     parts = request.wait()
     assert request.test() is True
     assert request.wait() is parts
-    for actual_part, expected_part in zip(parts, file.read(rows()), strict=True):
+    for actual_part, expected_part in zip(parts, file.read(cyclic_rows()), strict=True):
         np.testing.assert_array_equal(actual_part, expected_part)
     out = np.zeros((3, 32))
     assert file.iread(out=out, region=np.s_[1:4]).wait() is out
@@ -49,18 +49,18 @@ def test_nonblocking_accesses_run_in_order(file):
         assert (requests[2 * i + 1].wait() == i).all()
 
 
-def test_waiting_in_any_order(file):
+def test_requests_may_be_waited_for_in_any_order(file):
     requests = [file.iwrite(np.full((1, 32), float(i)), region=np.s_[i : i + 1]) for i in range(64)]
     for request in reversed(requests):
         request.wait()
     np.testing.assert_array_equal(file.read()[:, 5], np.arange(64.0))
 
 
-def test_test_becomes_true(file):
+def test_request_test_becomes_true(file):
     request = file.iread()
-    limit = time.monotonic() + 20
+    deadline = time.monotonic() + 20
     while not request.test():
-        assert time.monotonic() < limit
+        assert time.monotonic() < deadline
         time.sleep(0.001)
     assert request.wait().shape == (64, 32)
 
@@ -107,7 +107,7 @@ def test_a_truncated_file_is_an_error_of_the_request(tmp_path):
     path.write_bytes(bytes(64 * 32 * 8))
     with plait.open(path, shape=(64, 32), dtype="f8") as file:
         path.write_bytes(bytes(1000))
-        request = file.iread(rows())
+        request = file.iread(cyclic_rows())
         with pytest.raises(plait.StoreError, match="truncated"):
             request.wait()
 
@@ -138,7 +138,7 @@ def test_close_raises_the_error_of_an_unwaited_write(tmp_path, mode):
 
 
 @pytest.mark.parametrize("mode", ["r+", "w"])
-def test_leaving_the_block_raises_the_error_of_an_unwaited_write(tmp_path, mode):
+def test_the_end_of_the_with_block_raises_the_error_of_an_unwaited_write(tmp_path, mode):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(4096))
     file = plait.open(path, mode, shape=(512,), dtype="f8")

@@ -15,22 +15,24 @@ def make_array(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 100, shape).astype(dtype)
 
 
-def make_scattered_array(dtype: str, axes: tuple[int, ...], gap: bool, reverse: bool) -> np.ndarray:
+def make_scattered_array(dtype: str, axes: tuple[int, ...], has_gaps: bool, is_reversed: bool) -> np.ndarray:
     """Return an empty array of SHAPE whose memory has its axes in another order."""
-    shape = [SHAPE[axis] * (2 if gap else 1) for axis in axes]
+    shape = [SHAPE[axis] * (2 if has_gaps else 1) for axis in axes]
     memory = np.zeros(shape, dtype)
-    view = memory[tuple(slice(None, None, 2 if gap else 1) for _ in axes)].transpose(np.argsort(axes))
-    return view[::-1, :, ::-1] if reverse else view
+    view = memory[tuple(slice(None, None, 2 if has_gaps else 1) for _ in axes)].transpose(np.argsort(axes))
+    return view[::-1, :, ::-1] if is_reversed else view
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("memory", [0, 64])
 @pytest.mark.parametrize("strategy", ["direct", "two-phase", "automatic"])
-def test_reads_and_writes(tmp_path, dtype, memory, strategy):
+def test_scattered_arrays_are_read_and_written(tmp_path, dtype, memory, strategy):
     array = make_array(dtype)
     np.save(tmp_path / "a.npy", array)
-    for axes, gap, reverse in itertools.product(itertools.permutations(range(3)), (False, True), (False, True)):
-        out = make_scattered_array(dtype, axes, gap, reverse)
+    for axes, has_gaps, is_reversed in itertools.product(
+        itertools.permutations(range(3)), (False, True), (False, True)
+    ):
+        out = make_scattered_array(dtype, axes, has_gaps, is_reversed)
         with plait.open(tmp_path / "a.npy", strategy=strategy, memory=memory) as file:
             file.read(out=out)
             np.testing.assert_array_equal(out, array)
@@ -44,7 +46,7 @@ def test_reads_and_writes(tmp_path, dtype, memory, strategy):
         np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), array)
 
 
-def test_rows_longer_than_the_buffer(tmp_path):
+def test_rows_may_be_longer_than_the_buffer(tmp_path):
     array = make_array("u1", (3, 3_000_000))
     np.save(tmp_path / "a.npy", array)
     out = np.zeros((3_000_000, 3), "u1").T

@@ -1,4 +1,4 @@
-"""Streams in one process: all file modes, their arguments, and their state after the file is deleted."""
+"""Streams in one process: all modes of streams, their arguments, and streams of closed files."""
 
 import gc
 import os
@@ -53,7 +53,7 @@ def test_an_array_in_fortran_order_is_read_in_stored_order(tmp_path, mode):
         np.testing.assert_array_equal(file.stream(mode).read(600), ARRAY.ravel("F"))
 
 
-def test_reading_into_an_array(path, mode):
+def test_elements_are_read_into_an_array(path, mode):
     with plait.open(path) as file:
         stream = file.stream(mode)
         out = np.full((4, 5), -1.0)
@@ -64,7 +64,7 @@ def test_reading_into_an_array(path, mode):
         np.testing.assert_array_equal(out.ravel(), np.arange(6, 26))
 
 
-def test_writing_a_new_file(tmp_path, mode):
+def test_a_new_file_is_written(tmp_path, mode):
     path = tmp_path / "new.npy"
     with plait.open(path, "w", shape=(20, 30), dtype="f8") as file:
         stream = file.stream(mode)
@@ -81,7 +81,7 @@ def test_writing_a_new_file(tmp_path, mode):
     np.testing.assert_array_equal(np.load(path), ARRAY)
 
 
-def test_reading_and_writing_in_place(path, mode):
+def test_a_file_is_read_and_changed_in_place(path, mode):
     with plait.open(path, "r+") as file:
         stream = file.stream(mode)
         stream.read(10)
@@ -110,7 +110,7 @@ def test_nonblocking_requests_run_in_order(path, mode):
         assert np.shares_memory(stream.iread(60, out).wait(), out)
 
 
-def test_several_streams_of_one_file(path):
+def test_streams_of_one_file_have_separate_positions(path):
     with plait.open(path) as file:
         streams = [file.stream(mode) for mode in (0, 0, 1, 1, 2, 3, 4)]
         for i, stream in enumerate(streams):
@@ -118,7 +118,7 @@ def test_several_streams_of_one_file(path):
         assert [stream.read(1)[0] for stream in streams] == list(range(7))
 
 
-def test_closing(path, mode):
+def test_calls_on_closed_streams_are_errors(path, mode):
     file = plait.open(path)
     with file.stream(mode) as stream:
         assert not stream.closed
@@ -129,16 +129,16 @@ def test_closing(path, mode):
     for call in (lambda: stream.read(1), stream.tell, lambda: stream.seek(0), lambda: stream.iread(1).wait()):
         with pytest.raises(plait.ArgumentError, match=f"stream 1 \\(mode {mode}\\) of .* is closed; open another one"):
             call()
-    left_open = file.stream(mode)
-    request = left_open.iread(600)
+    unclosed = file.stream(mode)
+    request = unclosed.iread(600)
     file.close()
     assert request.test()
     np.testing.assert_array_equal(request.wait(), ARRAY.ravel())
-    assert left_open.closed
-    for call in (lambda: left_open.read(1), left_open.tell, lambda: left_open.seek(0), lambda: file.stream(mode)):
+    assert unclosed.closed
+    for call in (lambda: unclosed.read(1), unclosed.tell, lambda: unclosed.seek(0), lambda: file.stream(mode)):
         with pytest.raises(plait.ArgumentError, match="is closed; open it again"):
             call()
-    left_open.close()
+    unclosed.close()
 
 
 @pytest.mark.sampled(1)
@@ -148,17 +148,17 @@ def test_a_stream_keeps_its_file_open(path, mode):
     assert stream.read(3)[2] == 2
 
 
-def test_a_failing_block_discards_a_new_file(tmp_path, mode):
+def test_an_exception_in_the_with_block_discards_a_new_file(tmp_path, mode):
     file = plait.open(tmp_path / "new.npy", "w", shape=(600,), dtype="f8")
     stream = file.stream(mode)
 
-    def work():
+    def write_and_fail():
         with file:
             stream.write(ARRAY)
             raise KeyError
 
     with pytest.raises(KeyError):
-        work()
+        write_and_fail()
     assert not list(tmp_path.iterdir())
     assert stream.closed
     with pytest.raises(plait.Error):
@@ -166,7 +166,7 @@ def test_a_failing_block_discards_a_new_file(tmp_path, mode):
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda s: s.read(-1), "-1 elements cannot be read; give a number of 0 or more"),
         (lambda s: s.read(2.0), "count=2.0 is not a whole number"),
@@ -186,42 +186,42 @@ def test_a_failing_block_discards_a_new_file(tmp_path, mode):
         (lambda s: s.seek("a"), "element='a' is not a whole number"),
     ],
 )
-def test_arguments_are_checked(path, mode, call, says):
+def test_arguments_are_checked(path, mode, call, message):
     with plait.open(path, "r+") as file:
         stream = file.stream(mode)
         with pytest.raises(plait.ArgumentError) as caught:
             call(stream)
-        assert says in str(caught.value)
+        assert message in str(caught.value)
         assert stream.tell() == 0
     np.testing.assert_array_equal(np.load(path), ARRAY)
 
 
-@pytest.mark.parametrize("wrong", [-1, 5, 2**40, True, "1", 1.0, None])
-def test_invalid_modes_are_errors(path, wrong):
+@pytest.mark.parametrize("invalid_mode", [-1, 5, 2**40, True, "1", 1.0, None])
+def test_invalid_modes_are_errors(path, invalid_mode):
     with plait.open(path) as file, pytest.raises(plait.ArgumentError, match="mode"):
-        file.stream(wrong)
+        file.stream(invalid_mode)
 
 
-def test_writing_to_a_file_that_is_open_for_reading(path, mode):
+def test_writing_to_a_file_that_is_open_for_reading_is_an_error(path, mode):
     with plait.open(path) as file, pytest.raises(plait.ArgumentError, match=r'open it with mode "r\+" or "w"'):
         file.stream(mode).write([1.0])
 
 
-@pytest.mark.parametrize("started", [False, True])
+@pytest.mark.parametrize("is_nonblocking", [False, True])
 @pytest.mark.parametrize("is_reported", [False, True])
-def test_a_new_file_with_a_failed_write_does_not_appear(tmp_path, mode, started, is_reported):
+def test_a_new_file_with_a_failed_write_does_not_appear(tmp_path, mode, is_nonblocking, is_reported):
     file = plait.open(tmp_path / "a.bin", "w", shape=(512,), dtype="f8")
     stream = file.stream(mode)
     with limit_file_size(1024):
-        request = stream.iwrite(np.ones(300)) if started else None
+        request = stream.iwrite(np.ones(300)) if is_nonblocking else None
         if is_reported:
             with pytest.raises(plait.StoreError, match="at offset 1024"):
                 request.wait() if request else stream.write(np.ones(300))
-        elif not started:
+        elif not is_nonblocking:
             with pytest.raises(plait.StoreError):
                 stream.write(np.ones(300))
-        independent = mode < 2
-        if independent or (started and not is_reported):
+        is_independent = mode < 2  # calls of other modes are collective
+        if is_independent or (is_nonblocking and not is_reported):
             with pytest.raises(plait.StoreError, match="at offset 1024"):
                 file.close()
     file.close()
@@ -243,11 +243,11 @@ def test_close_raises_the_error_of_a_failed_write_in_place(tmp_path, mode):
     assert (np.fromfile(path)[:128] == 1).all()
 
 
-def test_elements_of_any_size(tmp_path, mode):
+def test_elements_may_have_any_size(tmp_path, mode):
     record = np.dtype([("a", "i4"), ("b", "f8"), ("c", "S3")])
-    whole = np.zeros(50, record)
-    whole["a"] = np.arange(50)
-    np.save(tmp_path / "a.npy", whole)
+    array = np.zeros(50, record)
+    array["a"] = np.arange(50)
+    np.save(tmp_path / "a.npy", array)
     with plait.open(tmp_path / "a.npy") as file:
         stream = file.stream(mode)
         stream.seek(48)
@@ -256,7 +256,8 @@ def test_elements_of_any_size(tmp_path, mode):
     assert list(actual["a"]) == [48, 49]
 
 
-def open_names():
+def find_open_files():
+    """Return the paths of all files that this process has open."""
     names = []
     for number in os.listdir("/proc/self/fd"):
         with suppress(FileNotFoundError):  # the descriptor of the listing itself is already closed
@@ -264,25 +265,25 @@ def open_names():
     return names
 
 
-@pytest.mark.parametrize("give_up", [False, True])
-def test_an_open_stream_does_not_keep_a_closed_file_open(tmp_path, mode, give_up):
+@pytest.mark.parametrize("is_discarded", [False, True])
+def test_an_open_stream_does_not_keep_a_closed_file_open(tmp_path, mode, is_discarded):
     path = tmp_path / "a.bin"
     stream = None
     with suppress(KeyError), plait.open(path, "w", shape=(600,), dtype="f8") as file:
         stream = file.stream(mode)
         stream.write(np.ones(600))
-        if give_up:
+        if is_discarded:
             raise KeyError
-    assert not [name for name in open_names() if str(tmp_path) in name]
+    assert not [name for name in find_open_files() if str(tmp_path) in name]
     assert stream.closed
-    with pytest.raises(plait.ArgumentError, match="an earlier collective call failed" if give_up else "is closed"):
+    with pytest.raises(plait.ArgumentError, match="an earlier collective call failed" if is_discarded else "is closed"):
         stream.write(np.ones(1))
 
 
-def test_requests_of_several_threads(path):
+def test_several_threads_may_have_requests(path):
     failures = []
 
-    def work():
+    def read_repeatedly():
         try:
             with plait.open(path) as file, file.stream(0) as stream:
                 for _ in range(300):
@@ -294,9 +295,9 @@ def test_requests_of_several_threads(path):
             failures.append(failure)
 
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
+    sys.setswitchinterval(1e-6)  # seconds: threads switch often
     try:
-        threads = [threading.Thread(target=work) for _ in range(4)]
+        threads = [threading.Thread(target=read_repeatedly) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -316,7 +317,7 @@ stream = file.stream(0)
 stream.write(np.ones(8))
 old = resource.getrlimit(resource.RLIMIT_AS)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + 65536, old[1]))
+resource.setrlimit(resource.RLIMIT_AS, (used + 65536, old[1]))  # too little for the stack of a thread
 try:
     stream.iwrite(np.ones(8))
 except Exception:

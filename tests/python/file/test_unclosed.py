@@ -16,17 +16,17 @@ import os, sys
 import numpy as np
 import plait
 
-def new(name, **more):
-    file = plait.open(name, "w", shape=6, dtype="f8", **more)
+def new(name):
+    file = plait.open(name, "w", shape=6, dtype="f8")
     file.iwrite(np.arange(6.0)).wait()
     return file
 """
 
 
-def run(program, folder, *before, status=0):
-    """Run a program in an empty folder; return its output and the content of the folder."""
+def run_program(program, folder, *launcher, status=0):
+    """Run a program in a folder, and return its error output and the names in the folder."""
     done = subprocess.run(
-        [*before, sys.executable, "-c", START + program],
+        [*launcher, sys.executable, "-c", START + program],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -37,26 +37,26 @@ def run(program, folder, *before, status=0):
     return done.stderr, sorted(os.listdir(folder))
 
 
-def lines(output):
+def find_plait_lines(output):
     return [line for line in output.splitlines() if line.startswith("plait: ")]
 
 
-def unclosed_line(name):
+def unclosed_message(name):
     return f"plait: {name} was opened in mode w and never closed: nothing was written under that name; "
 
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["a.npy", "a", "stripe:a?disks=.", "distant:a.npy?folder=."])
 def test_a_program_names_the_files_that_it_loses_at_exit(tmp_path, name):
-    output, remaining = run(f"file = new({name!r})", tmp_path)
-    assert output.startswith(unclosed_line(name))
+    output, remaining = run_program(f"file = new({name!r})", tmp_path)
+    assert output.startswith(unclosed_message(name))
     assert len(output.splitlines()) == 1
     assert remaining == []
 
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
-    ("program", "reports", "left"),
+    ("program", "reports", "expected_names"),
     [
         ("new('a.npy'); print('goes on', file=sys.stderr)", 1, []),
         ("files = [new('a.npy'), new('b.npy')]", 2, []),
@@ -74,43 +74,45 @@ def test_a_program_names_the_files_that_it_loses_at_exit(tmp_path, name):
         ),
     ],
 )
-def test_each_lost_file_is_named_once(tmp_path, program, reports, left):
-    output, remaining = run(program, tmp_path)
-    assert len(lines(output)) == reports, output
-    assert remaining == left
+def test_each_lost_file_is_named_once(tmp_path, program, reports, expected_names):
+    output, remaining = run_program(program, tmp_path)
+    assert len(find_plait_lines(output)) == reports, output
+    assert remaining == expected_names
 
 
 def test_an_atomic_shared_file_is_named_as_well(tmp_path):
     program = """
 from plait import shared
-files = [shared.open(name, "w", persistent=True, atomic=True) for name in ("lost", "kept", "given up")]
+files = [shared.open(name, "w", persistent=True, atomic=True) for name in ("lost", "closed", "given up")]
 files[1].close()
 files[2].__exit__(KeyError, None, None)
 files.append(shared.open("not atomic", "w", persistent=True))
 """
-    output, remaining = run(program, tmp_path)
-    assert [line[: len(unclosed_line("lost"))] for line in lines(output)] == [unclosed_line("lost")]
-    assert remaining == ["kept", "not atomic"]
+    output, remaining = run_program(program, tmp_path)
+    assert [line[: len(unclosed_message("lost"))] for line in find_plait_lines(output)] == [unclosed_message("lost")]
+    assert remaining == ["closed", "not atomic"]
 
 
 def test_an_exception_leaves_the_old_file(tmp_path):
     np.save(tmp_path / "a.npy", np.ones(3))
-    output, remaining = run("file = new('a.npy'); raise KeyError('mine')", tmp_path, status=1)
+    output, remaining = run_program("file = new('a.npy'); raise KeyError('mine')", tmp_path, status=1)
     assert "KeyError: 'mine'" in output
-    assert lines(output)[0].startswith(unclosed_line("a.npy"))
+    assert find_plait_lines(output)[0].startswith(unclosed_message("a.npy"))
     assert remaining == ["a.npy"]
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.ones(3))
 
 
 def test_the_next_writer_removes_leftovers_of_exec(tmp_path):
-    output, remaining = run("file = new('a.npy'); os.execv(sys.executable, [sys.executable, '-c', ''])", tmp_path)
+    output, remaining = run_program(
+        "file = new('a.npy'); os.execv(sys.executable, [sys.executable, '-c', ''])", tmp_path
+    )
     assert output == ""
     assert len(remaining) == 1
     assert remaining[0].startswith(".a.npy.plait-")
-    assert run("new('a.npy').close()", tmp_path) == ("", ["a.npy"])
+    assert run_program("new('a.npy').close()", tmp_path) == ("", ["a.npy"])
 
 
-def test_leftovers_of_exec_stay_while_the_new_program_runs(tmp_path):
+def test_leftovers_of_exec_remain_while_the_new_program_runs(tmp_path):
     write = START + "new('a.npy').close()"
     program = f"""
 import subprocess
@@ -120,7 +122,7 @@ exec({write!r})
 assert len(others) == 2 and others[0].startswith(".a.npy.plait-"), others
 """
     exec_program = f"file = new('a.npy'); os.execv(sys.executable, [sys.executable, '-c', {START + program!r}])"
-    assert run(exec_program, tmp_path) == ("", ["a.npy"])
+    assert run_program(exec_program, tmp_path) == ("", ["a.npy"])
 
 
 def test_busy_daemon_threads_do_not_disturb_the_exit(tmp_path):
@@ -136,7 +138,7 @@ for number in range(3):
 time.sleep(0.1)
 """
     for _ in range(3):
-        output, _ = run(program, tmp_path)
+        output, _ = run_program(program, tmp_path)
         assert all(line.startswith("plait: ") for line in output.splitlines()), output
 
 
@@ -173,8 +175,8 @@ file = plait.open("a.npy", "w", comm=MPI.COMM_WORLD, shape=6, dtype="f8")
 file.write(np.zeros(2), plait.Layout((6,), "(block)", grid=(3,)))
 {end}
 """
-    output, remaining = run(program, tmp_path, "mpiexec", "-n", "3")
-    assert [line[: len(unclosed_line("a.npy"))] for line in lines(output)] == [unclosed_line("a.npy")]
+    output, remaining = run_program(program, tmp_path, "mpiexec", "-n", "3")
+    assert [line[: len(unclosed_message("a.npy"))] for line in find_plait_lines(output)] == [unclosed_message("a.npy")]
     assert remaining == []
 
 
@@ -190,6 +192,6 @@ try:
 except plait.StoreError as error:
     sys.stderr.write(f"reported: {error}\\n")
 """
-    output, remaining = run(program, tmp_path, "mpiexec", "-n", "2")
+    output, remaining = run_program(program, tmp_path, "mpiexec", "-n", "2")
     assert output.count("reported: MPI has ended; close files") == 2, output
     assert remaining == []

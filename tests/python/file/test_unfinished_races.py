@@ -1,4 +1,4 @@
-"""Unfinished files that are finished in the meantime, or have other properties: no program continues these."""
+"""Unfinished files that no program may continue: they are finished meanwhile, or have other properties."""
 
 import fcntl
 import os
@@ -33,7 +33,7 @@ def is_continued(name: str, dtype: str = "f8", **options: object) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path, monkeypatch, nothing_left):
+def _folder(tmp_path, monkeypatch, nothing_left):
     monkeypatch.chdir(tmp_path)
 
 
@@ -43,13 +43,13 @@ def test_an_unfinished_file_is_continued(tmp_path):
     np.testing.assert_array_equal(np.load("a.npy"), OLD)
 
 
-def test_another_header_of_the_same_length():
+def test_a_file_with_another_header_of_the_same_length_is_not_continued():
     leave_unfinished("a.npy", "i8")
     assert not is_continued("a.npy", "f8")
     np.testing.assert_array_equal(np.load("a.npy"), np.zeros(40))
 
 
-def test_other_attributes_of_a_group():
+def test_an_array_with_other_group_attributes_is_not_continued():
     for value in (1, 2):
         leave_unfinished("a.zarr::g/b", chunks=(7,), group_attributes={"g": {"a": value}})
     assert not is_continued("a.zarr::g/b", chunks=(7,), group_attributes={"g": {"a": 3}})
@@ -63,7 +63,7 @@ def test_hdf5_files_cannot_stay_unfinished(name):
         plait.open(name, "w", shape=3, dtype="f8", unfinished="keep")
 
 
-def test_a_file_that_is_finished_while_another_program_opens_it():
+def test_a_file_that_is_finished_while_another_program_opens_it_is_not_continued():
     # This process holds a lease and finishes the file when the other program opens it, before that program can lock it.
     unfinished = Path(".a.npy.plait-unfinished")
     with open(unfinished, "wb") as unfinished_file:
@@ -93,7 +93,7 @@ def test_a_file_that_is_finished_while_another_program_opens_it():
     np.testing.assert_array_equal(np.load("a.npy"), OLD)
 
 
-def test_a_kill_during_the_removal_of_the_old_folder():
+def test_the_remains_of_a_replaced_array_are_not_continued():
     chunks = 500
     options = {"shape": chunks, "dtype": "f8", "chunks": 1}
     with plait.open("a.zarr", "w", **options) as file:
