@@ -29,10 +29,8 @@ ALLOWED_STORED = re.compile(r"(?:\.|->|pop_)front\(")
 STORING = re.compile(r"src/(?:container|codec|driver)/")
 
 HOME = re.compile(r"(?<![A-Za-z])homes?(?![a-z])|(?<![A-Za-z])Homes?(?![a-z:])|[a-z]Homes?(?![a-z])")
-#: Public names, their error texts and descriptions, and home directories.
-ALLOWED_HOME = re.compile(
-    r"\b(?:at|At) home\b|\bhome\(|[.:>/~]home\b|\b(?:plait_dio|c)_home\b|\bdef home\b|\"[Hh]ome\"|\(\?:home"
-)
+#: Keys of a browser, and home directories.
+ALLOWED_HOME = re.compile(r"[:/~]home\b|\"[Hh]ome\"|\(\?:home|\bPath\.home\(")
 
 ENGINE = re.compile(r"(?<![A-Za-z])[Ee]ngines?(?![a-z])|[a-z]Engines?(?![a-z])")
 ALLOWED_ENGINE = re.compile(r"[Ll]ayout_?[Ee]ngine|\bengine=")  # terms of Matplotlib and xarray
@@ -50,7 +48,7 @@ ALLOWED_DEAL = re.compile(r"great deal|deals? with|dealing with")
 PLACE = re.compile(
     r"(?<![A-Za-z])(?:places?(?![A-Za-z])|Places?(?![a-z]))|(?<=[a-z])Places?(?![a-z])|(?<![A-Za-z])PLACES?(?![A-Za-z])"
 )
-ALLOWED_PLACE = re.compile(r"(\b|_)(in|IN)_(place|PLACE)|InPlace|SharedFilePlace")
+ALLOWED_PLACE = re.compile(r"(\b|_)(in|IN)_(place|PLACE)|InPlace")
 #: Ordinary English in comments.
 PLACE_IN_PROSE = re.compile(
     r"\bin(?:to)? (?:\w+ )?places?\b|\bin_place\b|\btakes?\b[^.;]* places?\b|\bfirst place\b"
