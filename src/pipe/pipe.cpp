@@ -79,8 +79,8 @@ PipeStatus pipe_status(const std::string& url) {
   const std::string folder = pipe::meeting_folder();
   const auto make_absent_error = [&] {
     return Error(ErrorKind::kSystem,
-                 base::text(url, ": no program writes to it; programs meet in ", folder, ", and ", describe_other_pipes(),
-                            ". Start a program that opens ", url,
+                 base::text(url, ": no program writes to it; programs meet in ", folder, ", and ",
+                            describe_other_pipes(), ". Start a program that opens ", url,
                             " with mode \"w\", or name the folder where it meets its readers by PLAIT_MEET"),
                  ENOENT);
   };
@@ -91,7 +91,8 @@ PipeStatus pipe_status(const std::string& url) {
     status = parse_status(request_status(*invitation, url, until));
   } catch (const Error& error) {
     if (!pipe::find_invitation(options.name)) throw make_absent_error();  // the writer has ended meanwhile
-    base::rethrow(error, url, ": its writer, ", invitation->program, ", does not answer with its state: ", error.what());
+    base::rethrow(error, url, ": its writer, ", invitation->program,
+                  ", does not answer with its state: ", error.what());
   }
   status.name = options.name;
   status.folder = folder;

@@ -27,8 +27,8 @@ KNOWN_PARAMETERS = {
     "src/core/redistribution/redistribute.cpp:plait::redistribute": 7,
     "src/core/redistribution/redistribute.cpp:plait::start_redistribute": 7,
     "src/layout/layout.cpp:plait::Layout::Layout": 6,
-    "trace/src/trace/capture/calls/exec.c:unrecorded_exec": 6,  # of execveat
-    "trace/src/trace/capture/calls/exec.c:exec_with": 8,
+    "trace/src/trace/capture/calls/exec.c:exec_unrecorded": 6,  # of execveat
+    "trace/src/trace/capture/calls/exec.c:exec_recorded": 8,
     "trace/src/trace/capture/uring/calls.c:forward": 7,  # of io_uring_register
 }
 

@@ -34,8 +34,8 @@ class DecodedType {
   Runs runs_;
 };
 
-/// Decodes a datatype; nullptr if the MPI does not communicate with it, as with one that is not committed. If the program
-/// uses the type again, the result is stored as an attribute of it.
+/// Decodes a datatype; nullptr if the MPI does not communicate with it, as with one that is not committed. If the
+/// program uses the type again, the result is stored as an attribute of it.
 /// comm  returns errors
 std::shared_ptr<DecodedType> find_decoded(MPI_Datatype type, MPI_Comm comm);
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "mpiio/agreement.hpp"
+#include "mpiio/agreement/agreement.hpp"
 #include "mpiio/entry.h"
 #include "mpiio/file_identity.hpp"
 #include "mpiio/held_view.hpp"

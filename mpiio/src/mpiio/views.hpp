@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "mpiio/agreement.hpp"
+#include "mpiio/agreement/agreement.hpp"
 #include "mpiio/datatype.hpp"
 #include "mpiio/entry.h"
 #include "mpiio/lists/runs.hpp"

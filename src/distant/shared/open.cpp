@@ -1,8 +1,8 @@
 /// Opens shared files: determines where the bytes are stored, and which rank serves them.
 ///
-/// New files, unless the caller chooses: rank 0 creates a temporary file, and all ranks test if they see it. If all see it, and
-/// the file system is coherent or all ranks are on one node, it becomes the shared file. Otherwise each rank creates a
-/// component file on its own disk, and the shared file is striped.
+/// New files, unless the caller chooses: rank 0 creates a temporary file, and all ranks test if they see it. If all see
+/// it, and the file system is coherent or all ranks are on one node, it becomes the shared file. Otherwise each rank
+/// creates a component file on its own disk, and the shared file is striped.
 ///
 /// Existing files: all ranks examine their folders, rank 0 chooses (choice.cpp), and every rank opens its part. Another
 /// program may replace the file between these phases. Then the opening fails with ENOENT or ESTALE and is repeated, as

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "mpiio/agreement_board.hpp"
+#include "mpiio/agreement/agreement_board.hpp"
 
 namespace plait::mpiio {
 
@@ -55,9 +55,9 @@ class Agreement {
   std::vector<MPI_Request> requests_;  ///< of receives, and then of sends
 };
 
-/// Makes a board for the file with this tag and the next ones of a communicator. Returns nullptr, on all ranks alike, if
-/// there are many ranks or they have no memory in common: on several hosts, for instance. Collective among calls with
-/// this tag.
+/// Makes a board for the file with this tag and the next ones of a communicator. Returns nullptr, on all ranks alike,
+/// if there are many ranks or they have no memory in common: on several hosts, for instance. Collective among calls
+/// with this tag.
 /// comm  returns errors
 std::shared_ptr<AgreementBoard> make_board(MPI_Comm comm, int tag);
 

@@ -13,7 +13,7 @@
 // Example: of 3 ranks in rounds rank 0 sends to 1 and receives from 2, which has sent its own; it then sends the
 // smaller numbers of both to 2, and receives those of 1 and 0.
 
-#include "mpiio/agreement.hpp"
+#include "mpiio/agreement/agreement.hpp"
 
 #include <sched.h>
 

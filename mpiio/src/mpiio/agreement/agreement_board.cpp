@@ -17,7 +17,7 @@
 //
 // Example: each of 4 ranks writes 144 bytes and reads 3 times 144 bytes, in about 0.3 microseconds.
 
-#include "mpiio/agreement_board.hpp"
+#include "mpiio/agreement/agreement_board.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
