@@ -75,6 +75,27 @@ static inline __attribute__((always_inline)) long make_call(const struct request
 // that size, it returns the offset.
 static int64_t appended_at(int fd, int64_t size_before, long result);
 
+// Returns the number of bytes that a call with this result requested.
+static inline __attribute__((always_inline)) int64_t requested_length(const struct request* request, long result) {
+  if (!request->vector) return request->size;
+  // The vector is read after the kernel has read it. After these errors the kernel may not have read it, or could not.
+  const bool read_by_kernel =
+      result >= 0 || (result != -EBADF && result != -EINVAL && result != -ESPIPE && result != -EFAULT);
+  return capture_vector_length((const struct iovec*)request->data, (int)request->size, read_by_kernel);
+}
+
+// Returns the flags of the event of a call.
+static inline __attribute__((always_inline)) uint16_t event_flags(const struct request* request,
+                                                                  uint32_t description_flags, bool inside,
+                                                                  bool posix_aio) {
+  const bool writes = request->kind == PLAIT_EVENT_WRITE;
+  return (uint16_t)((inside ? 0 : PLAIT_EVENT_LOGICAL) | (posix_aio ? PLAIT_EVENT_ASYNCHRONOUS : 0) |
+                    (request->at_position ? PLAIT_EVENT_AT_POSITION : 0) |
+                    (description_flags & DESCRIPTION_DIRECT ? PLAIT_EVENT_DIRECT : 0) |
+                    (writes && (description_flags & DESCRIPTION_APPEND) ? PLAIT_EVENT_APPEND : 0) |
+                    (writes && (description_flags & DESCRIPTION_DURABLE) ? PLAIT_EVENT_DURABLE : 0));
+}
+
 static inline __attribute__((always_inline)) long transfer(uintptr_t caller, struct request request) {
   const bool inside = chain_inside();
   if (UNLIKELY(!capture_should_record(caller) || (inside && request.next != CHAIN_END))) {
@@ -114,13 +135,7 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   // Otherwise the kernel counts the system calls of the next library.
   if (LIKELY(request.next == CHAIN_END)) count_transfer(&request, result);
   if (request.kind == PLAIT_EVENT_READ) account_mark_reading(0);
-  // The vector is read after the kernel has read it. After these errors the kernel may not have read it, or could
-  // not.
-  const bool read_by_kernel =
-      result >= 0 || (result != -EBADF && result != -EINVAL && result != -ESPIPE && result != -EFAULT);
-  const int64_t length =
-      request.vector ? capture_vector_length((const struct iovec*)request.data, (int)request.size, read_by_kernel)
-                     : request.size;
+  const int64_t length = requested_length(&request, result);
   if (request.at_position && description != NULL)
     offset = position_end_call(&position_use, description, request.fd, result);
   if (UNLIKELY(size_before >= 0)) offset = appended_at(request.fd, size_before, result);
@@ -138,15 +153,7 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
       .interface = posix_aio
                        ? PLAIT_INTERFACE_POSIX_AIO
                        : capture_interface(caller, request.vector ? PLAIT_INTERFACE_VECTOR : PLAIT_INTERFACE_POSIX),
-      .flags =
-          (uint16_t)((inside ? 0 : PLAIT_EVENT_LOGICAL) | (posix_aio ? PLAIT_EVENT_ASYNCHRONOUS : 0) |
-                     (request.at_position ? PLAIT_EVENT_AT_POSITION : 0) |
-                     (description_flags & DESCRIPTION_DIRECT ? PLAIT_EVENT_DIRECT : 0) |
-                     (request.kind == PLAIT_EVENT_WRITE && (description_flags & DESCRIPTION_APPEND) ? PLAIT_EVENT_APPEND
-                                                                                                    : 0) |
-                     (request.kind == PLAIT_EVENT_WRITE && (description_flags & DESCRIPTION_DURABLE)
-                          ? PLAIT_EVENT_DURABLE
-                          : 0))};
+      .flags = event_flags(&request, description_flags, inside, posix_aio)};
   plait_events_put(&event);
   return result;
 }
