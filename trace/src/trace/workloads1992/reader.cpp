@@ -1,3 +1,5 @@
+// Reads a workload as a trace: merges the events of all copies of its program by their start times.
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -18,21 +20,21 @@ namespace {
 
 constexpr std::string_view kScheme = "workload:";
 constexpr int kMaxCopies = 4096;
-constexpr std::int64_t kLatest = std::int64_t{1} << 40;  // in us: latest start of the last copy
+constexpr std::int64_t kMaxLastStart = std::int64_t{1} << 40;  // in us: latest start of the last copy
 
 class WorkloadReader final : public Reader {
  public:
   WorkloadReader(const Spec& spec, const WorkloadOptions& options) : spec_(spec), copies_(options.copies) {
-    base::RandomBits dice(options.seed);
+    base::RandomBits random(options.seed);
     // Starts are distributed over a cycle, or over ten seconds if there are none.
     const std::int64_t spread = spec.about.cycles > 0 ? spec.cpu() / spec.about.cycles : 10'000'000;
     std::vector<std::int64_t> starts{0};
     for (int copy = 1; copy < options.copies; ++copy)
-      starts.push_back(options.offset == kUnknown ? dice.below(spread) : options.offset / 1000 * copy);
+      starts.push_back(options.offset == kUnknown ? random.below(spread) : options.offset / 1000 * copy);
     for (int copy = 0; copy < options.copies; ++copy) {
       const auto number = static_cast<std::uint32_t>(copy + 1);
-      programs_.emplace_back(spec, dice.next(), number, starts[static_cast<std::size_t>(copy)], options.burst);
-      queue_.push({programs_.back().front().start, number - 1});
+      programs_.emplace_back(spec, random.next(), number, starts[static_cast<std::size_t>(copy)], options.burst);
+      queue_.push({programs_.back().event().start, number - 1});
       description_.processes.push_back({.number = number,
                                         .parent = 0,
                                         .rank = -1,
@@ -53,22 +55,22 @@ class WorkloadReader final : public Reader {
     while (filled < output.size() && !queue_.empty()) {
       const auto [start, index] = queue_.top();
       Program& program = programs_[index];
-      output[filled++] = program.front();
-      program.pop();
-      if (program.ended() && programs_.size() == 1) {
+      output[filled++] = program.event();
+      program.advance();
+      if (program.has_ended() && programs_.size() == 1) {
         queue_.pop();
       } else if (programs_.size() > 1) {
         queue_.pop();
-        if (!program.ended()) queue_.push({program.front().start, index});
+        if (!program.has_ended()) queue_.push({program.event().start, index});
       }
     }
-    made_ += static_cast<std::int64_t>(filled);
+    events_read_ += static_cast<std::int64_t>(filled);
     return filled;
   }
 
   const Description& description() const override { return description_; }
   // For progress: events instead of bytes.
-  std::int64_t bytes_read() const override { return std::min(made_, bytes_in_all()); }
+  std::int64_t bytes_read() const override { return std::min(events_read_, bytes_in_all()); }
   std::int64_t bytes_in_all() const override { return spec_.about.requests * copies_; }
 
  private:
@@ -84,12 +86,13 @@ class WorkloadReader final : public Reader {
   int copies_;
   std::vector<Program> programs_;
   std::priority_queue<NextEvent, std::vector<NextEvent>, std::greater<>> queue_;
-  std::int64_t made_ = 0;
+  std::int64_t events_read_ = 0;
   Description description_;
 };
 
+/// Converts the value of the option `key` in a workload's name.
 template <typename Number>
-Number number(std::string_view key, std::string_view text) {
+Number parse_option(std::string_view key, std::string_view text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
@@ -106,8 +109,8 @@ std::unique_ptr<Reader> workload(std::string_view name, const WorkloadOptions& o
   };
   if (options.copies < 1 || options.copies > kMaxCopies) fail("number of copies", options.copies, "from 1 to 4096");
   if (options.burst < 0 || options.burst > 1000) fail("burst", options.burst, "from 1 to 1000 thousandths of a cycle");
-  if (options.offset != kUnknown && (options.offset < 0 || options.offset / 1000 > kLatest / options.copies))
-    fail("offset", options.offset, base::text("from 0 ns to ", kLatest / options.copies * 1000 + 999, " ns"));
+  if (options.offset != kUnknown && (options.offset < 0 || options.offset / 1000 > kMaxLastStart / options.copies))
+    fail("offset", options.offset, base::text("from 0 ns to ", kMaxLastStart / options.copies * 1000 + 999, " ns"));
   return std::make_unique<WorkloadReader>(spec, options);
 }
 
@@ -129,15 +132,15 @@ std::unique_ptr<Reader> open_workload(std::string_view url) {
     const std::string_view key = word.substr(0, equals);
     const std::string_view value = word.substr(std::min(equals + 1, word.size()));
     if (key == "seed") {
-      options.seed = number<std::uint64_t>(key, value);
+      options.seed = parse_option<std::uint64_t>(key, value);
     } else if (key == "copies") {
-      options.copies = number<int>(key, value);
+      options.copies = parse_option<int>(key, value);
     } else if (key == "burst") {
-      options.burst = number<int>(key, value);
+      options.burst = parse_option<int>(key, value);
       if (options.burst == 0)
         base::throw_argument_error("a workload's burst is from 1 to 1000 thousandths of a cycle, not 0");
     } else if (key == "offset") {
-      const double seconds = number<double>(key, value);
+      const double seconds = parse_option<double>(key, value);
       if (!(seconds >= 0 && seconds <= 1e6))
         base::throw_argument_error("a workload's offset is from 0 to 1000000 seconds, not ", seconds);
       options.offset = static_cast<std::int64_t>(seconds * 1e6 + 0.5) * 1000;

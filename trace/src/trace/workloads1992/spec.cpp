@@ -1,3 +1,5 @@
+// The figures of the seven programs. include/plait/workloads.hpp states where they come from.
+
 #include "trace/workloads1992/spec.hpp"
 
 #include <algorithm>
@@ -13,9 +15,9 @@ namespace {
 constexpr std::int64_t kKiB = 1024;
 
 // The counts of requests are those of table 1, divided into reads and writes by the rates of table 2. The totals of
-// table 1 are 3 to 8 % above those that follow from the rates and sizes of table 2. The sizes of requests are between
-// both, so that each figure of both tables is met within 5 %. Sizes are multiples of sectors of 512 bytes. Files are
-// as large as the data of table 1, which one pass of writes covers.
+// table 1 are 3 to 8 % above those that follow from the rates and sizes of table 2. The sizes of requests here are
+// between those of the two tables, so that the workload agrees with each figure of both within 5 %. Sizes are multiples
+// of sectors of 512 bytes. Files are as large as the data of table 1, which one pass of writes covers.
 constexpr std::array<Spec, 7> kSpecs{{
     {.about = {"bvi", "helicopter blade and vortex", "staging on the solid-state disk, small requests", 1258, 171,
                22835, 1380457, 12.3, 5.34, 913, 185, 16.1, 2.31, 39, 32.0},
@@ -28,7 +30,7 @@ constexpr std::array<Spec, 7> kSpecs{{
      .stages = 16,
      .burst = 65,
      .jitter = 200,
-     .solid = true},
+     .solid_state = true},
     {.about = {"ccm", "climate", "staging, moderate", 205, 11.6, 1812, 54125, 4.25, 3.96, 135, 128, 31.9, 1.07, 70,
                2.93},
      .reads = 27783,
@@ -51,7 +53,7 @@ constexpr std::array<Spec, 7> kSpecs{{
      .stages = 11,
      .burst = 310,
      .jitter = 200,
-     .empty = 8},
+     .empty_interval = 8},
     {.about = {"gcm", "global climate", "reads its state, writes results as it goes", 1897, 229, 266.2, 7953, .0107,
                .12, .34, 3.85, 31.9, .089, 0, 0},
      .reads = 645,
@@ -63,7 +65,7 @@ constexpr std::array<Spec, 7> kSpecs{{
      .stages = 1,
      .burst = 1000,
      .jitter = 500,
-     .trickle = 6663},
+     .writes_in_between = 6663},
     {.about = {"les", "large eddies", "staging, asynchronous, large sequential requests", 146, 224, 7803, 22384, 24.0,
                25.2, 74, 81, 325, .95, 16, 8.9},
      .reads = 10687,
