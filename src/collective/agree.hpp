@@ -19,8 +19,8 @@ namespace plait::collective {
 /// cost    One reduction if there is no error.
 void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& error);
 
-/// Agrees on a text that is composed only if there are other workers. A worker that lacks memory for the text
-/// contributes that error.
+/// Agrees on a text that `make_text` returns, which is called only if there are other workers. A worker that lacks
+/// memory for the text contributes that error.
 template <typename MakeText>
   requires std::is_invocable_r_v<std::string, MakeText>
 void agree(transport::Transport& transport, MakeText&& make_text, std::exception_ptr error);
@@ -33,8 +33,8 @@ void agree(transport::Transport& transport, const std::exception_ptr& error);
 void agree_smallest(transport::Transport& transport, const std::string& call, const std::exception_ptr& error,
                     std::int64_t& number);
 
-/// Agrees, and sets `numbers`, which must be below the largest std::int64_t, to those of worker 0. The values of the
-/// others are ignored. Collective.
+/// Agrees, and sets `numbers` to those of worker 0, which must be below the largest std::int64_t. The numbers of other
+/// workers are ignored. Collective.
 /// errors  As agree(); the numbers are undefined then.
 /// cost    One reduction.
 void broadcast_numbers(transport::Transport& transport, const std::exception_ptr& error,

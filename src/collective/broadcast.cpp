@@ -1,3 +1,7 @@
+// Broadcasts a text: first its length together with its first 504 bytes, then the rest in pieces of at most the size
+// that the transport broadcasts at once. A length of -1 states that worker 0 has an error, which an agreement then
+// reports.
+
 #include "collective/broadcast.hpp"
 
 #include <algorithm>

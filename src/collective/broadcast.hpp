@@ -1,4 +1,4 @@
-/// Broadcasts of texts.
+/// Broadcasts texts of any length from worker 0.
 #pragma once
 
 #include <exception>

@@ -1,3 +1,5 @@
+// Resets the counters of this worker's windows before a collective call.
+
 #include "collective/collective.hpp"
 
 #include <atomic>

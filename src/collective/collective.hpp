@@ -12,15 +12,16 @@
 
 namespace plait::collective {
 
-/// Resets this worker's window slots for the next access.  Call it before an agreement that precedes the access.
+/// Resets the counters by which other workers of the node see the state of this worker's windows (buffers in shared
+/// memory).  Called before the last agreement that precedes an exchange through windows.
 void prepare(transport::Transport& transport);
 
 /// A call that all workers of a transport make together, in phases.
 ///
 /// Its construction is the first phase, which succeeds only if all workers make the same call and none has an error.
 /// After each phase every worker knows whether all workers have completed it.  If one has failed, every worker throws
-/// the same Error. Windows and gates of the transport are ready for the next phases; no worker uses them between the
-/// last phase of a call and the next call.
+/// the same Error. The transport's windows, and the gates that guard them, are ready for the next phases; no worker
+/// uses them between the last phase of a call and the next call.
 class Collective {
  public:
   /// make_text: returns a description of the call for people. If the texts of workers differ, the Error shows two of
@@ -66,7 +67,7 @@ class Collective {
     prepare(transport);
     collective::give_up(transport, number, error);
   }
-  /// Contributes an error of this worker to the call that the others make, whichever call that is.
+  /// Contributes an error of this worker to the collective call that the other workers make, so that it fails on all.
   static void fail(transport::Transport& transport, const std::exception_ptr& error) {
     prepare(transport);
     agree(transport, error);

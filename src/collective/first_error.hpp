@@ -1,4 +1,4 @@
-/// The first error of a series of operations that are all carried out.
+/// Records the first error of several operations that are all carried out.
 #pragma once
 
 #include <exception>

@@ -1,4 +1,4 @@
-/// Exchanges of texts of any length between ranks.
+/// Collects texts of any length from ranks.
 #pragma once
 
 #include <climits>
@@ -14,7 +14,8 @@ namespace plait::collective {
 /// Composes the text of a rank.  It is called inside the exchange, so that its error becomes an error of all ranks.
 using MakeText = base::FunctionRef<std::string()>;
 
-/// Groups of `members` consecutive ranks, among the ranks that are multiples of `stride`.
+/// Divides the ranks that are multiples of `stride` into groups of `members` consecutive ones.  Other ranks are in no
+/// group.  Example: stride 2 and members 2 make the groups {0, 2}, {4, 6} and so on.
 struct RankGroups {
   int stride = 1;
   int members = INT_MAX;

@@ -1,4 +1,4 @@
-/// Memory of messages between nodes.
+/// A buffer for messages between nodes, which may outlive an abandoned wait for them.
 #pragma once
 
 #include <cstddef>

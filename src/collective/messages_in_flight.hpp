@@ -1,4 +1,4 @@
-/// Messages in one direction, of which a bounded number is in flight.
+/// A bounded number of messages in flight between nodes, in one direction, with their buffers.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace plait::collective {
 
-/// Buffers of messages, each with the ticket of its message and a note that the caller attaches to it. A note can be
-/// copied.
+/// At most kMax messages.  Each has a buffer, a ticket by which the transport reports its end, and a note: any copyable
+/// value that the caller attaches to the message, such as the number of the chunk that it contains.
 template <typename Note, int kMax>
 class MessagesInFlight {
  public:

@@ -1,4 +1,4 @@
-/// Memory that is reserved for the middle of an exchange.
+/// A reserve of memory for workers that must not stop in the middle of an exchange.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace plait::collective {
 
-/// Reserves memory for a worker that cannot skip an operation, because other workers wait for its messages.  If the
-/// operation lacks memory, the reserve is released and the operation is repeated.  The error is recorded and reported
-/// at the end of the exchange.
+/// Holds 64 KiB for a worker that cannot skip an operation, because other workers wait for its messages.  If the
+/// operation lacks memory, the reserve is freed and the operation is repeated.  The error is recorded in a FirstError,
+/// which the worker reports at the end of the exchange.
 /// threads  One at a time.
 class Reserve {
  public:

@@ -9,17 +9,19 @@
 
 namespace plait::collective {
 
-/// The sum of the values of all workers with smaller numbers, and of all workers.
+/// The sum of the values of all workers with smaller ranks, and the sum of all values.
 struct ScanResult {
   std::int64_t before = 0;
   std::int64_t all = 0;
 };
 
-/// Adds non-negative numbers. Sums above 2^63 - 1 become 2^63 - 1.
+/// Adds one non-negative number of each worker. Sums above 2^63 - 1 become 2^63 - 1.
 ///
-/// Every worker calls announce() before an agreement and sum() after it. The next announcement follows another
-/// agreement.
-/// cost    sum(): On one node, a read of the others' notes; else log2(workers) messages of 8 bytes and a broadcast.
+/// Every worker calls announce() before an agreement (agree.hpp) and sum() after it. Another agreement must precede the
+/// next announce().
+/// cost    sum(): On one node, a read of the others' notes (small records in shared memory); else log2(workers)
+/// messages
+///         of 8 bytes and a broadcast.
 class Scan {
  public:
   /// Allocates memory, so it is constructed before an agreement.

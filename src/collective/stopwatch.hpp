@@ -1,4 +1,4 @@
-/// Measures how a worker spends its time.
+/// Measures the time that a worker spends in each kind of work.
 #pragma once
 
 #include <chrono>
