@@ -60,13 +60,14 @@ struct copy_call {
   long a, b, c, d, e, f;  // arguments of the system call
   struct side from, to;
   int64_t length;
-  bool is_counted_by_kernel;  // true if the kernel counts it
+  bool is_counted_by_kernel;  // in /proc/self/io
   bool cancellable;
 };
 /* Describes a copy by sendfile, copy_file_range, splice or tee from the arguments of the system call. */
 struct copy_call capture_parse_copying(long number, const long argument[6]);
 long capture_copy(struct copy_call* copying, uintptr_t caller);
 
+/* Make a call on a descriptor, a mapping or a program, and record it. */
 long capture_openat(int directory, const char* path, int flags, unsigned mode, uintptr_t caller);
 long capture_close(int fd, uintptr_t caller);
 long capture_close_range(unsigned first, unsigned last, int flags, struct next_call* next, uintptr_t caller);
@@ -91,24 +92,26 @@ enum obstacle {
   OBSTACLE_USER = PLAIT_UNRECORDED_USER,
   OBSTACLE_ASKED = PLAIT_UNRECORDED_ASKED /* the environment contains PLAIT_RECORD= without a value */
 };
-/* requested: false if the environment states that the program is not to be recorded.  cost: some system calls. */
+/* Returns why a program would not be recorded.  requested: false if the environment states that the program is not to
+ * be recorded.  cost: some system calls. */
 enum obstacle program_find_obstacle(int directory, const char* path, int flags, bool requested);
 /* Counts a program that is about to run unrecorded, and records its name. runs: false undoes that, if exec failed. */
 void program_count_unrecorded(int directory, const char* path, enum obstacle why, bool runs);
 
 struct rusage;
+/* Wait for a child, and first read the kernel's counters of it (account_subtract_child). */
 long capture_wait4(int id, int* status, int options, struct rusage* usage, bool may_cancel);
 long capture_waitid(int kind, int id, siginfo_t* about, int options, struct rusage* usage, bool may_cancel);
 
-/* process.c */
+/* process.c: prctl and seccomp, before which recording may have to stop */
 long capture_control_process(long option, long a, long b, long c, long d);
 long capture_seccomp(long operation, long flags, long filter);
-/* aio.c */
+/* aio.c: submit and await asynchronous requests; each becomes an event when it has completed */
 long capture_io_submit(unsigned long context, long count, void* requests, struct next_call* next);
 /* argument: the arguments of the system call, or of the next library's function. */
 long capture_io_getevents(long number, const long argument[6], struct next_call* next);
 long capture_io_destroy(unsigned long context, struct next_call* next);
-/* uring.c */
+/* uring/calls.c: the calls of io_uring */
 long capture_uring_setup(unsigned entries, void* parameters, uintptr_t caller);
 long capture_uring_enter(int fd, unsigned submit, unsigned wait, unsigned flags, void* argument, size_t size);
 long capture_uring_register(int fd, unsigned operation, void* argument, unsigned count);

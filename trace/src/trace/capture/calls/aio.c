@@ -29,6 +29,7 @@ struct aio_request {
 
 static _Atomic(struct aio_request*) request_table;
 
+// Returns the table, which the first call allocates; NULL: there is no memory.
 static struct aio_request* get_request_table(void) {
   struct aio_request* table = atomic_load(&request_table);
   if (table != NULL) return table;
@@ -41,8 +42,10 @@ static struct aio_request* get_request_table(void) {
   return table;
 }
 
+// Returns the slot at which the search for a control block begins: 15 bits of a multiplicative hash of its address.
 static size_t hash_slot(uintptr_t block) { return (size_t)((block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 49); }
 
+// Sets the fields of a request from its control block.  returns  false if it becomes no event.
 static bool describe(const struct iocb* block, struct aio_request* request) {
   const struct description* description = table_find((int)block->aio_fildes);
   const uint32_t about = description == NULL ? 0 : atomic_load(&description->flags);
@@ -102,6 +105,7 @@ static void add_request(const struct iocb* block, const struct iocb* contents, u
   plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
 }
 
+// Copies the request of a control block and removes it from the table.  returns  false if it is not there.
 static bool remove_request(uintptr_t block, struct aio_request* request) {
   struct aio_request* table = atomic_load(&request_table);
   for (size_t i = 0; table != NULL && i < MAX_PROBES; ++i) {

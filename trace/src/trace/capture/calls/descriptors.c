@@ -58,6 +58,7 @@ int close_range(unsigned first, unsigned last, int flags);  // declared by glibc
 BOTH(int, close_range, (unsigned first, unsigned last, int flags),
      return (int)library_result(next, capture_close_range(first, last, flags, next, CALLER()));)
 
+// Records that a descriptor was duplicated.
 static void put_duplicate(int from, int64_t start, uintptr_t caller) {
   const struct description* description = table_find_known(from);
   if (description == NULL) return;

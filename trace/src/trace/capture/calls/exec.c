@@ -37,6 +37,7 @@ static bool is_readable(char* const* environment) {
   return true;
 }
 
+// Returns the value of a variable; name: with its equals sign.
 static const char* find_variable(char* const* environment, const char* name) {
   const size_t length = strlen(name);
   for (; environment != NULL && *environment != NULL; ++environment)
@@ -71,6 +72,7 @@ struct settings {
   char handed_over[160];
 };
 
+// True if a value of LD_PRELOAD contains the path of this library.
 static bool names_this_library(const char* preload) {
   const char* library = own_path();
   return preload != NULL && strstr(preload, library) != NULL && *library != 0;

@@ -42,6 +42,7 @@ static inline __attribute__((always_inline)) bool is_counted_by_kernel(const str
   return result >= 0 || (request->vector ? true : result != -EBADF && result != -ESPIPE);
 }
 
+// Adds a call to the counters that account.c compares with the kernel's.
 static inline __attribute__((always_inline)) void count_transfer(const struct request* request, long result) {
   if (!is_counted_by_kernel(request, result)) return;
   if (request->kind == PLAIT_EVENT_READ)
@@ -59,6 +60,7 @@ static __attribute__((noinline)) long call_next_library(const struct request* re
                               takes_flags ? request->fifth : request->fourth, request->fifth));
 }
 
+// Makes the call. waits: the thread may be cancelled in it.
 static inline __attribute__((always_inline)) long make_call(const struct request* request, bool waits,
                                                             uint64_t operation) {
   if (UNLIKELY(request->next != CHAIN_END)) return call_next_library(request, operation);
@@ -97,6 +99,7 @@ static inline __attribute__((always_inline)) uint16_t event_flags(const struct r
 }
 
 static inline __attribute__((always_inline)) long transfer(uintptr_t caller, struct request request) {
+  // True if another preloaded library makes this call to carry out a recorded call of the program.
   const bool inside = chain_inside();
   if (UNLIKELY(!capture_should_record(caller) || (inside && request.next != CHAIN_END))) {
     const long result = make_call(&request, request.cancellable, capture_chain_operation);

@@ -11,17 +11,17 @@
 // The mappings of files, by which munmap of a file differs from the release of other memory. If there are MAX_MAPPINGS,
 // further ones are not stored, and their munmap is not recorded.
 enum { MAX_MAPPINGS = 4096 };
-static _Atomic uintptr_t
-    mapping_begins[MAX_MAPPINGS];  // 0: free, 1: being written; in an array of its own for fast searches
+// The address of each mapping; 0: the slot is free, 1: it is being written. In an array of its own for fast searches.
+static _Atomic uintptr_t mapping_begins[MAX_MAPPINGS];
 struct mapped_range {
   uintptr_t size;
   int64_t offset;
   uint32_t file;
 };
 static struct mapped_range mappings[MAX_MAPPINGS];
-static _Atomic int slots_used;  // number of slots that were ever used
-static _Atomic int live_mappings;
-static _Atomic int free_slot_hint;  // possible position of a free slot
+static _Atomic int slots_used;      // number of slots that were ever used
+static _Atomic int live_mappings;   // number of stored mappings
+static _Atomic int free_slot_hint;  // a slot that may be free, at which searches begin
 
 static void add_mapping(uintptr_t begin, size_t size, int64_t offset, uint32_t file) {
   if (atomic_load(&live_mappings) >= MAX_MAPPINGS) return;
@@ -42,6 +42,7 @@ static void add_mapping(uintptr_t begin, size_t size, int64_t offset, uint32_t f
   }
 }
 
+// Removes the mappings that begin in a range of addresses, and records that they are unmapped.
 static void put_unmap(uintptr_t begin, size_t size, int64_t start, uintptr_t caller) {
   for (int i = 0, count = atomic_load(&slots_used); i < count && atomic_load(&live_mappings) > 0; ++i) {
     uintptr_t address = atomic_load_explicit(&mapping_begins[i], memory_order_acquire);

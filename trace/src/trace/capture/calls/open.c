@@ -20,6 +20,7 @@ struct open_call {
   unsigned mode;
 };
 
+// Converts flags of open into flags of events.
 static unsigned event_flags(int flags) {
   unsigned about = capture_level();
   if (flags & O_CREAT) about |= PLAIT_EVENT_CREATE;

@@ -121,6 +121,7 @@ __attribute__((used)) void capture_after_vfork(long child) {
 typedef int spawn_function(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
                            char* const[], char* const[]);
 
+// Calls posix_spawn or posix_spawnp by its name, and records the child.
 static int spawn(const char* name, pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
   const bool recorded = capture_should_record(0);

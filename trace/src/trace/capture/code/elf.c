@@ -20,6 +20,7 @@ static struct symbols libc;
 int capture_needs_glibc;
 const char* capture_loader;
 
+// Finds the executable range of a loaded object.
 static void find_text(const struct dl_phdr_info* info, struct text* text) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)* part = &info->dlpi_phdr[i];
@@ -29,6 +30,7 @@ static void find_text(const struct dl_phdr_info* info, struct text* text) {
   }
 }
 
+// Reads the dynamic section of a loaded object.
 static struct symbols read_dynamic(const struct dl_phdr_info* info) {
   struct symbols result = {.base = info->dlpi_addr};
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -68,6 +70,7 @@ static int newest_version(const struct symbols* library) {
   return newest;
 }
 
+// Called for each loaded object: finds the code of this library and of the C library, and the name of the loader.
 static int inspect_object(struct dl_phdr_info* info, size_t size, void* unused) {
   (void)size;
   (void)unused;
@@ -169,6 +172,7 @@ struct search {
 // to that library, so the search ends there.
 #define MAKES_SYSTEM_CALL ((void*)1)
 
+// Called for each loaded object, in the loader's order: looks up the names of a search that have no result yet.
 static int find_next_in(struct dl_phdr_info* info, size_t size, void* data) {
   (void)size;
   struct search* search = data;

@@ -123,6 +123,7 @@ static long copy_between_files(long number, long a, long b, long c, long d, long
 
 enum { READ = PLAIT_EVENT_READ, WRITE = PLAIT_EVENT_WRITE, SYNC = PLAIT_EVENT_SYNC };
 
+// Records a system call by its number. a to f are its arguments, in the order of the kernel.
 static long dispatch(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller) {
   const int fd = (int)a;
   switch (number) {
@@ -180,6 +181,7 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
   return RAW6(number, a, b, c, d, e, f);
 }
 
+// Called by the function syscall (entries.S).
 __attribute__((used, visibility("hidden"))) long capture_syscall(long number, long a, long b, long c, long d, long e,
                                                                  long f) {
   const uintptr_t caller = CALLER();
@@ -192,6 +194,7 @@ __attribute__((used, visibility("hidden"))) long capture_syscall(long number, lo
   return c_result(dispatch(number, a, b, c, d, e, f, caller));
 }
 
+// Called by entries.S for a system call that failed.
 __attribute__((used, visibility("hidden"))) long capture_error(long result) {
   errno = (int)-result;
   return -1;

@@ -236,6 +236,7 @@ static void remove_request(struct uring* ring, uint32_t slot) {
   ring->first_free = slot;
 }
 
+// Returns a free slot. If there is none, frees the one of the oldest request.
 static uint32_t allocate_slot(struct uring* ring) {
   if (ring->first_free == 0 && ring->slots_used < ring->request_capacity) return ++ring->slots_used;
   if (ring->first_free == 0) {  // more requests than both rings hold, so the completion of the oldest one was missed
@@ -279,6 +280,7 @@ static void read_submissions(struct uring* ring, int64_t start) {
   }
 }
 
+// Records the event of a request that has completed.
 static void put_completion(const struct uring_request* request, int64_t now, int32_t result) {
   uint32_t file = request->file;
   if (request->kind == PLAIT_EVENT_OPEN) {
