@@ -1,4 +1,4 @@
-"""Random structured dtypes that file formats can store, arrays of them, and a comparison of such arrays."""
+"""Draws structured dtypes that file formats can store, fills arrays of them, and compares such arrays."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ NAMES = ["a", "b", "temperature in °C", "it's", 'a "quoted" \\ name', "名前",
 
 @st.composite
 def records(draw: Any, depth: int = 2) -> np.dtype[Any]:
-    """Draw a structured dtype: fields of all kinds, arrays, records in records, gaps and an end without a field."""
+    """Draw a structured dtype: fields of all types, arrays, nested records, and gaps between and after the fields."""
     names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True))
     formats, offsets, end = [], [], 0
     for _ in names:
-        kinds = st.sampled_from(SIMPLE).map(np.dtype)
-        field = np.dtype(draw(st.one_of(kinds, records(depth - 1)) if depth > 0 else kinds))
+        simple = st.sampled_from(SIMPLE).map(np.dtype)
+        field = np.dtype(draw(st.one_of(simple, records(depth - 1)) if depth > 0 else simple))
         shape = tuple(draw(st.lists(st.integers(1, 2), max_size=2)))
         formats.append((field, shape) if shape else field)
         offsets.append(end + draw(st.integers(0, 5)))
@@ -34,17 +34,17 @@ def random_records(dtype: np.dtype[Any], shape: tuple[int, ...], seed: int = 1) 
     return array
 
 
-def _fill(array: np.ndarray, chance: np.random.Generator) -> None:
+def _fill(array: np.ndarray, generator: np.random.Generator) -> None:
     for name in array.dtype.names or ():
         field = array[name]
         if field.dtype.names:
-            _fill(field, chance)
+            _fill(field, generator)
         elif field.dtype.kind == "V":
             field[...] = np.void(b"\1\2\3"[: field.dtype.itemsize])
         elif field.dtype.kind == "S":
-            field[...] = chance.choice([b"", b"one", b"a"], field.shape).astype(field.dtype)
+            field[...] = generator.choice([b"", b"one", b"a"], field.shape).astype(field.dtype)
         else:
-            field[...] = chance.integers(0, 2 if field.dtype.kind == "b" else 90, field.shape).astype(field.dtype)
+            field[...] = generator.integers(0, 2 if field.dtype.kind == "b" else 90, field.shape).astype(field.dtype)
 
 
 def assert_same(array: np.ndarray, other: np.ndarray) -> None:

@@ -24,7 +24,7 @@ STORAGE = {
 }
 
 
-def make(path, libver="earliest"):
+def write_objects(path, libver="earliest"):
     """Write a file with a few objects, and return their content."""
     rng = np.random.default_rng(0)
     with h5py.File(path, "w", libver=libver) as file:
@@ -37,12 +37,12 @@ def make(path, libver="earliest"):
 
 
 def read_old_objects(path):
-    """Return the content of the objects that make() makes."""
+    """Return the content of the objects that write_objects() writes."""
     with h5py.File(path) as file:
         return (*(file[name][...].tolist() for name in ("other", "g/packed", "text", "again")), file["g"].attrs["note"])
 
 
-def block(shape, seed=0, dtype="i4"):
+def random_array(shape, seed=0, dtype="i4"):
     return np.random.default_rng(seed).integers(1, 1000, shape).astype(dtype)
 
 
@@ -51,14 +51,14 @@ def block(shape, seed=0, dtype="i4"):
 @pytest.mark.parametrize("name", ["v", "g/v", "new/groups/v"])
 def test_arrays_are_added(tmp_path, storage, libver, name):
     path = tmp_path / "a.h5"
-    before = make(path, libver)
-    array = block(SHAPE)
+    before = write_objects(path, libver)
+    array = random_array(SHAPE)
     with plait.open(f"{path}::/{name}", "a", shape=SHAPE, dtype="i4", **STORAGE[storage]) as file:
         file.attrs["units"] = "K"
         file.write(array)
         np.testing.assert_array_equal(file.read(), array)
-        with h5py.File(path) as now:
-            assert name not in now  # the array appears when the file is closed
+        with h5py.File(path) as other:
+            assert name not in other  # the array appears when the file is closed
     assert read_old_objects(path) == before
     with h5py.File(path, "a") as file:
         dataset = file[name]
@@ -79,7 +79,7 @@ def test_arrays_are_added(tmp_path, storage, libver, name):
 @pytest.mark.parametrize("storage", STORAGE)
 def test_unwritten_elements_have_the_fill_value(tmp_path, storage):
     path = tmp_path / "a.h5"
-    make(path)
+    write_objects(path)
     with path.open("ab") as file:
         file.write(b"\xff" * 100_000)  # bytes that a killed program left
     expected = np.full(SHAPE, STORAGE[storage].get("fill_value", 0), "i4")
@@ -95,9 +95,9 @@ def test_unwritten_elements_have_the_fill_value(tmp_path, storage):
 
 
 @pytest.mark.parametrize("dtype", ["f8", "?", "c8", "S5", "f2", "u8", [("a", "<i4"), ("b", ">f8", (2,))]])
-def test_types_and_scalars(tmp_path, dtype):
+def test_arrays_of_all_types_and_scalars_are_added(tmp_path, dtype):
     path = tmp_path / "a.h5"
-    make(path)
+    write_objects(path)
     dtype = np.dtype(dtype)
     raw = np.random.default_rng(1).integers(0, 2, 30 * dtype.itemsize).astype("u1")
     array = raw.view(dtype).reshape(5, 6)
@@ -116,7 +116,7 @@ def test_types_and_scalars(tmp_path, dtype):
 
 
 def test_a_scalar_has_its_fill_value(tmp_path):
-    make(tmp_path / "a.h5")
+    write_objects(tmp_path / "a.h5")
     with plait.open(f"{tmp_path}/a.h5::s", "a", shape=(), dtype="f4", fill_value=2.5):
         pass
     with h5py.File(tmp_path / "a.h5") as file:
@@ -125,7 +125,7 @@ def test_a_scalar_has_its_fill_value(tmp_path):
 
 @pytest.mark.parametrize("options", [{}, {"chunks": (2,)}])
 def test_texts_are_added(tmp_path, options):
-    make(tmp_path / "a.h5")
+    write_objects(tmp_path / "a.h5")
     texts = ["", "ä" * 3000, "b", "c"]
     with plait.open(f"{tmp_path}/a.h5::/t", "a", shape=4, dtype="text", **options) as file:
         file.write(texts)
@@ -136,13 +136,13 @@ def test_texts_are_added(tmp_path, options):
 
 
 @pytest.mark.parametrize("options", [{"chunks": (3, 9)}, {"chunks": (3, 9), "codec": "gzip"}, {}])
-def test_a_new_array_grows_at_once(tmp_path, options):
+def test_a_new_array_grows_before_and_after_close(tmp_path, options):
     path = tmp_path / "a.h5"
-    before = make(path)
+    before = write_objects(path)
     expected = np.zeros((0, 9), "i4")
     with plait.open(f"{path}::v", "a", shape=(0, 9), dtype="i4", unlimited=[0], **options) as file:
         for number, size in enumerate((4, 0, 1, 7)):
-            added = block((size, 9), number)
+            added = random_array((size, 9), number)
             file.append(added)
             expected = np.concatenate((expected, added))
             np.testing.assert_array_equal(file.read(), expected)
@@ -150,7 +150,7 @@ def test_a_new_array_grows_at_once(tmp_path, options):
         file.resize((10, 9))
         expected = np.concatenate((expected[:8], np.zeros((2, 9), "i4")))
     for number in range(2):
-        added = block((5, 9), number)
+        added = random_array((5, 9), number)
         with plait.open(f"{path}::v", "a") as file:
             file.append(added)
         expected = np.concatenate((expected, added))
@@ -162,14 +162,14 @@ def test_a_new_array_grows_at_once(tmp_path, options):
 
 def test_many_arrays_are_added(tmp_path):
     path = tmp_path / "a.h5"
-    before = make(path)
+    before = write_objects(path)
     for number in range(60):
         options = {"chunks": (2, 2)} if number % 2 else {}
         with plait.open(f"{path}::g{number % 5}/v{number}", "a", shape=SHAPE, dtype="i4", **options) as file:
-            file.write(block(SHAPE, number))
+            file.write(random_array(SHAPE, number))
     with h5py.File(path) as file:
         for number in range(60):
-            np.testing.assert_array_equal(file[f"g{number % 5}/v{number}"][...], block(SHAPE, number))
+            np.testing.assert_array_equal(file[f"g{number % 5}/v{number}"][...], random_array(SHAPE, number))
     assert read_old_objects(path) == before
 
 
@@ -179,7 +179,7 @@ def test_random_arrays_are_added(tmp_path, seed, suffix):
     """Each array is written in pieces, by random layouts, and some arrays grow; all others stay unchanged."""
     rng = np.random.default_rng(seed)
     path = tmp_path / f"a{suffix}"
-    make(path, "latest" if seed % 2 else "earliest")
+    write_objects(path, "latest" if seed % 2 else "earliest")
     expected = {}
     for number in range(12):
         shape = tuple(int(size) for size in rng.integers(0 if number % 3 else 1, 12, rng.integers(1, 4)))
@@ -200,7 +200,7 @@ def test_random_arrays_are_added(tmp_path, seed, suffix):
             for _ in range(rng.integers(4)):
                 begin = [int(rng.integers(0, size + 1)) for size in shape]
                 region = tuple(
-                    slice(at, int(rng.integers(at, size + 1))) for at, size in zip(begin, shape, strict=True)
+                    slice(start, int(rng.integers(start, size + 1))) for start, size in zip(begin, shape, strict=True)
                 )
                 values = rng.integers(0, 99, array[region].shape).astype(dtype)
                 layout = plait.Layout(values.shape, ["cyclic", *["*"] * (len(shape) - 1)], grid=(3,))
@@ -221,8 +221,8 @@ def test_random_arrays_are_added(tmp_path, seed, suffix):
 
 
 def test_arrays_are_added_by_layouts_of_several_ranks(tmp_path):
-    make(tmp_path / "a.h5")
-    array = block(SHAPE)
+    write_objects(tmp_path / "a.h5")
+    array = random_array(SHAPE)
     layout = plait.Layout(array.shape, "(cyclic, block)", grid=(2, 2))
     for name, options in STORAGE.items():
         parts = [array[np.ix_(*layout.indices(rank))] for rank in range(4)]
@@ -249,26 +249,23 @@ file.close()
 def test_a_kill_leaves_no_array_or_the_complete_array(tmp_path, storage, suffix):
     original, path = tmp_path / f"original{suffix}", tmp_path / f"a{suffix}"
     killer = Killer(tmp_path, original, path)
-    before = make(original)
+    before = write_objects(original)
 
-    def add(at: int) -> int:
-        return killer.run(at, ADD, storage)
-
-    seen = []
-    at = 0
-    while (code := add(at)) != 0:
+    states = []  # after each kill, whether the array is there
+    kill_at = 0
+    while (code := killer.run(kill_at, ADD, storage)) != 0:
         assert code == -signal.SIGKILL
         is_added = "new/v" in [info.name for info in plait.arrays_in(path)]
         assert read_old_objects(path) == before
         with h5py.File(path) as file:
-            assert ("new/v" in file) == is_added, at
+            assert ("new/v" in file) == is_added, kill_at
             if is_added:
                 np.testing.assert_array_equal(file["new/v"][...], np.full(SHAPE, 99))
         assert not list(tmp_path.glob(".a.*"))
-        seen.append(is_added)
-        at += 1 if at < 4 else 5
-    assert seen == sorted(seen)
-    assert set(seen) == {False, True}
+        states.append(is_added)
+        kill_at += 1 if kill_at < 4 else 5  # not every call, to save time
+    assert states == sorted(states)
+    assert set(states) == {False, True}
     with h5py.File(path) as file:
         np.testing.assert_array_equal(file["new/v"][...], np.full(SHAPE, 99))
 
@@ -276,7 +273,7 @@ def test_a_kill_leaves_no_array_or_the_complete_array(tmp_path, storage, suffix)
 @pytest.mark.parametrize("storage", STORAGE)
 def test_killed_and_failed_programs_add_nothing(tmp_path, storage):
     path = tmp_path / "a.h5"
-    before = make(path)
+    before = write_objects(path)
     size = path.stat().st_size
     program = (
         "import numpy as np, os, plait, signal\n"
@@ -288,37 +285,37 @@ def test_killed_and_failed_programs_add_nothing(tmp_path, storage):
     assert done.returncode == -signal.SIGKILL
     assert read_old_objects(path) == before
     with pytest.raises(plait.ArgumentError), plait.open(f"{path}::v", "a", shape=SHAPE, dtype="i4") as file:
-        file.write(block((2, 2)))
+        file.write(random_array((2, 2)))
     assert read_old_objects(path) == before
     assert sorted(info.name for info in plait.arrays_in(path)) == ["g/packed", "other", "text"]
     with plait.open(f"{path}::/g/v", "a", shape=SHAPE, dtype="i4", **STORAGE[storage]) as file:
-        file.write(block(SHAPE))
+        file.write(random_array(SHAPE))
     assert read_old_objects(path) == before
     assert path.stat().st_size < size + 40_000
 
 
-def test_one_of_two_writers_fails(tmp_path):
+def test_a_second_writer_is_an_error(tmp_path):
     path = tmp_path / "a.h5"
-    make(path)
+    write_objects(path)
     new = {"shape": SHAPE, "dtype": "i4"}
     with plait.open(f"{path}::v", "a", **new) as file:
         for name in ("v", "w"):
             with pytest.raises(plait.StoreError, match="are being changed, by another program or under another name"):
                 plait.open(f"{path}::{name}", "a", **new)
-        file.write(block(SHAPE))
+        file.write(random_array(SHAPE))
     with pytest.raises(plait.ArgumentError, match="it is contiguous, and only datasets in chunks grow"):
         plait.open(f"{path}::v", "a", **new)  # the array exists now
     with plait.open(f"{path}::v") as file:
-        np.testing.assert_array_equal(file.read(), block(SHAPE))
+        np.testing.assert_array_equal(file.read(), random_array(SHAPE))
 
 
 @pytest.mark.parametrize("dtype", ["i4", "text"])
 def test_an_array_truncated_by_another_program_is_not_added(tmp_path, dtype):
     path = tmp_path / "a.h5"
-    before = make(path)
+    before = write_objects(path)
     size = path.stat().st_size
     file = plait.open(f"{path}::v", "a", shape=3, dtype=dtype)
-    file.write(["a", "b" * 3000, "c"] if dtype == "text" else block(3))
+    file.write(["a", "b" * 3000, "c"] if dtype == "text" else random_array(3))
     # HDF5's library truncates the file at close; only the texts are at its end.
     os.truncate(path, path.stat().st_size - 1 if dtype == "text" else size)
     with pytest.raises(plait.StoreError, match="has been changed by another program meanwhile"):
@@ -327,19 +324,19 @@ def test_an_array_truncated_by_another_program_is_not_added(tmp_path, dtype):
     assert "v" not in [info.name for info in plait.arrays_in(path)]
 
 
-def test_a_group_adds_several_arrays_together(tmp_path):
+def test_a_growth_group_adds_several_arrays_together(tmp_path):
     path = tmp_path / "a.h5"
-    before = make(path)
+    before = write_objects(path)
     group = GrowthGroup(str(path), 3)
     for number, options in enumerate(({}, {"chunks": (2, 2)}, {})):
         with plait.open(f"{path}::new/v{number}", "a", shape=SHAPE, dtype="i4", **options) as file:
-            file.write(block(SHAPE, number))
+            file.write(random_array(SHAPE, number))
         with h5py.File(path) as file:
             assert ("new" in file) == (number == 2)
     group.end()
     with h5py.File(path) as file:
         for number in range(3):
-            np.testing.assert_array_equal(file[f"new/v{number}"][...], block(SHAPE, number))
+            np.testing.assert_array_equal(file[f"new/v{number}"][...], random_array(SHAPE, number))
     assert read_old_objects(path) == before
 
 
@@ -361,7 +358,7 @@ def test_a_group_adds_several_arrays_together(tmp_path):
 )
 def test_errors_change_nothing(tmp_path, name, options, message):
     path = tmp_path / "a.h5"
-    make(path)
+    write_objects(path)
     before = path.read_bytes()
     with pytest.raises(plait.Error, match=message):
         plait.open(f"{path}::{name}", "a", **{"shape": SHAPE, "dtype": "i4", **options})

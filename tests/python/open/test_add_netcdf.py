@@ -12,11 +12,10 @@ import plait
 netcdf4 = pytest.importorskip("netCDF4")
 
 KINDS = ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"]
-FREE = 800
-"""Bytes between the header and the first variable."""
+FREE_BYTES = 800  # between the header and the first variable
 
 
-def make(path, kind="NETCDF3_CLASSIC", *, free=FREE, variables=True, records=0):
+def write_file(path, kind="NETCDF3_CLASSIC", *, free=FREE_BYTES, variables=True, records=0):
     """Write a file with free bytes after its header, which netCDF's library leaves when an attribute is removed."""
     with netcdf4.Dataset(path, "w", format=kind) as file:
         file.title = "t"
@@ -40,7 +39,7 @@ def make(path, kind="NETCDF3_CLASSIC", *, free=FREE, variables=True, records=0):
             del file.free
 
 
-def check_former(path, records=0):
+def check_old_content(path, records=0):
     with netcdf4.Dataset(path) as file:
         file.set_auto_mask(False)
         assert file.title == "t"
@@ -60,7 +59,7 @@ ATTRIBUTES = {"units": "mm", "two": np.array([1.5, 2.5]), "one": 7, "short": np.
 @pytest.mark.parametrize("dtype", [">f8", "i1", ">i2"])
 def test_variables_are_added(tmp_path, kind, names, dtype):
     path = tmp_path / "a.nc"
-    make(path, kind)
+    write_file(path, kind)
     lengths = {"x": 4, "y": 3, "z": 5, "u": 2, "v": 7, "n": 3}
     shape = tuple(lengths[name] for name in names)
     array = np.random.default_rng(0).integers(0, 99, shape).astype(dtype)
@@ -68,10 +67,10 @@ def test_variables_are_added(tmp_path, kind, names, dtype):
     with plait.open(f"{path}::new", "a", **new) as file:
         file.write(array)
         np.testing.assert_array_equal(file.read(), array)
-        check_former(path)
-        with netcdf4.Dataset(path) as now:
-            assert "new" not in now.variables
-    check_former(path)
+        check_old_content(path)
+        with netcdf4.Dataset(path) as other:
+            assert "new" not in other.variables  # the variable appears when the file is closed
+    check_old_content(path)
     with netcdf4.Dataset(path, "a") as file:
         variable = file["new"]
         assert variable.dimensions == names
@@ -83,7 +82,7 @@ def test_variables_are_added(tmp_path, kind, names, dtype):
         file.createDimension("more", 2)
         file.createVariable("later", "f4", ("more", "x"))[:] = 5
         file.note = "x" * 1000
-    check_former(path)
+    check_old_content(path)
     with plait.open(f"{path}::new") as file:
         np.testing.assert_array_equal(file.read(), array)
     assert not list(tmp_path.glob(".a*"))
@@ -91,7 +90,7 @@ def test_variables_are_added(tmp_path, kind, names, dtype):
 
 def test_several_variables_are_added(tmp_path):
     path = tmp_path / "a.nc"
-    make(path)
+    write_file(path)
     for number in range(5):
         new = {"shape": (3, number + 1), "dtype": ">f4", "dimension_names": ("y", f"z{number}")}
         layout = plait.Layout(new["shape"], "(cyclic, *)", grid=(2,))
@@ -101,12 +100,12 @@ def test_several_variables_are_added(tmp_path):
         for number in range(5):
             assert file[f"v{number}"].shape == (3, number + 1)
             assert (file[f"v{number}"][:] == number).all()
-    check_former(path)
+    check_old_content(path)
 
 
 @pytest.mark.parametrize("options", [{}, {"fill_value": -5}])
 def test_unwritten_elements_have_the_fill_value(tmp_path, options):
-    make(tmp_path / "a.nc")
+    write_file(tmp_path / "a.nc")
     new = {"shape": (3, 4), "dtype": ">i4", "dimension_names": ("y", "x")}
     with plait.open(f"{tmp_path}/a.nc::new", "a", **new, **options) as file:
         file.write(np.array([[3, 4]], ">i4"), region=np.s_[1:2, 1:3])
@@ -118,9 +117,9 @@ def test_unwritten_elements_have_the_fill_value(tmp_path, options):
         assert getattr(file["new"], "_FillValue", None) == options.get("fill_value")
 
 
-def test_a_file_without_variables_and_dimensions(tmp_path):
+def test_a_variable_is_added_to_a_file_without_variables(tmp_path):
     path = tmp_path / "a.nc"
-    make(path, variables=False, free=0)
+    write_file(path, variables=False, free=0)
     for name in ("p", "q"):
         new = {"shape": 3, "dtype": ">i2", "dimension_names": ["n"]}
         if name == "q":  # p is stored directly after the header
@@ -139,7 +138,7 @@ def test_a_file_without_variables_and_dimensions(tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_files_with_records_cannot_get_variables(tmp_path, kind):
     path = tmp_path / "a.nc"
-    make(path, kind, records=3)
+    write_file(path, kind, records=3)
     before = path.read_bytes()
     new = {"shape": 4, "dtype": ">f4", "dimension_names": ["x"]}
     with pytest.raises(plait.ArgumentError, match="the file has records, which follow each other to its end; copy"):
@@ -148,7 +147,7 @@ def test_files_with_records_cannot_get_variables(tmp_path, kind):
     with pytest.raises(plait.ArgumentError, match=r"is the unlimited one of the file, .* moves all records; copy"):
         plait.open(f"{path}::new", "a", **new)
     assert path.read_bytes() == before
-    check_former(path, 3)
+    check_old_content(path, 3)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +173,7 @@ def test_files_with_records_cannot_get_variables(tmp_path, kind):
 )
 def test_errors_change_nothing(tmp_path, name, options, message):
     path = tmp_path / "a.nc"
-    make(path)
+    write_file(path)
     before = path.read_bytes()
     new = {"shape": (3, 4), "dtype": ">f4", "dimension_names": ("y", "x")}
     with pytest.raises(plait.Error, match=message):
@@ -184,7 +183,7 @@ def test_errors_change_nothing(tmp_path, name, options, message):
 
 def test_a_full_disk_changes_nothing(tmp_path):
     path = tmp_path / "a.nc"
-    make(path)
+    write_file(path)
     before = path.read_bytes()
     new = {"shape": 100_000, "dtype": ">f4", "dimension_names": ["n"]}
     with limit_file_size(1 << 16), pytest.raises(plait.StoreError, match="File too large"):
@@ -192,15 +191,15 @@ def test_a_full_disk_changes_nothing(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_one_of_two_writers_fails(tmp_path):
+def test_a_second_writer_is_an_error(tmp_path):
     path = tmp_path / "a.nc"
-    make(path)
+    write_file(path)
     new = {"shape": 4, "dtype": ">f4", "dimension_names": ["x"]}
     with plait.open(f"{path}::new", "a", **new) as file:
         with pytest.raises(plait.StoreError, match="its file is being extended"):
             plait.open(f"{path}::other", "a", **new)
         file.write(np.ones(4, ">f4"))
-    check_former(path)
+    check_old_content(path)
 
 
 ADD = """
@@ -218,24 +217,21 @@ file.close()
 def test_a_kill_leaves_no_variable_or_the_complete_variable(tmp_path, names):
     original, path = tmp_path / "original.nc", tmp_path / "a.nc"
     killer = Killer(tmp_path, original, path)
-    make(original)
+    write_file(original)
 
-    def add(at: int) -> int:
-        return killer.run(at, ADD, names)
-
-    seen = []
-    at = 0
-    while (code := add(at)) != 0:
-        if not (names == "y,x" and at % 2 == 1):  # a kill cannot interrupt an atomic write
+    states = []  # after each kill, whether the variable is there
+    kill_at = 0
+    while (code := killer.run(kill_at, ADD, names)) != 0:
+        if not (names == "y,x" and kill_at % 2 == 1):  # a kill cannot interrupt an atomic write
             assert code == -signal.SIGKILL
             is_added = "new" in [info.name for info in plait.arrays_in(path)]
-            check_former(path)
+            check_old_content(path)
             with netcdf4.Dataset(path) as file:
                 assert ("new" in file.variables) == is_added
                 if is_added:
                     np.testing.assert_array_equal(file["new"][:], np.full((3, 4), 99))
             assert not list(tmp_path.glob(".a.*"))
-            seen.append(is_added)
-        at += 1
-    assert seen == sorted(seen)
-    assert set(seen) == {False, True}
+            states.append(is_added)
+        kill_at += 1
+    assert states == sorted(states)
+    assert set(states) == {False, True}

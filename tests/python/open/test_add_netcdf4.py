@@ -10,11 +10,11 @@ netcdf4 = pytest.importorskip("netCDF4")
 xarray = pytest.importorskip("xarray")
 
 
-def block(shape, seed, dtype):
+def random_array(shape, seed, dtype):
     return np.random.default_rng(seed).integers(1, 1000, shape).astype(dtype)
 
 
-def make_netcdf(path, **options):
+def write_netcdf(path, **options):
     with netcdf4.Dataset(path, "w", **options) as file:
         file.createDimension("time", None)
         file.createDimension("lat", 4)
@@ -27,7 +27,7 @@ def make_netcdf(path, **options):
 
 def test_variables_of_netcdf_share_dimensions(tmp_path):
     path = tmp_path / "a.nc"
-    make_netcdf(path)
+    write_netcdf(path)
     new = {
         "v": (("time", "lat"), (5, 4)),
         "w": (("lat", "bare"), (4, 3)),
@@ -42,7 +42,7 @@ def test_variables_of_netcdf_share_dimensions(tmp_path):
     for number, (name, (dimensions, shape)) in enumerate(new.items()):
         options = {"dimension_names": list(dimensions)} if dimensions else {}
         with plait.open(f"{path}::/{name}", "a", shape=shape, dtype="f4", attributes={"units": "K"}, **options) as file:
-            file.write(block(shape, number, "f4"))
+            file.write(random_array(shape, number, "f4"))
     with netcdf4.Dataset(path, "a") as file:
         file.set_auto_mask(False)
         for number, (name, (dimensions, shape)) in enumerate(new.items()):
@@ -53,10 +53,10 @@ def test_variables_of_netcdf_share_dimensions(tmp_path):
             if name == "short":
                 assert len(elements) == 5
                 elements = elements[:3]
-            np.testing.assert_array_equal(elements, block(shape, number, "f4"))
+            np.testing.assert_array_equal(elements, random_array(shape, number, "f4"))
             assert dataset.units == "K"
-        dataset = {name: (len(dimension), dimension.isunlimited()) for name, dimension in file.dimensions.items()}
-        assert {name: size for name, size in dataset.items() if "phony" not in name} == {
+        dimensions = {name: (len(dimension), dimension.isunlimited()) for name, dimension in file.dimensions.items()}
+        assert {name: size for name, size in dimensions.items() if "phony" not in name} == {
             "time": (5, True),
             "lat": (4, False),
             "bare": (3, False),
@@ -94,7 +94,7 @@ def test_variables_of_netcdf_share_dimensions(tmp_path):
 )
 def test_incompatible_variables_are_errors(tmp_path, name, names, shape, message):
     path = tmp_path / "a.nc"
-    make_netcdf(path)
+    write_netcdf(path)
     before = path.read_bytes()
     with pytest.raises(plait.ArgumentError, match=message):
         plait.open(f"{path}::{name}", "a", shape=shape, dtype="f4", dimension_names=names)
@@ -102,7 +102,7 @@ def test_incompatible_variables_are_errors(tmp_path, name, names, shape, message
 
 
 def test_a_fixed_dimension_of_netcdf_stays_fixed(tmp_path):
-    make_netcdf(tmp_path / "a.nc")
+    write_netcdf(tmp_path / "a.nc")
     new = {"shape": (4,), "dtype": "f4", "dimension_names": ["lat"], "unlimited": [0]}
     with pytest.raises(plait.ArgumentError, match='"lat" has a fixed length in the file'):
         plait.open(f"{tmp_path}/a.nc::v", "a", **new)
@@ -110,7 +110,7 @@ def test_a_fixed_dimension_of_netcdf_stays_fixed(tmp_path):
 
 def test_records_and_texts_are_added_to_netcdf(tmp_path):
     path = tmp_path / "a.nc"
-    make_netcdf(path)
+    write_netcdf(path)
     records = np.array([(1, 2.5), (3, 4.5)], [("a", "<i4"), ("b", "<f8")])
     for name in ("r", "s"):
         with plait.open(f"{path}::{name}", "a", shape=2, dtype=records.dtype, dimension_names=["k"]) as file:

@@ -1,4 +1,4 @@
-"""HDF5 and netCDF-4 datasets that grow, and the state that other programs see meanwhile and after kills."""
+"""HDF5 and netCDF-4 datasets that grow in mode "a", and what other programs see of them meanwhile and after kills."""
 
 import signal
 import subprocess
@@ -20,9 +20,9 @@ FILTERS = {
     "deflate": {"compression": "gzip", "shuffle": True},
     "check sums": {"fletcher32": True},
 }
-# The chunk index that HDF5 creates for each: a version 1 B-tree, an extensible array, a version 2 B-tree, a fixed
-# array, a single chunk.
-INDEXES = {
+# Version of the file format, maximum shape and chunks, for which HDF5 creates a chunk index of each kind: a version 1
+# B-tree, an extensible array, a version 2 B-tree, a fixed array, or a single chunk.
+INDICES = {
     "tree 1": ("earliest", (None, None), (2, 3)),
     "extensible": ("latest", (None, 7), (2, 3)),
     "extensible along the second": ("latest", (5, None), (2, 3)),
@@ -32,8 +32,8 @@ INDEXES = {
 }
 
 
-def make(path, index="tree 1", filters="plain", name="g/v", **options):
-    libver, maxshape, chunks = INDEXES[index]
+def write_dataset(path, index="tree 1", filters="plain", name="g/v", **options):
+    libver, maxshape, chunks = INDICES[index]
     array = np.arange(np.prod(SHAPE), dtype="i4").reshape(SHAPE) + 1
     with h5py.File(path, "w", libver=libver) as file:
         file.create_dataset(name, data=array, maxshape=maxshape, chunks=chunks, **FILTERS[filters], **options)
@@ -41,38 +41,38 @@ def make(path, index="tree 1", filters="plain", name="g/v", **options):
     return array
 
 
-def content(path, name="g/v"):
+def read_by_h5py(path, name="g/v"):
     with h5py.File(path) as file:
         assert list(file["other"]) == [0, 1, 2]
         return file[name][...]
 
 
-def block(shape, seed=0):
+def random_array(shape, seed=0):
     return np.random.default_rng(seed).integers(1, 1000, shape).astype("i4")
 
 
 @pytest.mark.parametrize("filters", FILTERS)
-@pytest.mark.parametrize("index", [index for index in INDEXES if index != "single"])
+@pytest.mark.parametrize("index", [index for index in INDICES if index != "single"])
 def test_blocks_of_all_sizes_are_appended(tmp_path, index, filters):
-    expected = make(tmp_path / "a.h5", index, filters)
+    expected = write_dataset(tmp_path / "a.h5", index, filters)
     for axis in (0, 1):
-        if INDEXES[index][1][axis] in SHAPE:
+        if INDICES[index][1][axis] in SHAPE:
             continue
         for number, size in enumerate((1, 0, 3, 9)):
             shape = [*expected.shape]
             shape[axis] = size
-            added = block(shape, number)
+            added = random_array(shape, number)
             with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
                 file.append(added, axis=axis)
                 expected = np.concatenate((expected, added), axis)
                 assert file.shape == expected.shape
                 np.testing.assert_array_equal(file.read(), expected)
-            np.testing.assert_array_equal(content(tmp_path / "a.h5"), expected)
+            np.testing.assert_array_equal(read_by_h5py(tmp_path / "a.h5"), expected)
             with plait.open(f"{tmp_path}/a.h5::/g/v") as file:
                 np.testing.assert_array_equal(file.read(), expected)
     # The library can change the file further.
     with h5py.File(tmp_path / "a.h5", "a") as file:
-        axis = 0 if INDEXES[index][1][0] != 5 else 1
+        axis = 0 if INDICES[index][1][0] != 5 else 1
         shape = [*expected.shape]
         shape[axis] += 4
         file["g/v"].resize(shape)
@@ -83,34 +83,34 @@ def test_blocks_of_all_sizes_are_appended(tmp_path, index, filters):
 @pytest.mark.parametrize("filters", FILTERS)
 @pytest.mark.parametrize("index", ["tree 1", "extensible", "tree 2"])
 def test_many_blocks_are_appended_before_close(tmp_path, index, filters):
-    expected = make(tmp_path / "a.h5", index, filters)
+    expected = write_dataset(tmp_path / "a.h5", index, filters)
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
         for number in range(6):
-            added = block((number, 7), number)
+            added = random_array((number, 7), number)
             file.append(added)
             expected = np.concatenate((expected, added))
             np.testing.assert_array_equal(file.read(), expected)
-        assert content(tmp_path / "a.h5").shape == SHAPE  # the shape changes when the file is closed
-    np.testing.assert_array_equal(content(tmp_path / "a.h5"), expected)
+        assert read_by_h5py(tmp_path / "a.h5").shape == SHAPE  # the shape changes when the file is closed
+    np.testing.assert_array_equal(read_by_h5py(tmp_path / "a.h5"), expected)
 
 
 def test_blocks_are_appended_by_layouts_of_several_ranks(tmp_path):
-    expected = make(tmp_path / "a.h5", "tree 2", "deflate")
-    added = block((6, 7))
+    expected = write_dataset(tmp_path / "a.h5", "tree 2", "deflate")
+    added = random_array((6, 7))
     layout = plait.Layout(added.shape, "(cyclic, block)", grid=(2, 2))
     parts = [added[np.ix_(*layout.indices(rank))] for rank in range(4)]
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
         file.append(parts, layout)
-    np.testing.assert_array_equal(content(tmp_path / "a.h5"), np.concatenate((expected, added)))
+    np.testing.assert_array_equal(read_by_h5py(tmp_path / "a.h5"), np.concatenate((expected, added)))
 
 
 def test_a_dataset_of_many_chunks_grows(tmp_path):
     for libver in ("earliest", "latest"):
-        expected = block((3000, 2))
+        expected = random_array((3000, 2))
         with h5py.File(tmp_path / "a.h5", "w", libver=libver) as file:
             file.create_dataset("v", data=expected, maxshape=(None, 2), chunks=(1, 2), compression="gzip")
         for number in range(3):
-            added = block((1500, 2), number)
+            added = random_array((1500, 2), number)
             with plait.open(f"{tmp_path}/a.h5::/v", "a") as file:
                 file.append(added)
             expected = np.concatenate((expected, added))
@@ -120,34 +120,34 @@ def test_a_dataset_of_many_chunks_grows(tmp_path):
 
 @pytest.mark.parametrize("filters", FILTERS)
 @pytest.mark.parametrize("index", ["tree 1", "tree 2", "fixed"])
-def test_resizing_discards_and_fills(tmp_path, index, filters):
-    expected = make(tmp_path / "a.h5", index, filters, fillvalue=-7)
+def test_resizing_discards_elements_and_fills_new_ones(tmp_path, index, filters):
+    expected = write_dataset(tmp_path / "a.h5", index, filters, fillvalue=-7)
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
         file.resize((3, 9))  # smaller and larger
         grown = np.full((3, 9), -7, "i4")
         grown[:, :7] = expected[:3]
         np.testing.assert_array_equal(file.read(), grown)
         file.resize((8, 4))
-        again = np.full((8, 4), -7, "i4")
-        again[:3] = grown[:, :4]
-        np.testing.assert_array_equal(file.read(), again)
-        added = block((2, 4))
+        resized = np.full((8, 4), -7, "i4")
+        resized[:3] = grown[:, :4]
+        np.testing.assert_array_equal(file.read(), resized)
+        added = random_array((2, 4))
         file.append(added)
-        again = np.concatenate((again, added))
-        np.testing.assert_array_equal(file.read(), again)
-    np.testing.assert_array_equal(content(tmp_path / "a.h5"), again)
+        resized = np.concatenate((resized, added))
+        np.testing.assert_array_equal(file.read(), resized)
+    np.testing.assert_array_equal(read_by_h5py(tmp_path / "a.h5"), resized)
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
         file.resize((0, 4))
-    assert content(tmp_path / "a.h5").shape == (0, 4)
+    assert read_by_h5py(tmp_path / "a.h5").shape == (0, 4)
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
         file.append(added)
-    np.testing.assert_array_equal(content(tmp_path / "a.h5"), added)
+    np.testing.assert_array_equal(read_by_h5py(tmp_path / "a.h5"), added)
 
 
 @pytest.mark.parametrize("filters", FILTERS)
 def test_resizing_after_writes_loses_no_chunk(tmp_path, filters):
     """A smaller shape takes effect at once; afterwards only chunks within it are entered into the index."""
-    array, added = block((5, 4)), block((3, 4), 1)
+    array, added = random_array((5, 4)), random_array((3, 4), 1)
     with h5py.File(tmp_path / "a.h5", "w") as file:
         options = {"maxshape": (None, None), **FILTERS[filters]}
         file.create_dataset("rows", data=array, chunks=(2, 4), **options)
@@ -172,7 +172,7 @@ def test_resizing_after_writes_loses_no_chunk(tmp_path, filters):
 @pytest.mark.parametrize("filters", FILTERS)
 @pytest.mark.parametrize("index", ["tree 1", "extensible", "tree 2", "fixed"])
 def test_a_killed_append_leaves_the_old_length_and_no_elements(tmp_path, index, filters):
-    expected = make(tmp_path / "a.h5", index, filters, fillvalue=-7)
+    expected = write_dataset(tmp_path / "a.h5", index, filters, fillvalue=-7)
     program = (
         "import numpy as np, os, plait, signal\n"
         "file = plait.open('a.h5::/g/v', 'a')\n"
@@ -182,11 +182,11 @@ def test_a_killed_append_leaves_the_old_length_and_no_elements(tmp_path, index, 
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
         assert done.returncode == -signal.SIGKILL
-        np.testing.assert_array_equal(content(tmp_path / "a.h5"), expected)
+        np.testing.assert_array_equal(read_by_h5py(tmp_path / "a.h5"), expected)
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
         file.resize((13, 7))
         np.testing.assert_array_equal(file.read()[5:], -7)
-    actual = content(tmp_path / "a.h5")
+    actual = read_by_h5py(tmp_path / "a.h5")
     np.testing.assert_array_equal(actual[:5], expected)
     np.testing.assert_array_equal(actual[5:], -7)
 
@@ -206,59 +206,56 @@ file.close()
 def test_a_kill_leaves_the_old_or_the_new_length(tmp_path, index):
     original, path = tmp_path / "original.h5", tmp_path / "a.h5"
     killer = Killer(tmp_path, original, path)
-    before = make(original, index, "deflate")
+    before = write_dataset(original, index, "deflate")
     after = np.concatenate((before, np.full((6, 7), 99, "i4")))
 
-    def append(at: int) -> int:
-        return killer.run(at, APPEND)
-
-    seen = []
-    at = 0
-    while (code := append(at)) != 0:
+    lengths = []  # after each kill
+    kill_at = 0
+    while (code := killer.run(kill_at, APPEND)) != 0:
         assert code == -signal.SIGKILL
         with plait.open(f"{path}::g/v") as file:
             actual = file.read()
-        assert np.array_equal(actual, before) or np.array_equal(actual, after), at
-        np.testing.assert_array_equal(content(path), actual)
+        assert np.array_equal(actual, before) or np.array_equal(actual, after), kill_at
+        np.testing.assert_array_equal(read_by_h5py(path), actual)
         assert not list(tmp_path.glob(".a.*"))
-        seen.append(len(actual))
-        at += 1 if at < 4 else 5
-    assert seen == sorted(seen)
-    assert set(seen) == {len(before), len(after)}
-    np.testing.assert_array_equal(content(path), after)
+        lengths.append(len(actual))
+        kill_at += 1 if kill_at < 4 else 5  # not every call, to save time
+    assert lengths == sorted(lengths)
+    assert set(lengths) == {len(before), len(after)}
+    np.testing.assert_array_equal(read_by_h5py(path), after)
 
 
-def test_one_of_two_appending_programs_fails(tmp_path):
-    expected = make(tmp_path / "a.h5")
-    added = block((2, 7))
+def test_a_second_program_that_appends_gets_an_error(tmp_path):
+    expected = write_dataset(tmp_path / "a.h5")
+    added = random_array((2, 7))
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
         with pytest.raises(plait.StoreError, match="are being changed, by another program or under another name"):
             plait.open(f"{tmp_path}/a.h5::/g/v", "a")
         with pytest.raises(OSError, match="lock"):
             h5py.File(tmp_path / "a.h5", "a")
         file.append(added)
-    np.testing.assert_array_equal(content(tmp_path / "a.h5"), np.concatenate((expected, added)))
+    np.testing.assert_array_equal(read_by_h5py(tmp_path / "a.h5"), np.concatenate((expected, added)))
 
 
-def test_a_copy_that_appends_excludes_other_files(tmp_path):
-    make(tmp_path / "a.h5")
-    make(tmp_path / "b.h5")
+def test_a_growth_group_excludes_other_writers_of_its_file(tmp_path):
+    write_dataset(tmp_path / "a.h5")
+    write_dataset(tmp_path / "b.h5")
     group = GrowthGroup(str(tmp_path / "a.h5"), 2)
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
         with pytest.raises(plait.StoreError, match="its file is being extended in this process"):
             plait.open(f"{tmp_path}/a.h5::/g/v", "a")
         plait.open(f"{tmp_path}/b.h5::/g/v", "a").close()
-        file.append(block((2, 7)))
+        file.append(random_array((2, 7)))
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
         assert file.shape == SHAPE  # both changes take effect together
     group.end()
-    assert content(tmp_path / "a.h5").shape == (7, 7)
+    assert read_by_h5py(tmp_path / "a.h5").shape == (7, 7)
 
 
 def test_attributes_change_at_the_same_time(tmp_path):
-    make(tmp_path / "a.h5")
+    write_dataset(tmp_path / "a.h5")
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
-        file.append(block((2, 7)))
+        file.append(random_array((2, 7)))
         file.attrs["note"] = "longer"
     with h5py.File(tmp_path / "a.h5") as file:
         assert file["g/v"].shape == (7, 7)
@@ -272,7 +269,7 @@ def test_attributes_change_at_the_same_time(tmp_path):
         ({"chunks": (2, 3)}, "none of its dimensions is unlimited"),
     ],
 )
-def test_datasets_that_cannot_grow(tmp_path, options, message):
+def test_datasets_with_fixed_shapes_cannot_grow(tmp_path, options, message):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("v", data=np.zeros(SHAPE), **options)
     before = (tmp_path / "a.h5").read_bytes()
@@ -282,17 +279,17 @@ def test_datasets_that_cannot_grow(tmp_path, options, message):
 
 
 def test_a_dimension_has_a_maximum(tmp_path):
-    make(tmp_path / "a.h5", "fixed")
+    write_dataset(tmp_path / "a.h5", "fixed")
     with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
         with pytest.raises(plait.ArgumentError, match="its dimension 0 has at most 40 elements"):
             file.append(np.zeros((36, 7), "i4"))
         with pytest.raises(plait.ArgumentError, match="float64"):
             file.append(np.zeros((1, 7), "f8"))
-    assert content(tmp_path / "a.h5").shape == SHAPE
+    assert read_by_h5py(tmp_path / "a.h5").shape == SHAPE
 
 
 def test_virtual_and_text_datasets_cannot_grow(tmp_path):
-    make(tmp_path / "a.h5")
+    write_dataset(tmp_path / "a.h5")
     with h5py.File(tmp_path / "b.h5", "w") as file:
         layout = h5py.VirtualLayout((5, 7), "i4", maxshape=(None, 7))
         layout[:5] = h5py.VirtualSource(tmp_path / "a.h5", "g/v", SHAPE)
@@ -303,7 +300,7 @@ def test_virtual_and_text_datasets_cannot_grow(tmp_path):
             plait.open(f"{tmp_path}/b.h5::/{name}", "a")
 
 
-def test_arrays_as_elements_and_other_types(tmp_path):
+def test_arrays_as_elements_and_records_are_appended(tmp_path):
     records = np.dtype([("a", "<i4"), ("b", ">f8")])
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("v", dtype="(2,)f4", shape=(3,), maxshape=(None,), chunks=(2,))
@@ -320,7 +317,7 @@ def test_arrays_as_elements_and_other_types(tmp_path):
         np.testing.assert_array_equal(file["r"][...], np.r_[np.zeros(3, records), np.ones(4, records)])
 
 
-def test_space_that_is_allocated_early(tmp_path):
+def test_datasets_with_early_allocation_grow(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         space = h5py.h5s.create_simple((5, 7), (h5py.h5s.UNLIMITED, 7))
         properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -360,11 +357,11 @@ def test_other_netcdf_variables_get_fill_values(tmp_path):
         file["time"][5] = 5
 
 
-def test_appending_writes_only_what_is_appended(tmp_path):
+def test_appending_grows_the_file_by_little_more_than_the_block(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
-        file.create_dataset("v", data=block((365, 32, 32)), maxshape=(None, 32, 32), chunks=(1, 32, 32))
+        file.create_dataset("v", data=random_array((365, 32, 32)), maxshape=(None, 32, 32), chunks=(1, 32, 32))
     size = (tmp_path / "a.h5").stat().st_size
     for _ in range(3):
         with plait.open(f"{tmp_path}/a.h5::/v", "a") as file:
-            file.append(block((1, 32, 32)))
+            file.append(random_array((1, 32, 32)))
     assert (tmp_path / "a.h5").stat().st_size < size + 3 * (4096 + 3000)

@@ -1,4 +1,4 @@
-"""Classic netCDF files and .npy files that grow, and the state that other programs see meanwhile and after kills."""
+"""Classic netCDF and .npy files that grow in mode "a", and what other programs see meanwhile and after kills."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ def write_variables(path, kind, variables=("a", "b"), records=3):
             file.createVariable(name, dtype, ("time", "x"), **fill)[:] = np.arange(3 * records).reshape(-1, 3)
 
 
-def read(path, name):
+def read_by_netcdf(path, name):
     with netcdf4.Dataset(path) as file:
         file.set_auto_mask(False)
         assert list(file["fixed"][:]) == [1, 2, 3]
@@ -45,14 +45,14 @@ def test_records_are_appended(tmp_path, kind, variables):
             file.append(added.astype(">i2"))
             expected = np.concatenate((expected, added))
             np.testing.assert_array_equal(file.read(), expected)
-        np.testing.assert_array_equal(read(path, "a"), expected)
+        np.testing.assert_array_equal(read_by_netcdf(path, "a"), expected)
         with plait.open(f"{path}::a") as file:
             np.testing.assert_array_equal(file.read(), expected)
     if "b" in variables:
-        np.testing.assert_array_equal(read(path, "b")[3:], -7)
+        np.testing.assert_array_equal(read_by_netcdf(path, "b")[3:], -7)
     with netcdf4.Dataset(path, "a") as file:  # netCDF's library can change the file further
         file["a"][8] = [1, 2, 3]
-    assert len(read(path, "a")) == 9
+    assert len(read_by_netcdf(path, "a")) == 9
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,10 +64,10 @@ def test_several_variables_are_appended_together(tmp_path, kind):
             plait.open(f"{path}::a", "a")
         a.append(np.full((2, 3), 5, ">i2"))
         b.append(np.full((2, 3), 6, ">f8"))
-        assert len(read(path, "a")) == 3
-    np.testing.assert_array_equal(read(path, "a")[3:], 5)
-    np.testing.assert_array_equal(read(path, "b")[3:], 6)
-    np.testing.assert_array_equal(read(path, "b")[:3], np.arange(9).reshape(3, 3))
+        assert len(read_by_netcdf(path, "a")) == 3
+    np.testing.assert_array_equal(read_by_netcdf(path, "a")[3:], 5)
+    np.testing.assert_array_equal(read_by_netcdf(path, "b")[3:], 6)
+    np.testing.assert_array_equal(read_by_netcdf(path, "b")[:3], np.arange(9).reshape(3, 3))
 
 
 def test_unwritten_records_have_fill_values(tmp_path):
@@ -80,8 +80,8 @@ def test_unwritten_records_have_fill_values(tmp_path):
             file.resize((2, 3))
         with pytest.raises(plait.ArgumentError, match="only the first dimension is unlimited"):
             file.append(np.zeros((5, 1), ">i2"), axis=1)
-    np.testing.assert_array_equal(read(path, "a")[3:], -32767)
-    np.testing.assert_array_equal(read(path, "b")[3:], -7)
+    np.testing.assert_array_equal(read_by_netcdf(path, "a")[3:], -32767)
+    np.testing.assert_array_equal(read_by_netcdf(path, "b")[3:], -7)
     with pytest.raises(plait.ArgumentError, match="cannot grow: its first dimension is not the unlimited one"):
         plait.open(f"{path}::fixed", "a")
 
@@ -96,17 +96,19 @@ def test_a_killed_append_leaves_the_old_length(tmp_path, name):
         "file.append(np.full((6, 3), 99, '>i2'))\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
-    find = {"a.npy": lambda: np.load(tmp_path / "a.npy")}.get(name, lambda: read(tmp_path / "a.nc", "a"))
+    read_array = {"a.npy": lambda: np.load(tmp_path / "a.npy")}.get(
+        name, lambda: read_by_netcdf(tmp_path / "a.nc", "a")
+    )
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
         assert done.returncode == -signal.SIGKILL
-        np.testing.assert_array_equal(find(), np.arange(9).reshape(3, 3))
+        np.testing.assert_array_equal(read_array(), np.arange(9).reshape(3, 3))
     with plait.open(tmp_path / name, "a") as file:
         file.resize((5, 3))
         assert not (file.read()[3:] == 99).any()
         file.append(np.ones((1, 3), ">i2"))
-    assert not (find() == 99).any()
-    assert find()[5].tolist() == [1, 1, 1]
+    assert not (read_array() == 99).any()
+    assert read_array()[5].tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -138,8 +140,8 @@ def test_a_header_without_space_is_an_error(tmp_path):
     with open(tmp_path / "a.npy", "wb") as file:
         text = b"{'descr':'|u1','fortran_order':False,'shape':(9,)}\n"
         file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(9))
-    needs = pytest.raises(plait.ArgumentError, match=r"its header has .* bytes, and would need")
-    with plait.open(tmp_path / "a.npy", "a") as file, needs:
+    is_rejected = pytest.raises(plait.ArgumentError, match=r"its header has .* bytes, and would need")
+    with plait.open(tmp_path / "a.npy", "a") as file, is_rejected:
         file.append(np.zeros(10**6, "u1"))
     assert np.load(tmp_path / "a.npy").shape == (9,)
     np.save(tmp_path / "b.npy", np.float64(1))
@@ -160,8 +162,8 @@ def test_an_abandoned_append_leaves_fill_values(tmp_path):
         with pytest.raises(RuntimeError, match="abandoned"):
             abandon_append(path)
         b.append(np.full((4, 3), 6, ">f8"))
-    np.testing.assert_array_equal(read(path, "a")[3:], -32767)
-    np.testing.assert_array_equal(read(path, "b")[3:], 6)
+    np.testing.assert_array_equal(read_by_netcdf(path, "a")[3:], -32767)
+    np.testing.assert_array_equal(read_by_netcdf(path, "b")[3:], 6)
 
 
 def test_a_missing_number_of_records_is_written_first(tmp_path):
@@ -173,8 +175,8 @@ def test_a_missing_number_of_records_is_written_first(tmp_path):
     with plait.open(f"{path}::a", "a") as file:
         assert file.shape == (3, 3)
         file.append(np.full((2, 3), 5, ">i2"))
-        assert len(read(path, "a")) == 3
-    np.testing.assert_array_equal(read(path, "a")[3:], 5)
+        assert len(read_by_netcdf(path, "a")) == 3
+    np.testing.assert_array_equal(read_by_netcdf(path, "a")[3:], 5)
 
 
 def test_a_truncated_file_cannot_grow(tmp_path):
@@ -194,7 +196,7 @@ def test_new_records_of_characters_have_their_fill_value(tmp_path):
         file.createVariable("c", "S1", ("time", "x"), fill_value=b"x")[:] = np.full((3, 3), b"y")
     with plait.open(f"{path}::a", "a") as file:
         file.append(np.ones((2, 3), ">i2"))
-    assert read(path, "c").tolist() == [[b"y"] * 3] * 3 + [[b"x"] * 3] * 2
+    assert read_by_netcdf(path, "c").tolist() == [[b"y"] * 3] * 3 + [[b"x"] * 3] * 2
 
 
 def test_a_npy_file_of_two_arrays_cannot_grow(tmp_path):

@@ -15,7 +15,7 @@ h5py = pytest.importorskip("h5py")
 netcdf = pytest.importorskip("netCDF4")
 zarr = pytest.importorskip("zarr")
 xarray = pytest.importorskip("xarray")
-numpy_of_safetensors = pytest.importorskip("safetensors.numpy")
+safetensors_numpy = pytest.importorskip("safetensors.numpy")
 
 ARRAY = np.arange(12.0, dtype="f4").reshape(3, 4)
 ENDINGS = [
@@ -24,7 +24,7 @@ ENDINGS = [
 ]
 
 
-def name_with(folder: Path, ending: str) -> Path:
+def make_path(folder: Path, ending: str) -> Path:
     return folder / (f"a.{ending}" if ending else "a")
 
 
@@ -48,16 +48,16 @@ def check_hdf5(path: Path, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_hdf5(tmp_path, ending):
-    path = name_with(tmp_path, ending)
+def test_hdf5_is_recognized(tmp_path, ending):
+    path = make_path(tmp_path, ending)
     write_hdf5(path)
     check_hdf5(path, tmp_path)
 
 
 @pytest.mark.parametrize("user_block", [512, 1024, 4096])
 @pytest.mark.parametrize("ending", ["mat", "h5", "nc", "bin"])
-def test_hdf5_after_a_user_block(tmp_path, ending, user_block):
-    path = name_with(tmp_path, ending)
+def test_hdf5_after_a_user_block_is_recognized(tmp_path, ending, user_block):
+    path = make_path(tmp_path, ending)
     write_hdf5(path, user_block)
     with open(path, "r+b") as file:
         file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64")
@@ -66,7 +66,7 @@ def test_hdf5_after_a_user_block(tmp_path, ending, user_block):
         np.testing.assert_array_equal(data["v"], ARRAY)
 
 
-def test_hdf5_without_a_folder_in_its_name(tmp_path, monkeypatch):
+def test_hdf5_is_recognized_without_a_folder_in_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_hdf5(Path("a"))
     assert plait.open("a::g/v").shape == (3, 4)
@@ -77,8 +77,8 @@ def test_hdf5_without_a_folder_in_its_name(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("ending", ["cdf", "exo", "nc3", "nc5", "NC", "h5", "nc4", "mat", "npy", ""])
 @pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4"])
-def test_netcdf(tmp_path, kind, ending):
-    path = name_with(tmp_path, ending)
+def test_netcdf_is_recognized(tmp_path, kind, ending):
+    path = make_path(tmp_path, ending)
     with netcdf.Dataset(path, "w", format=kind) as file:
         file.createDimension("y", 3)
         file.createDimension("x", 4)
@@ -91,14 +91,14 @@ def test_netcdf(tmp_path, kind, ending):
     assert sorted(np.load(tmp_path / "all.npz").files) == ["v", "w"]
     with (
         xarray.open_dataset(path, engine="plait") as actual,
-        xarray.open_dataset(path, engine="netcdf4") as other,
+        xarray.open_dataset(path, engine="netcdf4") as expected,
     ):
-        xarray.testing.assert_identical(actual, other)
+        xarray.testing.assert_identical(actual, expected)
 
 
 @pytest.mark.parametrize("ending", ["NPY", "mat", "h5", "bin", ""])
-def test_npy(tmp_path, ending):
-    path = name_with(tmp_path, ending)
+def test_npy_is_recognized(tmp_path, ending):
+    path = make_path(tmp_path, ending)
     with open(path, "wb") as file:
         np.save(file, ARRAY)
     np.testing.assert_array_equal(plait.open(path).read(), ARRAY)
@@ -110,13 +110,13 @@ def test_npy(tmp_path, ending):
 
 @pytest.mark.parametrize("ending", ["NPZ", "SAFETENSORS", "mat", "h5", "bin", "zip", "pt", ""])
 @pytest.mark.parametrize("kind", ["npz", "safetensors"])
-def test_archives(tmp_path, kind, ending):
-    path = name_with(tmp_path, ending)
+def test_archives_are_recognized(tmp_path, kind, ending):
+    path = make_path(tmp_path, ending)
     with open(path, "wb") as file:
         if kind == "npz":
             np.savez(file, v=ARRAY, w=ARRAY[0])
         else:
-            file.write(numpy_of_safetensors.save({"v": ARRAY, "w": ARRAY[0].copy()}))
+            file.write(safetensors_numpy.save({"v": ARRAY, "w": ARRAY[0].copy()}))
     np.testing.assert_array_equal(plait.open(f"{path}::v").read(), ARRAY)
     assert [info.name for info in plait.arrays_in(path)] == ["v", "w"]
     with xarray.open_dataset(path) as data:
@@ -125,7 +125,7 @@ def test_archives(tmp_path, kind, ending):
 
 @pytest.mark.parametrize("name", ["a", "a.ZARR", "a.mat", "a.zarr"])
 @pytest.mark.parametrize("version", [2, 3])
-def test_zarr(tmp_path, location, name, version):
+def test_zarr_is_recognized(tmp_path, location, name, version):
     path = location / name
     zarr.open_group(zarr_store(path), mode="w", zarr_format=version).create_array("g/v", data=ARRAY)
     for url in (f"{path}::/g/v", f"{path}/g/v", f"{path}/g/v/", f"{path}/g::v"):
@@ -140,7 +140,7 @@ def test_zarr(tmp_path, location, name, version):
     np.testing.assert_array_equal(zarr.open_group(zarr_store(path))["g/v"][...], -ARRAY)
 
 
-def test_elements_that_look_like_a_header(tmp_path):
+def test_raw_elements_that_look_like_a_header_are_not_recognized(tmp_path):
     for number, (second, third) in enumerate(itertools.product((123, 8827, 32123), (0, 1))):
         array = np.array([50, second, third, *range(40)])
         array.tofile(tmp_path / f"{number}.bin")
@@ -148,6 +148,7 @@ def test_elements_that_look_like_a_header(tmp_path):
             plait.open(tmp_path / f"{number}.bin")
 
 
+# First bytes of a file, and how a name of its array ends; None if there are none.
 FORMATS = {
     "npy": (b"\x93NUMPY", ""),
     "npz": (b"PK", "::arr_0"),
@@ -161,27 +162,30 @@ FORMATS = {
 
 @pytest.mark.parametrize("name", ["a.mat", "a.h5ad", "a", "a.npy", "a.h5"])
 @pytest.mark.parametrize("kind", FORMATS)
-def test_formats_of_new_files(tmp_path, monkeypatch, kind, name):
+def test_new_files_have_the_stated_format(tmp_path, monkeypatch, kind, name):
     monkeypatch.chdir(tmp_path)
     np.save("source.npy", ARRAY)
-    begins, array = FORMATS[kind]
+    first_bytes, array_suffix = FORMATS[kind]
     with plait.open(name, "w", shape=ARRAY.shape, dtype="f4", format=kind) as file:
         file.write(ARRAY)
     plait.copy("source.npy", f"copy-{name}", format=kind)
     subprocess.run(["plait", "copy", "source.npy", f"shell-{name}", "--format", kind], check=True, capture_output=True)
     for target in (name, f"copy-{name}", f"shell-{name}"):
         assert os.path.isdir(target) == (kind == "zarr")
-        if begins is not None:
-            assert Path(target).read_bytes().startswith(begins)
-        url, known = (f"raw:{target}", {"shape": ARRAY.shape, "dtype": "f4"}) if array is None else (target + array, {})
-        with plait.open(url, **known) as file:
+        if first_bytes is not None:
+            assert Path(target).read_bytes().startswith(first_bytes)
+        if array_suffix is None:
+            file = plait.open(f"raw:{target}", shape=ARRAY.shape, dtype="f4")
+        else:
+            file = plait.open(target + array_suffix)
+        with file:
             np.testing.assert_array_equal(file.read(), ARRAY)
     if kind == "netcdf":
         with netcdf.Dataset(name) as file:
             assert file.variables["data"].shape == ARRAY.shape
 
 
-def test_formats_that_are_stated_in_names(tmp_path, monkeypatch):
+def test_names_may_state_the_format(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with plait.open("hdf5:a.mat::/g/v", "w", shape=ARRAY.shape, dtype="f4") as file:
         file.write(ARRAY)
@@ -193,14 +197,14 @@ def test_formats_that_are_stated_in_names(tmp_path, monkeypatch):
     assert plait.open("b").read().tolist() == ARRAY.tolist()
     with pytest.raises(plait.StoreError, match="zip"):
         plait.open("npz:a.mat")
-    for kind, name, says in [
+    for kind, name, message in [
         ("hdf", "a", "format='hdf' is not known; use one of: npy, npz, hdf5, netcdf, safetensors, zarr, zarr2, raw"),
         ("npy", "raw:a", "the name already has a prefix of another kind"),
         ("npy", "memory:a", "the name already has a prefix of another kind"),
     ]:
-        with pytest.raises(plait.ArgumentError, match=says):
+        with pytest.raises(plait.ArgumentError, match=message):
             plait.open(name, "w", shape=1, dtype="f4", format=kind)
-        with pytest.raises(plait.ArgumentError, match=says):
+        with pytest.raises(plait.ArgumentError, match=message):
             plait.copy("a.mat::/g/v", name, format=kind)
 
 
@@ -215,15 +219,15 @@ def test_an_existing_file_does_not_determine_the_format_of_a_target(tmp_path, mo
     assert Path("b.bin").read_bytes() == ARRAY.tobytes()
 
 
-def test_suffixes_in_capitals(tmp_path, monkeypatch):
+def test_suffixes_may_have_capitals(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("A.NPY", "A.NPZ", "A.H5", "A.NC", "A.ZARR", "A.Safetensors"):
-        plait.copy(name_of_source(), name)
+        plait.copy(write_source(), name)
         np.testing.assert_array_equal(plait.open(name).read(), ARRAY)
     assert np.load("A.NPY").shape == np.load("A.NPZ")["arr_0"].shape == (3, 4)
 
 
-def name_of_source() -> str:
+def write_source() -> str:
     np.save("source.npy", ARRAY)
     return "source.npy"
 

@@ -1,4 +1,4 @@
-"""Names that mean something other than an ordinary file: rejected with the existing file; `raw:` opens it as bytes."""
+"""Names with suffixes of other formats or with prefixes of stores: errors say what to write; `raw:` takes any name."""
 
 import gzip
 import os
@@ -39,7 +39,7 @@ FORMATS = {
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_new_names_with_suffixes_of_other_formats(tmp_path, monkeypatch, name):
+def test_new_names_with_suffixes_of_other_formats_are_errors(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     text = open_error_text(name)
     assert text.startswith(f"{name}: the name ends like those of {FORMATS[name]} files, which Plait does not ")
@@ -49,7 +49,7 @@ def test_new_names_with_suffixes_of_other_formats(tmp_path, monkeypatch, name):
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name[1] == "."])
 @pytest.mark.parametrize("mode", ["r", "r+"])
-def test_unknown_content_with_suffixes_of_other_formats(tmp_path, monkeypatch, name, mode):
+def test_unknown_content_with_suffixes_of_other_formats_is_an_error(tmp_path, monkeypatch, name, mode):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileNotFoundError, match=f"cannot open {name}: "):
         plait.open(name, mode, shape=(6,), dtype="i4")
@@ -61,7 +61,7 @@ def test_unknown_content_with_suffixes_of_other_formats(tmp_path, monkeypatch, n
         plait.arrays_in(name)
 
 
-def test_suffixes_without_a_meaning(tmp_path, monkeypatch):
+def test_other_suffixes_are_names_of_raw_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in [
         "h5",
@@ -100,22 +100,24 @@ def test_unknown_schemes_are_errors(tmp_path, monkeypatch, name, mode):
     text = open_error_text(name, mode)
     assert "which is not a kind of store; the kinds are raw:, stripe:, distant:, memory: and pipe:" in text
     assert SCHEMES[name] in text
-    plain = f"./{name}" if name.endswith(".npy") else f"raw:{name}"
-    assert f"For a file of exactly that name write {plain}" in text
+    escaped = f"./{name}" if name.endswith(".npy") else f"raw:{name}"
+    assert f"For a file of exactly that name write {escaped}" in text
     assert not os.listdir(tmp_path)
     if "/" not in name:
-        write(plain)
+        write(escaped)
         assert os.listdir(tmp_path) == [name]
 
 
 @pytest.mark.parametrize("name", ["abfs://b/a", "ftp://example.org/a.npy", "file:///tmp/a.npy", "x-y://a"])
 @pytest.mark.parametrize("mode", ["r", "w"])
-def test_urls(tmp_path, monkeypatch, name, mode):
+def test_urls_of_unknown_schemes_are_errors(tmp_path, monkeypatch, name, mode):
     monkeypatch.chdir(tmp_path)
     text = open_error_text(name, mode)
     assert f"{name} is a URL, but Plait has no object store for {name.partition('/')[0]}//; " in text
-    known = "memory, s3, gs, az, http and https"
-    assert f"the schemes that it knows: {known}; give a URL with one of these, the path of a file, or ./{name} " in text
+    schemes = "memory, s3, gs, az, http and https"
+    assert (
+        f"the schemes that it knows: {schemes}; give a URL with one of these, the path of a file, or ./{name} " in text
+    )
     assert not os.listdir(tmp_path)
 
 
@@ -140,7 +142,7 @@ def test_raw_takes_a_name_literally(tmp_path, monkeypatch, name):
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (b"\x89HDF\r\n\x1a\n", "cannot be opened as an HDF5 file"),
         (b"CDF\x02", "as netCDF: its header is wrong"),
@@ -150,7 +152,7 @@ def test_raw_takes_a_name_literally(tmp_path, monkeypatch, name):
         ("npy", "array 6"),
     ],
 )
-def test_the_first_bytes_of_a_file(tmp_path, content, says):
+def test_errors_name_the_format_of_the_first_bytes(tmp_path, content, message):
     for path in (tmp_path / "a.bin", tmp_path / "b.npy"):
         if content == "npy":
             with open(path, "wb") as file:
@@ -160,21 +162,21 @@ def test_the_first_bytes_of_a_file(tmp_path, content, says):
                 archive.writestr("x", "y")
         else:
             path.write_bytes(content + b" and more")
-    wrong = {"shape": (1000,), "dtype": "i4"}
-    for options in ({}, wrong):
+    wrong_size = {"shape": (1000,), "dtype": "i4"}
+    for options in ({}, wrong_size):
         for path in (tmp_path / "a.bin", tmp_path / "b.npy"):
-            if says == "array 6" and not options:
+            if message == "array 6" and not options:
                 assert plait.open(path).read().tolist() == ARRAY.tolist()
                 continue
             with pytest.raises(plait.Error) as raised:
                 plait.open(path, **options)
-            assert says in str(raised.value)
+            assert message in str(raised.value)
     # A shape and type that fit the size of the file are accepted.
     size = os.path.getsize(tmp_path / "a.bin")
     assert plait.open(tmp_path / "a.bin", shape=size, dtype="u1").shape == (size,)
 
 
-def test_folders_of_other_formats(tmp_path):
+def test_folders_of_other_formats_are_errors(tmp_path):
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "md.idx").write_text("")
     for mode in ("r", "r+"):
@@ -182,42 +184,42 @@ def test_folders_of_other_formats(tmp_path):
             plait.open(tmp_path / "store", mode, shape=1, dtype="i4")
 
 
-def test_copies_onto_a_part_of_their_source(tmp_path):
-    def components(name):
+def test_copies_onto_a_component_of_their_source_are_errors(tmp_path):
+    def find_components(name):
         return [entry for entry in tmp_path.iterdir() if entry.name.startswith(f"{name}.") and entry.suffix != ".meta"]
 
     write(f"stripe:{tmp_path}/a?disks={tmp_path},{tmp_path}&unit=4")
     write(f"distant:{tmp_path}/b?striped=true")
-    known = {"shape": (6,), "dtype": "i4"}
-    for source, name, options in [(f"stripe:{tmp_path}/a", "a", known), (f"distant:{tmp_path}/b", "b", {})]:
-        assert components(name)
-        for part in components(name):
+    raw_options = {"shape": (6,), "dtype": "i4"}
+    for source, name, options in [(f"stripe:{tmp_path}/a", "a", raw_options), (f"distant:{tmp_path}/b", "b", {})]:
+        assert find_components(name)
+        for part in find_components(name):
             (tmp_path / "link").symlink_to(part)
             for target in (part, f"raw:{part}", tmp_path / "link", f"stripe:{part}?disks={tmp_path}"):
                 with pytest.raises(plait.ArgumentError, match="share component files"):
                     plait.copy(source, target, **options)
             (tmp_path / "link").unlink()
-        part = components(name)[0]
+        part = find_components(name)[0]
         length = part.stat().st_size
         with pytest.raises(plait.ArgumentError, match="share component files"):
             plait.copy(part, source, shape=length, dtype="u1")
         assert plait.open(source, **options).read().tolist() == ARRAY.tolist()
 
 
-def test_steps_onto_a_part_of_their_source(tmp_path):
-    stripes = tmp_path / "0"
-    stripes.mkdir()
-    write(f"stripe:{tmp_path}/a0?disks={stripes},{stripes}&unit=4")
-    known = {"shape": (6,), "dtype": "i4"}
+def test_steps_onto_a_component_of_their_source_are_errors(tmp_path):
+    folder = tmp_path / "0"
+    folder.mkdir()
+    write(f"stripe:{tmp_path}/a0?disks={folder},{folder}&unit=4")
+    raw_options = {"shape": (6,), "dtype": "i4"}
     source = f"stripe:{tmp_path}/a0"
-    parts = list(stripes.iterdir())
+    parts = list(folder.iterdir())
     assert len(parts) == 2
     for part in parts:
         with pytest.raises(plait.ArgumentError, match="share component files"):
-            plait.copy(source, f"{tmp_path}/{{step}}/{part.name}", **known)
+            plait.copy(source, f"{tmp_path}/{{step}}/{part.name}", **raw_options)
         with pytest.raises(plait.ArgumentError, match="share component files"):
             plait.copy(part, f"{tmp_path}/a{{step}}", shape=part.stat().st_size, dtype="u1")
     (tmp_path / "b0").hardlink_to(tmp_path / "a0")
     with pytest.raises(plait.ArgumentError, match="is a source itself"):
-        plait.copy(source, f"{tmp_path}/b{{step}}", **known)
-    assert plait.open(source, **known).read().tolist() == ARRAY.tolist()
+        plait.copy(source, f"{tmp_path}/b{{step}}", **raw_options)
+    assert plait.open(source, **raw_options).read().tolist() == ARRAY.tolist()

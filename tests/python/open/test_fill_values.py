@@ -1,4 +1,4 @@
-"""Fill values of new arrays whose Python type is not that of the elements."""
+"""Fill values of new arrays that must be converted to the type of the elements, such as times in other units."""
 
 import re
 
@@ -22,7 +22,7 @@ DAY = np.datetime64("2000-01-01")
         ("m8[ns]", np.timedelta64("NaT", "D")),
     ],
 )
-def test_times_in_other_units(tmp_path, name, dtype, value):
+def test_times_in_other_units_are_converted(tmp_path, name, dtype, value):
     expected = np.full(3, value).astype(dtype)
     with plait.open(f"{tmp_path / name}::a", "w", shape=(3,), dtype=dtype, fill_value=value, chunks=(2,)):
         pass
@@ -44,7 +44,7 @@ def test_times_in_other_units(tmp_path, name, dtype, value):
         ("f8", DAY, "is a time, but the dtype is <f8"),
     ],
 )
-def test_times_that_the_elements_cannot_represent(tmp_path, dtype, value, message):
+def test_times_that_the_elements_cannot_represent_are_errors(tmp_path, dtype, value, message):
     for options in (
         {"shape": 3, "dtype": dtype, "fill_value": value},
         {"arrays": {"a": {"shape": 3, "dtype": dtype, "fill_value": value}}},
@@ -54,7 +54,7 @@ def test_times_that_the_elements_cannot_represent(tmp_path, dtype, value, messag
     assert not any(tmp_path.iterdir())
 
 
-def test_texts_that_look_like_missing_times(tmp_path):
+def test_the_text_nat_is_a_time_for_times_only(tmp_path):
     with plait.open(tmp_path / "a.zarr", "w", shape=(3,), dtype="U4", fill_value="NaT", chunks=(2,)):
         pass
     with plait.open(tmp_path / "b.zarr", "w", shape=(3,), dtype="M8[s]", fill_value="NaT", chunks=(2,)):

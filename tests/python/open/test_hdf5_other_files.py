@@ -1,4 +1,7 @@
-"""Virtual datasets, external storage and external links: the other files that Plait reads for an HDF5 file."""
+"""HDF5 files that refer to other files by virtual datasets, external storage or external links.
+
+Plait reads these other files only in the folder of the file, unless PLAIT_HDF5_EXTERNAL permits more.
+"""
 
 import os
 from pathlib import Path
@@ -47,7 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 SOURCES = [f"sub/d{number}.h5" if number % 2 else f"d{number}.h5" for number in range(6)]
 
 
-def check(url: object, array: np.ndarray) -> None:
+def check_array(url: object, array: np.ndarray) -> None:
     with plait.open(url) as file:
         np.testing.assert_array_equal(file.read(), array)
         for region in (np.s_[..., 3:20:4], np.s_[..., 17:19, :], np.s_[-1:]):
@@ -58,46 +61,46 @@ def check(url: object, array: np.ndarray) -> None:
                 np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
 
 
-def listing(path: Path) -> dict[str, "plait.ArrayInfo"]:
+def list_arrays(path: Path) -> dict[str, "plait.ArrayInfo"]:
     return {info.name: info for info in plait.arrays_in(path)}
 
 
-def opening_error(url: object) -> str:
+def open_error_text(url: object) -> str:
     with pytest.raises(plait.ArgumentError) as raised:
         plait.open(url)
     return str(raised.value)
 
 
-def test_sources_in_the_folder(folder: Path, tmp_path: Path) -> None:
+def test_virtual_datasets_of_files_in_the_folder_are_read(folder: Path, tmp_path: Path) -> None:
     with h5py.File(folder / "m.h5", "w") as file:
         make_virtual(file, "v", SOURCES)
         make_virtual(file, "absolute", [str(folder / "d0.h5")])
-        file["own"] = ARRAY[2]
-        make_virtual(file, "same", ["."], "own")
+        file["local"] = ARRAY[2]
+        make_virtual(file, "same", ["."], "local")
         make_virtual(file, "missing", [*SOURCES[:3], "none.h5"])
     with h5py.File(folder / "nested.h5", "w") as file:
-        make_virtual(file, "n", ["m.h5", "m.h5"], "own")
+        make_virtual(file, "n", ["m.h5", "m.h5"], "local")
         make_virtual(file, "twice", ["nested.h5"], "n")
-    check(folder / "m.h5::v", ARRAY)
-    check(folder / "m.h5::absolute", ARRAY[:1])
-    check(folder / "m.h5::same", ARRAY[2:3])
-    check(folder / "nested.h5::n", ARRAY[[2, 2]])
+    check_array(folder / "m.h5::v", ARRAY)
+    check_array(folder / "m.h5::absolute", ARRAY[:1])
+    check_array(folder / "m.h5::same", ARRAY[2:3])
+    check_array(folder / "nested.h5::n", ARRAY[[2, 2]])
     expected = ARRAY[:4].copy()
     expected[3] = -7
-    check(folder / "m.h5::missing", expected)
-    infos = listing(folder / "m.h5")
+    check_array(folder / "m.h5::missing", expected)
+    infos = list_arrays(folder / "m.h5")
     assert infos["v"].storage.endswith("read by HDF5's library (virtual dataset of 6 sources)")
     assert "virtual dataset of 4 sources, 1 of them missing" in infos["missing"].storage
-    shown = run("info", str(folder / "m.h5")).output
-    assert "1 of them missing" in shown
-    assert "times smaller" not in shown
+    listing = run("info", str(folder / "m.h5")).output
+    assert "1 of them missing" in listing
+    assert "times smaller" not in listing
     plait.copy(folder / "m.h5", tmp_path / "all.h5")
     with h5py.File(tmp_path / "all.h5") as file:
         np.testing.assert_array_equal(file["v"][...], ARRAY)
         assert not file["v"].is_virtual
 
 
-def test_a_series_of_sources(folder: Path) -> None:
+def test_virtual_datasets_of_a_series_of_files_are_read(folder: Path) -> None:
     with h5py.File(folder / "series.h5", "w", libver="latest") as file:
         properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         unlimited = (h5py.h5s.UNLIMITED, *SHAPE[1:])
@@ -107,11 +110,12 @@ def test_a_series_of_sources(folder: Path) -> None:
         properties.set_virtual(space, b"block-%b.h5", b"t", source)
         shape = h5py.h5s.create_simple((1, *SHAPE[1:]), unlimited)
         h5py.h5d.create(file.id, b"s", h5py.h5t.IEEE_F32LE, shape, properties)
-    check(folder / "series.h5::s", ARRAY)
+    check_array(folder / "series.h5::s", ARRAY)
     (folder / "block-6.h5").symlink_to("../out/o.h5")
-    assert "outside the folder" in opening_error(folder / "series.h5::s")
+    assert "outside the folder" in open_error_text(folder / "series.h5::s")
 
 
+# Sources of virtual datasets by their names.
 OUTSIDE = {
     "parent": ["../out/o.h5"],
     "disguised": ["disguised.h5"],
@@ -120,7 +124,7 @@ OUTSIDE = {
 
 
 @pytest.mark.parametrize("name", [*OUTSIDE, "absolute", "link", "storage", "nested", "by_link"])
-def test_files_outside_the_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_files_outside_the_folder_need_permission(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     outside = str(folder.parent / "out" / "o.h5")
     path = folder / "m.h5"
     with h5py.File(path, "w") as file:
@@ -134,26 +138,28 @@ def test_files_outside_the_folder(folder: Path, monkeypatch: pytest.MonkeyPatch,
         make_virtual(file, "by_link", ["m.h5"], "link")
     if name in ("nested", "by_link"):
         path = folder / "n.h5"
-    for error in (opening_error(f"{path}::{name}"), listing(path)[name].error):
+    for error in (open_error_text(f"{path}::{name}"), list_arrays(path)[name].error):
         assert "outside the folder of" in error
         assert f"set {SETTING}=any" in error
         assert str(folder.parent / "out") in error
-    copied = run("copy", str(path), str(folder / "copy.h5"))
-    assert copied.exit_code != 0
+    copy_result = run("copy", str(path), str(folder / "copy.h5"))
+    assert copy_result.exit_code != 0
     assert not (folder / "copy.h5").exists()
     monkeypatch.setenv(SETTING, "none")
     if name != "link":
-        assert f"{SETTING} is none" in listing(path)[name].error
-    assert f"{SETTING} is none" in opening_error(f"{path}::{name}")
+        assert f"{SETTING} is none" in list_arrays(path)[name].error
+    assert f"{SETTING} is none" in open_error_text(f"{path}::{name}")
     monkeypatch.setenv(SETTING, "any")
     arrays = {"link": ARRAY[0], "storage": ARRAY, "later": ARRAY[[0, 0]]}
-    check(f"{path}::{name}", arrays.get(name, ARRAY[:1]))
+    check_array(f"{path}::{name}", arrays.get(name, ARRAY[:1]))
     monkeypatch.setenv(SETTING, "all")
-    assert f'{SETTING} is "all"; expected folder, any or none' in opening_error(f"{path}::{name}")
+    assert f'{SETTING} is "all"; expected folder, any or none' in open_error_text(f"{path}::{name}")
 
 
 @pytest.mark.parametrize("content", [None, b"", b"junk" * 500])
-def test_the_working_directory_is_outside(folder: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None) -> None:
+def test_files_in_the_working_directory_need_permission(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
     """The library also searches for files in the working directory."""
     monkeypatch.chdir(folder.parent / "out")
     with h5py.File(folder / "m.h5", "w") as file:
@@ -162,10 +168,10 @@ def test_the_working_directory_is_outside(folder: Path, monkeypatch: pytest.Monk
         file.create_dataset("storage", SHAPE, "f4", external=[("raw.bin", 0, ARRAY.nbytes)])
     if content is not None:
         (folder / "o.h5").write_bytes(content)
-    says = "outside the folder" if content is None else "cannot be opened as an HDF5 file"
-    assert says in opening_error(folder / "m.h5::v")
-    assert says in opening_error(folder / "m.h5::link")
-    check(folder / "m.h5::storage", ARRAY)  # in the folder of the file
+    message = "outside the folder" if content is None else "cannot be opened as an HDF5 file"
+    assert message in open_error_text(folder / "m.h5::v")
+    assert message in open_error_text(folder / "m.h5::link")
+    check_array(folder / "m.h5::storage", ARRAY)  # in the folder of the file
 
 
 @pytest.mark.parametrize("variable", ["HDF5_VDS_PREFIX", "HDF5_EXT_PREFIX", "HDF5_EXTFILE_PREFIX"])
@@ -175,36 +181,36 @@ def test_variables_of_the_library_need_permission(folder: Path, monkeypatch: pyt
         file["HDF5_EXT_PREFIX"] = h5py.ExternalLink("d0.h5", "/t")
         file.create_dataset("HDF5_EXTFILE_PREFIX", SHAPE, "f4", external=[("raw.bin", 0, ARRAY.nbytes)])
     monkeypatch.setenv(variable, str(folder.parent / "out"))
-    assert f"{variable} names another folder" in opening_error(folder / f"m.h5::{variable}")
+    assert f"{variable} names another folder" in open_error_text(folder / f"m.h5::{variable}")
 
 
-def test_external_storage(folder: Path) -> None:
+def test_external_storage_in_the_folder_is_read(folder: Path) -> None:
     with h5py.File(folder / "m.h5", "w") as file:
-        file.create_dataset("whole", SHAPE, "f4", external=[("raw.bin", 0, ARRAY.nbytes)])
+        file.create_dataset("single", SHAPE, "f4", external=[("raw.bin", 0, ARRAY.nbytes)])
         parts = [("raw.bin", 0, 4000), ("raw.bin", 4000, ARRAY.nbytes - 4000)]
         file.create_dataset("parts", SHAPE, "f4", external=parts)
         file.create_dataset("missing", SHAPE, "f4", external=[("none.bin", 0, ARRAY.nbytes)])
         file.create_dataset("pipe", SHAPE, "f4", external=[("pipe.bin", 0, ARRAY.nbytes)])
-        make_virtual(file, "of_storage", ["m.h5"], "whole")
+        make_virtual(file, "of_storage", ["m.h5"], "single")
     os.mkfifo(folder / "pipe.bin")
-    check(folder / "m.h5::whole", ARRAY)
-    check(folder / "m.h5::parts", ARRAY)
-    infos = listing(folder / "m.h5")
-    assert infos["whole"].storage == "read by HDF5's library (external storage in raw.bin)"
+    check_array(folder / "m.h5::whole", ARRAY)
+    check_array(folder / "m.h5::parts", ARRAY)
+    infos = list_arrays(folder / "m.h5")
+    assert infos["single"].storage == "read by HDF5's library (external storage in raw.bin)"
     assert infos["parts"].storage == "read by HDF5's library (external storage in raw.bin and 1 other file)"
     assert "none.bin, which is missing" in infos["missing"].error
     assert "pipe.bin, which is no ordinary file" in infos["pipe"].error
     assert "in external storage; open that file" in infos["of_storage"].error
 
 
-def test_external_links(folder: Path, tmp_path: Path) -> None:
+def test_external_links_in_the_folder_are_followed(folder: Path, tmp_path: Path) -> None:
     with h5py.File(folder / "m.h5", "w") as file:
         file["array"] = h5py.ExternalLink("sub/d1.h5", "/t")
         file["again"] = h5py.ExternalLink("sub/d1.h5", "/t")
         file["group"] = h5py.ExternalLink("n.h5", "/")
         file["gone"] = h5py.ExternalLink("none.h5", "/t")
         file["nothing"] = h5py.ExternalLink("d0.h5", "/none")
-        file["own"] = ARRAY
+        file["local"] = ARRAY
     with h5py.File(folder / "n.h5", "w") as file:
         file["back"] = h5py.ExternalLink("m.h5", "/")
         file["circle"] = h5py.ExternalLink("circle.h5", "/")
@@ -214,14 +220,14 @@ def test_external_links(folder: Path, tmp_path: Path) -> None:
     with h5py.File(folder / "circle.h5", "w") as file:
         file["back"] = h5py.ExternalLink("n.h5", "/")
         file["x"] = ARRAY[5]
-    infos = listing(folder / "m.h5")
-    assert set(infos) - {"nothing"} == {"again", "group/circle/x", "group/deep/t", "own"}
+    infos = list_arrays(folder / "m.h5")
+    assert set(infos) - {"nothing"} == {"again", "group/circle/x", "group/deep/t", "local"}
     assert infos["again"].storage == "chunks 16x30, read by HDF5's library (external link to d1.h5)"
     assert infos["group/deep/t"].attributes["units"] == "K"
-    check(folder / "m.h5::array", ARRAY[1])
-    check(folder / "m.h5::group/deep/t", ARRAY[4])
-    check(folder / "m.h5::own", ARRAY)
-    assert "none.h5, which is missing" in opening_error(folder / "m.h5::gone")
+    check_array(folder / "m.h5::array", ARRAY[1])
+    check_array(folder / "m.h5::group/deep/t", ARRAY[4])
+    check_array(folder / "m.h5::own", ARRAY)
+    assert "none.h5, which is missing" in open_error_text(folder / "m.h5::gone")
     done = run("copy", str(folder / "m.h5"), str(tmp_path / "all.h5"), "--skip-unsupported")
     assert done.exit_code == 0, done.output
     with h5py.File(tmp_path / "all.h5") as file:

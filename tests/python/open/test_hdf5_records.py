@@ -12,7 +12,7 @@ import plait
 
 h5py = pytest.importorskip("h5py", reason="h5py is not installed")
 
-STORED = {
+STORAGE = {
     "contiguous": {},
     "chunks": {"chunks": (2, 3)},
     "compressed": {"chunks": (4, 2), "compression": "gzip", "shuffle": True},
@@ -28,10 +28,10 @@ MIXED = np.dtype(
 )
 
 
-def write_dataset(path, array, how):
+def write_dataset(path, array, storage):
     with h5py.File(path, "w") as file:
-        if how != "compact":
-            return file.create_dataset("a", data=array, **STORED[how])
+        if storage != "compact":
+            return file.create_dataset("a", data=array, **STORAGE[storage])
         creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         creation.set_layout(h5py.h5d.COMPACT)
         space = h5py.h5s.create_simple(array.shape)
@@ -39,18 +39,19 @@ def write_dataset(path, array, how):
         return dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, array)
 
 
-def by_h5py(path, name="a"):
+def read_by_h5py(path, name="a"):
     with h5py.File(path) as file:
         return file[name][...]
 
 
 @settings(max_examples=40, deadline=None)
-@given(dtype=records(), how=st.sampled_from(sorted(STORED)))
-def test_records_are_read_as_h5py_reads_them(tmp_path_factory, dtype, how):
+@given(dtype=records(), storage=st.sampled_from(sorted(STORAGE)))
+def test_records_are_read_as_h5py_reads_them(tmp_path_factory, dtype, storage):
     path = tmp_path_factory.mktemp("records") / "a.h5"
-    assume(how != "compact" or 35 * dtype.itemsize < 60_000)
-    write_dataset(path, random_records(dtype, (5, 7)), how)
-    expected = by_h5py(path)
+    # Compact storage has at most 64 KiB.
+    assume(storage != "compact" or 35 * dtype.itemsize < 60_000)
+    write_dataset(path, random_records(dtype, (5, 7)), storage)
+    expected = read_by_h5py(path)
     assert plait.arrays_in(path)[0].dtype == expected.dtype
     assert_same(plait.open(path).read(), expected)
     assert_same(plait.open(path).read(region=np.s_[1:5:2, 3:]), expected[1:5:2, 3:])
@@ -63,23 +64,23 @@ def test_h5py_reads_written_records(tmp_path_factory, dtype, chunks, codec):
     array = random_records(dtype, (5, 7))
     with plait.open(f"{path}::a", "w", shape=array.shape, dtype=dtype, chunks=chunks, codec=codec) as file:
         file.write(array)
-    actual = by_h5py(path)
+    actual = read_by_h5py(path)
     assert_same(actual, array)
     assert_same(plait.open(path).read(), array)
 
 
-@pytest.mark.parametrize("how", ["contiguous", "chunks", "compressed"])
-def test_records_change_in_place(tmp_path, how):
+@pytest.mark.parametrize("storage", ["contiguous", "chunks", "compressed"])
+def test_records_are_changed_in_place(tmp_path, storage):
     path, array = tmp_path / "a.h5", random_records(MIXED, (5, 7))
-    write_dataset(path, array, how)
+    write_dataset(path, array, storage)
     array[1:4, ::2] = changed = random_records(MIXED, (3, 4), seed=2)
     with plait.open(path, "r+") as file:
         file.write(changed, region=np.s_[1:4, ::2])
         assert_same(file.read(), array)
-    assert_same(by_h5py(path), array)
+    assert_same(read_by_h5py(path), array)
 
 
-def test_fields_out_of_order_and_texts_with_other_padding(tmp_path):
+def test_fields_out_of_order_and_padded_texts_are_read(tmp_path):
     path = tmp_path / "a.h5"
     texts = []
     for padding in (h5py.h5t.STR_SPACEPAD, h5py.h5t.STR_NULLTERM):
@@ -88,17 +89,17 @@ def test_fields_out_of_order_and_texts_with_other_padding(tmp_path):
         texts[-1].set_strpad(padding)
     inner = h5py.h5t.create(h5py.h5t.COMPOUND, 13)
     inner.insert(b"t", 1, h5py.h5t.array_create(texts[1], (3,)))
-    kind = h5py.h5t.create(h5py.h5t.COMPOUND, 60)
-    kind.insert(b"last", 50, h5py.h5t.STD_I32BE)
-    kind.insert(b"first", 3, texts[0])
-    kind.insert(b"inner", 8, h5py.h5t.array_create(inner, (2,)))
+    type_ = h5py.h5t.create(h5py.h5t.COMPOUND, 60)
+    type_.insert(b"last", 50, h5py.h5t.STD_I32BE)
+    type_.insert(b"first", 3, texts[0])
+    type_.insert(b"inner", 8, h5py.h5t.array_create(inner, (2,)))
     raw = np.zeros((3, 60), "u1")
     raw[:, 3:7] = np.frombuffer(b"ab  ", "u1")
     raw[:, 9:34] = np.frombuffer(b"xy\0z" * 6 + b"q", "u1")
     with h5py.File(path, "w") as file:
         space = h5py.h5s.create_simple((3,))
-        h5py.h5d.create(file.id, b"a", kind, space).write(h5py.h5s.ALL, h5py.h5s.ALL, raw, kind)
-    actual, expected = plait.open(path).read(), by_h5py(path)
+        h5py.h5d.create(file.id, b"a", type_, space).write(h5py.h5s.ALL, h5py.h5s.ALL, raw, type_)
+    actual, expected = plait.open(path).read(), read_by_h5py(path)
     assert dict(actual.dtype.fields) == dict(expected.dtype.fields)  # in h5py the fields have the order of the file
     assert actual.dtype.names == ("first", "inner", "last")
     assert actual["first"].tolist() == [b"ab"] * 3
@@ -122,46 +123,46 @@ def test_unsupported_members_are_named(tmp_path):
     assert "references to other objects" in reasons["lists"]
 
 
-@pytest.mark.parametrize("how", [{}, {"chunks": (2, 3)}, {"chunks": (4, 2), "compression": "gzip"}])
+@pytest.mark.parametrize("options", [{}, {"chunks": (2, 3)}, {"chunks": (4, 2), "compression": "gzip"}])
 @pytest.mark.parametrize("base", [">i4", "S3", MIXED])
-def test_arrays_as_elements_add_dimensions(tmp_path, how, base):
+def test_arrays_as_elements_add_dimensions(tmp_path, options, base):
     path = tmp_path / "a.h5"
     array = random_records(np.dtype([("f", base)]), (5, 7, 2, 3))["f"].copy()
     with h5py.File(path, "w") as file:
-        kind = np.dtype((base, (2, 3)))
-        dataset = file.create_dataset("a", (5, 7), kind, maxshape=(None, 7) if how else None, **how)
+        type_ = np.dtype((base, (2, 3)))
+        dataset = file.create_dataset("a", (5, 7), type_, maxshape=(None, 7) if options else None, **options)
         dataset[...] = array
         dataset.dims[0].label = "time"
     info = plait.arrays_in(path)[0]
     assert info.shape == (5, 7, 2, 3)
-    assert info.chunks == ((*how["chunks"], 2, 3) if how else None)
+    assert info.chunks == ((*options["chunks"], 2, 3) if options else None)
     assert info.dimension_names == ("time", "", "", "")
-    assert_same(plait.open(path).read(), by_h5py(path))
+    assert_same(plait.open(path).read(), read_by_h5py(path))
     array[2:4, 1] = changed = array[0:2, 0].copy()
     with plait.open(path, "r+") as file:
         file.write(changed, region=np.s_[2:4, 1])
-    assert_same(by_h5py(path), array)
+    assert_same(read_by_h5py(path), array)
     plait.copy(path, tmp_path / "b.h5")
-    assert_same(by_h5py(tmp_path / "b.h5"), array)
+    assert_same(read_by_h5py(tmp_path / "b.h5"), array)
 
 
-def test_fill_values_of_arrays_as_elements(tmp_path):
+def test_fill_values_of_arrays_as_elements_are_read(tmp_path):
     path, library = tmp_path / "a.h5", ctypes.CDLL(h5py.h5p.__file__)
     with h5py.File(path, "w") as file:
         for name, fill in (("equal", [7, 7, 7]), ("different", [1, 2, 3])):
-            kind = h5py.h5t.array_create(h5py.h5t.STD_I32LE, (3,))
+            type_ = h5py.h5t.array_create(h5py.h5t.STD_I32LE, (3,))
             creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
             creation.set_chunk((2,))
             value = np.array(fill, "<i4")  # h5py has no scalars of an array type
             assert (
                 library.H5Pset_fill_value(
-                    ctypes.c_int64(creation.id), ctypes.c_int64(kind.id), value.ctypes.data_as(ctypes.c_void_p)
+                    ctypes.c_int64(creation.id), ctypes.c_int64(type_.id), value.ctypes.data_as(ctypes.c_void_p)
                 )
                 >= 0
             )
-            h5py.h5d.create(file.id, name.encode(), kind, h5py.h5s.create_simple((4,)), creation)
+            h5py.h5d.create(file.id, name.encode(), type_, h5py.h5s.create_simple((4,)), creation)
     for name in ("equal", "different"):
-        np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), by_h5py(path, name))
+        np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), read_by_h5py(path, name))
     fills = {info.name: info.fill_value for info in plait.arrays_in(path)}
     assert fills["equal"] == 7
     assert fills["different"] is None
@@ -176,14 +177,14 @@ def test_dates_equal_those_of_h5py(tmp_path, unit):
     plait.copy(tmp_path / "a.h5", tmp_path / "b.npy")
     assert_same(np.load(tmp_path / "b.npy"), array)
     plait.copy(tmp_path / "b.npy", tmp_path / "c.h5")
-    actual = by_h5py(tmp_path / "c.h5", "data")
+    actual = read_by_h5py(tmp_path / "c.h5", "data")
     assert_same(actual, array)
     with pytest.raises(plait.ArgumentError, match='attribute units, such as "days since'):
         plait.copy(tmp_path / "b.npy", tmp_path / "c.nc")
 
 
-@pytest.mark.parametrize("between", ["b.npy", "b.npz", "b.h5"])
-def test_copies_preserve_values_fill_values_and_attributes(tmp_path, between):
+@pytest.mark.parametrize("intermediate", ["b.npy", "b.npz", "b.h5"])
+def test_copies_preserve_values_fill_values_and_attributes(tmp_path, intermediate):
     array = random_records(MIXED, (5, 7))
     fill = random_records(MIXED, ())[()]
     with plait.open(
@@ -193,12 +194,12 @@ def test_copies_preserve_values_fill_values_and_attributes(tmp_path, between):
     assert plait.arrays_in(tmp_path / "a.h5")[0].fill_value == fill
     with h5py.File(tmp_path / "a.h5") as file:
         assert file["a"].fillvalue == fill
-    plait.copy(f"{tmp_path}/a.h5::a", tmp_path / between)
-    plait.copy(tmp_path / between, tmp_path / "c.h5", verify=True)
+    plait.copy(f"{tmp_path}/a.h5::a", tmp_path / intermediate)
+    plait.copy(tmp_path / intermediate, tmp_path / "c.h5", verify=True)
     info = plait.arrays_in(tmp_path / "c.h5")[0]
     assert info.dtype == MIXED
-    assert_same(by_h5py(tmp_path / "c.h5", info.name), array)
-    if between == "b.h5":
+    assert_same(read_by_h5py(tmp_path / "c.h5", info.name), array)
+    if intermediate == "b.h5":
         assert info.fill_value == fill
 
 
@@ -206,7 +207,7 @@ def test_unwritten_elements_have_the_fill_value(tmp_path):
     fill = random_records(MIXED, ())[()]
     with plait.open(f"{tmp_path}/a.h5::a", "w", shape=(9,), dtype=MIXED, fill_value=fill, chunks=(2,)) as file:
         file.write(random_records(MIXED, (3,)), region=np.s_[:3])
-    for actual in (by_h5py(tmp_path / "a.h5"), plait.open(tmp_path / "a.h5").read()):
+    for actual in (read_by_h5py(tmp_path / "a.h5"), plait.open(tmp_path / "a.h5").read()):
         assert_same(actual[4:], np.full(5, fill, MIXED))
 
 
@@ -220,18 +221,18 @@ def test_unwritten_elements_have_the_fill_value(tmp_path):
         ([("none", "f4", (0,)), ("x", "f4")], "a.h5", 'the field "none" of its records has no bytes'),
     ],
 )
-def test_types_that_a_format_lacks(tmp_path, dtype, name, message):
+def test_types_that_a_format_lacks_are_errors(tmp_path, dtype, name, message):
     with pytest.raises(plait.ArgumentError, match=message):
         plait.open(tmp_path / name, "w", shape=(3,), dtype=dtype)
     assert not any(tmp_path.iterdir())
 
 
-def test_field_names_that_no_format_supports(tmp_path):
+def test_fields_out_of_order_are_an_error_for_new_files(tmp_path):
     dtype = np.dtype({"names": ["a", "b"], "formats": ["i4", "i4"], "offsets": [4, 0]})
     with pytest.raises(plait.ArgumentError, match="in the order of their offsets"):
         plait.open(tmp_path / "a.h5", "w", shape=(3,), dtype=dtype)
 
 
-def test_fill_values_of_another_type(tmp_path):
+def test_fill_values_of_another_type_are_errors(tmp_path):
     with pytest.raises(plait.ArgumentError, match="fill value 0x"):
         plait.open(tmp_path / "a.h5", "w", shape=(3,), dtype=MIXED, fill_value=np.zeros((), "i4,i4")[()])

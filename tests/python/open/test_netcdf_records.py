@@ -23,16 +23,16 @@ STATION = np.dtype(
 )
 
 # The HDF5 libraries of netCDF4 and h5py may conflict in one process.
-READ = """
+PRINT_RECORDS = """
 import sys, netCDF4, numpy as np
 with netCDF4.Dataset(sys.argv[1]) as file:
     file.set_auto_maskandscale(False)
     print(sorted(file.cmptypes), file.variables["s"].dimensions)
-    for name in ("s", "g/again"):
+    for name in ("s", "g/copy"):
         array = file[name][...]
         print([array[field].tolist() for field in ("id", "values", "good")], array["at"]["y"].tolist())
-        print(["".join(part.decode() for part in one) for one in array["name"].ravel().reshape(-1, 5)]
-              if array["name"].dtype == "S1" else [one.decode() for one in array["name"]])
+        print(["".join(part.decode() for part in text) for text in array["name"].ravel().reshape(-1, 5)]
+              if array["name"].dtype == "S1" else [text.decode() for text in array["name"]])
         print(array["phase"]["r"].tolist())
 """
 
@@ -41,21 +41,21 @@ with netCDF4.Dataset(sys.argv[1]) as file:
 def test_netcdf_reads_records(tmp_path, codec):
     path, array = tmp_path / "a.nc", random_records(STATION, (4,))
     description = {"shape": (4,), "dtype": STATION, "dimension_names": ("station",), "codec": codec}
-    with plait.open(path, "w", arrays={"s": description, "g/again": description}) as file:
+    with plait.open(path, "w", arrays={"s": description, "g/copy": description}) as file:
         file.write(array, variable="s")
-        file.write(array[::-1], variable="g/again")
-    done = subprocess.run([sys.executable, "-c", READ, path], capture_output=True, text=True, check=False)
+        file.write(array[::-1], variable="g/copy")
+    done = subprocess.run([sys.executable, "-c", PRINT_RECORDS, path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "['record_1', 'record_2', 'record_3'] ('station',)"
-    for begin, shown in ((1, array), (4, array[::-1])):
-        fields = [shown["id"].tolist(), shown["values"].tolist(), shown["good"].astype("i1").tolist()]
-        assert lines[begin] == f"{fields} {shown['at']['y'].tolist()}"
-        assert lines[begin + 1] == str([text.decode() for text in shown["name"]])
-        assert lines[begin + 2] == str(shown["phase"].real.tolist())
+    for begin, expected in ((1, array), (4, array[::-1])):
+        fields = [expected["id"].tolist(), expected["values"].tolist(), expected["good"].astype("i1").tolist()]
+        assert lines[begin] == f"{fields} {expected['at']['y'].tolist()}"
+        assert lines[begin + 1] == str([text.decode() for text in expected["name"]])
+        assert lines[begin + 2] == str(expected["phase"].real.tolist())
 
 
-def test_plait_reads_its_records(tmp_path):
+def test_plait_reads_records_as_netcdf_represents_them(tmp_path):
     array = random_records(STATION, (4,))
     with plait.open(tmp_path / "a.nc::s", "w", shape=(4,), dtype=STATION) as file:
         file.write(array)

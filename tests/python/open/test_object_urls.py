@@ -66,12 +66,12 @@ def test_hierarchies_are_listed_and_described(bucket):
     assert description["kind"] == "Zarr in memory://"
     assert [array["shape"] for array in description["arrays"]] == [[6], [10, 6], [10, 6]]
     assert description["size"] == sum(array["stored"] for array in description["arrays"]) > 0
-    described = describe(f"{url}::/ocean/depth", {})
-    assert (described["shape"], described["attributes"]) == ([10, 6], {"units": "m"})
-    assert described["size"] > 240
+    array_description = describe(f"{url}::/ocean/depth", {})
+    assert (array_description["shape"], array_description["attributes"]) == ([10, 6], {"units": "m"})
+    assert array_description["size"] > 240
 
 
-def test_copies(bucket, tmp_path):
+def test_arrays_are_copied_from_and_to_objects(bucket, tmp_path):
     np.savez(tmp_path / "a.npz", x=ARRAY, y=ARRAY[0], z=ARRAY * 3)
     plait.copy(tmp_path / "a.npz", f"{bucket}/a.zarr", codec="gzip")
     plait.copy(f"{bucket}/a.zarr", f"{bucket}/b.zarr", chunks=(2, 2), variable=["x", "z"])
@@ -112,12 +112,12 @@ def test_failing_copies_leave_the_array_of_another_program(bucket, tmp_path):
     write(f"{bucket}/other.zarr")
     other = (bucket / "other.zarr/zarr.json").read_bytes()
 
-    def put_first(_done, _total):
+    def put_b_first(_done, _total):
         if "n.zarr/a/zarr.json" in bucket.names():
             (bucket / "n.zarr/b/zarr.json").write_bytes(other)
 
     with pytest.raises(plait.Error, match="another program has put"):
-        plait.copy(tmp_path / "s.zarr", f"{bucket}/n.zarr", progress=put_first)
+        plait.copy(tmp_path / "s.zarr", f"{bucket}/n.zarr", progress=put_b_first)
     assert (bucket / "n.zarr/b/zarr.json").read_bytes() == other
     assert "n.zarr/a/zarr.json" not in bucket.names()
 
@@ -141,14 +141,14 @@ def test_arrays_of_one_new_hierarchy_do_not_remove_each_other(bucket):
     np.testing.assert_array_equal(plait.open(f"{bucket}/g.zarr::/a").read(), ARRAY)
 
 
-def test_joined(bucket):
+def test_arrays_are_joined(bucket):
     for number in range(3):
         write(f"{bucket}/{number}.zarr", ARRAY + number, dimension_names=["time", "x"])
     with plait.concat([f"{bucket}/{number}.zarr" for number in range(3)], "time") as joined:
         np.testing.assert_array_equal(joined.read(), np.concatenate([ARRAY, ARRAY + 1, ARRAY + 2]))
 
 
-def test_names_without_a_suffix(bucket):
+def test_zarr_arrays_need_no_suffix(bucket):
     write(f"zarr:{bucket}/plain")
     for url in (f"{bucket}/plain", f"{bucket}/plain/", f"zarr:{bucket}/plain"):
         np.testing.assert_array_equal(plait.open(url).read(), ARRAY)
@@ -160,7 +160,7 @@ def test_names_without_a_suffix(bucket):
 
 @pytest.mark.parametrize("name", ["a.npy", "a.h5::/x", "a.nc", "a.npz", "a.safetensors", "a.gz"])
 @pytest.mark.parametrize("mode", ["r", "w"])
-def test_formats_of_one_object(bucket, name, mode):
+def test_other_formats_are_errors(bucket, name, mode):
     url = f"{bucket}/{name}"
     with pytest.raises(plait.ArgumentError) as raised:
         plait.open(url, mode, **({"shape": 3, "dtype": "i4"} if mode == "w" else {}))
@@ -169,7 +169,7 @@ def test_formats_of_one_object(bucket, name, mode):
     assert bucket.names() == []
 
 
-def test_missing_objects(bucket):
+def test_missing_objects_are_errors(bucket):
     write(f"{bucket}/a.zarr::/x")
     with pytest.raises(FileNotFoundError) as raised:
         plait.open(f"{bucket}/a.zarr::/y")
@@ -184,7 +184,7 @@ def test_missing_objects(bucket):
 
 
 @pytest.mark.parametrize(
-    ("url", "says"),
+    ("url", "message"),
     [
         ("memory://", "the name has no bucket"),
         ("memory:///a.zarr", "the name has no bucket"),
@@ -199,18 +199,18 @@ def test_missing_objects(bucket):
         ("MEMORY://bucket/a.zarr", "has no object store for MEMORY://"),
     ],
 )
-def test_invalid_urls_are_errors(url, says):
+def test_invalid_urls_are_errors(url, message):
     with pytest.raises(plait.ArgumentError) as raised:
         plait.open(url)
-    assert says in str(raised.value)
+    assert message in str(raised.value)
     for call in (plait.arrays_in, plait.groups_in, lambda name: plait.copy(name, "never.npy")):
         with pytest.raises(plait.ArgumentError) as raised:
             call(url)
-        assert says in str(raised.value)
+        assert message in str(raised.value)
 
 
 @pytest.mark.parametrize("mode", ["r", "w"])
-def test_urls_that_lost_a_slash_as_paths(mode):
+def test_urls_given_as_paths_are_errors(mode):
     with pytest.raises(plait.ArgumentError) as raised:
         plait.open(Path("memory://bucket/a.zarr"), mode, **({"shape": 3, "dtype": "i4"} if mode == "w" else {}))
     assert "; for an object store write memory://BUCKET/KEY.zarr, as a text and not as a path" in str(raised.value)
@@ -225,7 +225,7 @@ def test_memory_urls_differ_from_arrays_of_the_memory_driver(bucket):
     np.testing.assert_array_equal(plait.open("memory:/urls/run/a").read(), ARRAY * 2)
 
 
-def test_files_with_names_similar_to_urls(tmp_path, monkeypatch):
+def test_files_may_have_names_similar_to_urls(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("./memory:a.npy", "./memory:/b.npy", "12:30.npy", "data.zarr::/memory:/x"):
         os.makedirs("memory:", exist_ok=True)

@@ -1,4 +1,4 @@
-"""Names of objects on servers: options, environment variables, profiles and styles."""
+"""Names of objects on servers, and how options, environment variables and profiles determine the server and keys."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_options_follow_the_name(server, monkeypatch):
     assert [group.name for group in plait.groups_in(url)] == ["", "g"]
 
 
-def test_profiles(server, monkeypatch, tmp_path):
+def test_profiles_have_keys_and_the_server(server, monkeypatch, tmp_path):
     write("s3://profiles/a.zarr")
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL", "AWS_REGION"):
         monkeypatch.delenv(name)
@@ -52,7 +52,7 @@ def test_profiles(server, monkeypatch, tmp_path):
         plait.open("s3://profiles/a.zarr")
 
 
-def test_anonymous(server, monkeypatch):
+def test_anonymous_requests_have_no_signature(server, monkeypatch):
     write("s3://public/a.zarr")  # the server accepts requests without a signature for this bucket
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     server.take_log()
@@ -61,7 +61,7 @@ def test_anonymous(server, monkeypatch):
     write("s3://public/b.zarr?anonymous")
 
 
-def test_the_bucket_in_the_host(server):
+def test_virtual_style_puts_the_bucket_into_the_host(server):
     write("s3://styles/a.zarr")
     server.take_log()
     name = f"s3://127/a.zarr?style=virtual&endpoint=http://0.0.1:{server.port}"
@@ -73,7 +73,7 @@ def test_the_bucket_in_the_host(server):
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "message"),
     [
         ("s3://b/a.zarr?regions=x", "there is no option regions= of s3://; the options are endpoint, region, "),
         ("s3://b/a.zarr?region=x&region=y", "the option region= is given twice"),
@@ -91,14 +91,14 @@ def test_the_bucket_in_the_host(server):
         ),
     ],
 )
-def test_wrong_names_are_errors(server, name, says):
+def test_wrong_names_are_errors(server, name, message):
     for call in (plait.open, plait.arrays_in, lambda url: plait.copy(url, "never.npy")):
         with pytest.raises(plait.ArgumentError) as error:
             call(name)
-        assert says in str(error.value)
+        assert message in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["a.npy", "a.h5::/x", "a.nc::x", "a.npz::x", "a.bin", "a.gz"])
-def test_new_files_of_one_object_by_http(server, name):
+def test_new_files_by_http_are_errors(server, name):
     with pytest.raises(plait.ArgumentError, match="are only read; write to a file or to an object store such as s3://"):
         plait.open(f"{server.endpoint}/public/{name}", "w", shape=3, dtype="i4")
