@@ -10,40 +10,40 @@
 #include <unistd.h>
 static int calls;
 enum { SURVIVE, KILL_BEFORE, KILL_WITHIN };
-/* Counts this call, and returns which of these happens to the process. */
+/* Counts this call, and returns what happens to the process at it. */
 static int count_call(void) {
   const char* kill_at = getenv("KILL_AT");
   if (!kill_at || access(getenv("KILL_IF"), F_OK) != 0) return SURVIVE;
-  const int at = atoi(kill_at);
+  const int kill_point = atoi(kill_at);
   const int call = calls++;
-  return at == 2 * call ? KILL_BEFORE : at == 2 * call + 1 ? KILL_WITHIN : SURVIVE;
+  return kill_point == 2 * call ? KILL_BEFORE : kill_point == 2 * call + 1 ? KILL_WITHIN : SURVIVE;
 }
 static void kill_this_process(void) { kill(getpid(), SIGKILL); }
 #define WRITE(NAME, OFFSET)                                                      \
-  ssize_t NAME(int file, const void* bytes, size_t count, OFFSET at) {           \
-    ssize_t (*next)(int, const void*, size_t, OFFSET) = dlsym(RTLD_NEXT, #NAME); \
+  ssize_t NAME(int file, const void* bytes, size_t count, OFFSET offset) {       \
+    ssize_t (*real)(int, const void*, size_t, OFFSET) = dlsym(RTLD_NEXT, #NAME); \
     const int fate = count_call();                                               \
-    if (fate == KILL_WITHIN) next(file, bytes, (count + 1) / 2, at);             \
+    if (fate == KILL_WITHIN) real(file, bytes, (count + 1) / 2, offset);         \
     if (fate != SURVIVE) kill_this_process();                                    \
-    return next(file, bytes, count, at);                                         \
+    return real(file, bytes, count, offset);                                     \
   }
 #define TRUNCATE(NAME, OFFSET)                          \
   int NAME(int file, OFFSET size) {                     \
-    int (*next)(int, OFFSET) = dlsym(RTLD_NEXT, #NAME); \
+    int (*real)(int, OFFSET) = dlsym(RTLD_NEXT, #NAME); \
     if (count_call() != SURVIVE) kill_this_process();   \
-    return next(file, size);                            \
+    return real(file, size);                            \
   }
 WRITE(pwrite, off_t)
 WRITE(pwrite64, off64_t)
 TRUNCATE(ftruncate, off_t)
 TRUNCATE(ftruncate64, off64_t)
 int fsync(int file) {
-  int (*next)(int) = dlsym(RTLD_NEXT, "fsync");
+  int (*real)(int) = dlsym(RTLD_NEXT, "fsync");
   if (count_call() != SURVIVE) kill_this_process();
-  return next(file);
+  return real(file);
 }
 int unlink(const char* path) {
-  int (*next)(const char*) = dlsym(RTLD_NEXT, "unlink");
+  int (*real)(const char*) = dlsym(RTLD_NEXT, "unlink");
   if (count_call() != SURVIVE) kill_this_process();
-  return next(path);
+  return real(path);
 }

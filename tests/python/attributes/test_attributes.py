@@ -29,10 +29,9 @@ ATTRIBUTES = {
     "none": np.zeros(0, "i4"),
 }
 NESTED = {"a": [1, "x", None], "b": {"c": [True, 2.5]}}
-WIDE = {"i": "i8", "u": "u8", "f": "f8"}
 
 
-def same(actual: object, expected: object) -> bool:
+def is_equal(actual: object, expected: object) -> bool:
     if isinstance(expected, (str, dict)) or (isinstance(expected, list) and isinstance(expected[0], str)):
         return actual == expected and type(actual) is type(expected)
     return np.asarray(actual).shape == np.asarray(expected).shape and np.array_equal(
@@ -40,16 +39,20 @@ def same(actual: object, expected: object) -> bool:
     )
 
 
-def check(actual: plait.Attributes, expected: dict, *, widened: bool = False) -> None:
+def check_attributes(actual: plait.Attributes, expected: dict, *, is_json: bool = False) -> None:
+    """Compare attributes.
+
+    is_json  whether they were stored as JSON, which has neither complex numbers nor types of numbers
+    """
     assert sorted(actual) == sorted(expected)
     assert not actual.unreadable
     for name, value in expected.items():
-        if widened and isinstance(value, complex):
-            value = [value.real, value.imag]  # JSON has no complex numbers
-        assert same(actual[name], value), (name, actual[name], value)
+        if is_json and isinstance(value, complex):
+            value = [value.real, value.imag]
+        assert is_equal(actual[name], value), (name, actual[name], value)
         if not isinstance(value, (str, list, dict)):
             written_dtype = np.asarray(value).dtype
-            assert widened or np.asarray(actual[name]).dtype == written_dtype, name
+            assert is_json or np.asarray(actual[name]).dtype == written_dtype, name
 
 
 @pytest.mark.parametrize("suffix", ["h5", "zarr"])
@@ -59,19 +62,19 @@ def test_written_attributes_are_read_back(tmp_path, suffix):
     nested = {"nested": NESTED} if suffix == "zarr" else {}
     path = f"{tmp_path}/a.{suffix}::/group/array"
     groups = {"": {"title": "all"}, "group": ATTRIBUTES | nested, "other": {"x": [1, 2]}}
-    how = {"attributes": ATTRIBUTES | nested, "group_attributes": groups}
-    with plait.open(path, "w", shape=(3, 4), dtype="f4", **how) as file:
-        check(file.attrs, ATTRIBUTES | nested)
+    options = {"attributes": ATTRIBUTES | nested, "group_attributes": groups}
+    with plait.open(path, "w", shape=(3, 4), dtype="f4", **options) as file:
+        check_attributes(file.attrs, ATTRIBUTES | nested)
         file.write(np.zeros((3, 4), "f4"))
     with plait.open(path) as file:
-        check(file.attrs, ATTRIBUTES | nested, widened=suffix == "zarr")
+        check_attributes(file.attrs, ATTRIBUTES | nested, is_json=suffix == "zarr")
     (info,) = plait.arrays_in(f"{tmp_path}/a.{suffix}")
-    check(info.attributes, ATTRIBUTES | nested, widened=suffix == "zarr")
+    check_attributes(info.attributes, ATTRIBUTES | nested, is_json=suffix == "zarr")
     attributes = {group.name: group.attributes for group in plait.groups_in(f"{tmp_path}/a.{suffix}")}
     assert sorted(attributes) == ["", "group", "other"]
-    check(attributes[""], {"title": "all"})
-    check(attributes["group"], ATTRIBUTES | nested, widened=suffix == "zarr")
-    check(attributes["other"], {"x": [1, 2]})
+    check_attributes(attributes[""], {"title": "all"})
+    check_attributes(attributes["group"], ATTRIBUTES | nested, is_json=suffix == "zarr")
+    check_attributes(attributes["other"], {"x": [1, 2]})
 
 
 def test_h5py_reads_attributes_of_plait(tmp_path):
@@ -82,7 +85,7 @@ def test_h5py_reads_attributes_of_plait(tmp_path):
         for name, value in ATTRIBUTES.items():
             actual = file["g/x"].attrs[name]
             actual = actual.tolist() if isinstance(value, list) and isinstance(value[0], str) else actual
-            assert same(actual, value), name
+            assert is_equal(actual, value), name
         np.testing.assert_array_equal(file["g/x"][...], np.arange(3))
 
 
@@ -112,18 +115,18 @@ def test_plait_reads_attributes_of_h5py(tmp_path):
     assert attributes["fixed"] == ["ab", "c"]
     assert attributes["null"].shape == (0,)
     for name, value in ATTRIBUTES.items():
-        assert same(attributes[name], value), name
+        assert is_equal(attributes[name], value), name
     groups = {group.name: group.attributes for group in plait.groups_in(tmp_path / "a.h5")}
     assert dict(groups["g"]) == {"title": "Straße"}
     assert list(groups[""].unreadable) == ["sequences"]
 
 
-@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_DATA", "NETCDF4"])
-def test_plait_reads_attributes_of_netcdf(tmp_path, form):
+@pytest.mark.parametrize("format_", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_DATA", "NETCDF4"])
+def test_plait_reads_attributes_of_netcdf(tmp_path, format_):
     netcdf = pytest.importorskip("netCDF4")
-    if form == "NETCDF4":
+    if format_ == "NETCDF4":
         pytest.importorskip("h5py")
-    with netcdf.Dataset(tmp_path / "a.nc", "w", format=form) as file:
+    with netcdf.Dataset(tmp_path / "a.nc", "w", format=format_) as file:
         file.createDimension("time", None)
         file.createDimension("x", 4)
         file.title = "Größe"
@@ -150,10 +153,10 @@ def test_plait_reads_attributes_of_netcdf(tmp_path, form):
         assert sorted(file.attrs) == sorted(attributes)
 
 
-@pytest.mark.parametrize("form", [2, 3])
-def test_plait_reads_attributes_of_zarr_python(location, form):
+@pytest.mark.parametrize("format_", [2, 3])
+def test_plait_reads_attributes_of_zarr_python(location, format_):
     zarr = pytest.importorskip("zarr")
-    root = zarr.open_group(zarr_store(location / "a.zarr"), mode="w", zarr_format=form, attributes={"title": "all"})
+    root = zarr.open_group(zarr_store(location / "a.zarr"), mode="w", zarr_format=format_, attributes={"title": "all"})
     expected = {
         "units": "K",
         "nan": math.nan,
@@ -165,7 +168,7 @@ def test_plait_reads_attributes_of_zarr_python(location, form):
     }
     root.create_group("g").create_array("x", shape=(3,), dtype="i4", attributes=expected)[:] = 1
     attributes = plait.open(f"{location}/a.zarr::/g/x").attrs
-    check(attributes, expected)
+    check_attributes(attributes, expected)
     groups = {group.name: dict(group.attributes) for group in plait.groups_in(location / "a.zarr")}
     assert groups == {"": {"title": "all"}, "g": {}}
 
@@ -173,8 +176,8 @@ def test_plait_reads_attributes_of_zarr_python(location, form):
 def test_zarr_python_reads_attributes_of_plait(location):
     zarr = pytest.importorskip("zarr")
     plain = {"units": "K", "n": [1, 2], "nested": NESTED, "nan": math.nan}
-    how = {"attributes": plain, "group_attributes": {"": {"a": 1}, "g": {"b": "c"}}}
-    with plait.open(f"{location}/a.zarr::/g/x", "w", shape=3, dtype="i4", **how) as file:
+    options = {"attributes": plain, "group_attributes": {"": {"a": 1}, "g": {"b": "c"}}}
+    with plait.open(f"{location}/a.zarr::/g/x", "w", shape=3, dtype="i4", **options) as file:
         file.write(np.arange(3, dtype="i4"))
     root = zarr.open_group(zarr_store(location / "a.zarr"), mode="r")
     assert dict(root.attrs) == {"a": 1}
@@ -184,7 +187,7 @@ def test_zarr_python_reads_attributes_of_plait(location):
     assert attributes == {name: value for name, value in plain.items() if name != "nan"}
 
 
-def test_dimension_names_of_xarray_in_zarr_version_2(location):
+def test_dimension_names_of_xarray_in_zarr_version_2_are_read(location):
     zarr = pytest.importorskip("zarr")
     root = zarr.open_group(zarr_store(location / "a.zarr"), mode="w", zarr_format=2)
     array = root.create_array("x", shape=(3, 4), dtype="f4", fill_value=math.nan)
@@ -197,7 +200,7 @@ def test_dimension_names_of_xarray_in_zarr_version_2(location):
 
 
 @pytest.mark.parametrize(
-    ("name", "how", "says"),
+    ("name", "options", "message"),
     [
         ("a.npy", {"attributes": {"x": 1}}, "have no attributes"),
         ("a.npz", {"attributes": {"x": 1}}, "have no attributes"),
@@ -213,10 +216,10 @@ def test_dimension_names_of_xarray_in_zarr_version_2(location):
         ("a.zarr", {"group_attributes": {"": {"x": 1}}}, "name the array"),
     ],
 )
-def test_unsupported_attributes_are_errors(tmp_path, name, how, says):
+def test_unsupported_attributes_are_errors(tmp_path, name, options, message):
     with pytest.raises(plait.ArgumentError) as raised:
-        plait.open(tmp_path / name, "w", shape=3, dtype="f4", **how)
-    assert says in str(raised.value)
+        plait.open(tmp_path / name, "w", shape=3, dtype="f4", **options)
+    assert message in str(raised.value)
     assert not list(tmp_path.iterdir())
 
 
@@ -237,21 +240,21 @@ def test_damaged_zarr_attributes_are_errors(location):
 
 
 def test_safetensors_holds_texts_of_the_file_only(tmp_path):
-    how = {"arrays": {"a": (3, "f4")}, "group_attributes": {"": {"format": "pt", "author": 'Größe "x"'}}}
-    with plait.open(tmp_path / "a.safetensors", "w", **how) as file:
+    options = {"arrays": {"a": (3, "f4")}, "group_attributes": {"": {"format": "pt", "author": 'Größe "x"'}}}
+    with plait.open(tmp_path / "a.safetensors", "w", **options) as file:
         file.write(np.ones(3, "f4"), variable="a")
     (group,) = plait.groups_in(tmp_path / "a.safetensors")
     assert dict(group.attributes) == {"format": "pt", "author": 'Größe "x"'}
     np.testing.assert_array_equal(plait.open(tmp_path / "a.safetensors").read(), np.ones(3))
     for attributes in ({"": {"x": 1}}, {"": {"x": ["a", "b"]}}, {"g": {"x": "a"}}):
         with pytest.raises(plait.ArgumentError, match="safetensors files have"):
-            plait.open(tmp_path / "b.safetensors", "w", **how | {"group_attributes": attributes})
+            plait.open(tmp_path / "b.safetensors", "w", **options | {"group_attributes": attributes})
 
 
 RECORD = np.dtype({"names": ["n", "where", "t"], "formats": ["<i2", (">f8", (2,)), "S3"], "itemsize": 32})
 
 
-def test_records_are_attributes(tmp_path, monkeypatch):
+def test_attributes_may_be_records(tmp_path, monkeypatch):
     h5py = pytest.importorskip("h5py")
     monkeypatch.chdir(tmp_path)
     record = np.array((7, [1.5, -2], b"ab"), RECORD)
@@ -284,14 +287,14 @@ def test_records_are_attributes(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("target", "why"), [("b.zarr", "JSON has no place for values"), ("b.nc", "no attributes of records")]
+    ("target", "message"), [("b.zarr", "JSON has no place for values"), ("b.nc", "no attributes of records")]
 )
-def test_records_in_attributes_of_other_formats(tmp_path, monkeypatch, target, why):
+def test_attributes_with_records_are_not_copied_to_other_formats(tmp_path, monkeypatch, target, message):
     h5py = pytest.importorskip("h5py")
     monkeypatch.chdir(tmp_path)
     with h5py.File("a.h5", "w") as file:
         file["x"] = np.arange(3)
         file["x"].attrs["one"], file["x"].attrs["units"] = np.array((7, [1.5, -2], b"ab"), RECORD), "m"
-    with pytest.warns(UserWarning, match=f"attributes are not copied: one of x: .*{why}"):
+    with pytest.warns(UserWarning, match=f"attributes are not copied: one of x: .*{message}"):
         plait.copy("a.h5", target)
     assert dict(plait.arrays_in(target)[0].attributes) == {"units": "m"}

@@ -20,7 +20,8 @@ VALUES = {
 }
 
 
-def make(path: Location, **options: object) -> None:
+def write_array(path: Location, **options: object) -> None:
+    """Write an array "a" with the attributes old and units."""
     with plait.open(f"{path}::a", "w", shape=(6,), dtype="f4", attributes={"old": 1, "units": "m"}, **options) as file:
         file.write(np.arange(6, dtype="f4"))
 
@@ -33,7 +34,7 @@ def to_lists(attributes: object) -> dict:
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 def test_attributes_are_set_replaced_and_deleted(tmp_path, suffix, codec):
     path = tmp_path / f"a.{suffix}"
-    make(path, chunks=(4,), codec=codec)
+    write_array(path, chunks=(4,), codec=codec)
     with plait.open(f"{path}::a", "r+") as file:
         for name, value in VALUES.items():
             file.attrs[name] = value
@@ -62,15 +63,15 @@ def test_attributes_are_set_replaced_and_deleted(tmp_path, suffix, codec):
 
 def test_discarded_changes_leave_the_file_unchanged(tmp_path):
     for suffix in ("h5", "zarr"):
-        make(tmp_path / f"a.{suffix}")
+        write_array(tmp_path / f"a.{suffix}")
         with pytest.raises(plait.ArgumentError), plait.open(f"{tmp_path}/a.{suffix}::a", "r+") as file:
             file.attrs.update({"units": "K", "": 1})
         with plait.open(f"{tmp_path}/a.{suffix}::a") as file:
             assert to_lists(file.attrs) == {"old": 1, "units": "m"}
 
 
-def test_other_bytes_of_zarr_metadata_stay(location):
-    make(location / "a.zarr")
+def test_other_bytes_of_zarr_metadata_are_not_changed(location):
+    write_array(location / "a.zarr")
     metadata = location / "a.zarr/a/zarr.json"
     text = metadata.read_text()
     attributes = '{"big": 123456789012345678901234567890, "nan" : NaN,"nested":{"units":1}, "q\\"": [ ], "units": "m"}'
@@ -88,7 +89,7 @@ def test_other_bytes_of_zarr_metadata_stay(location):
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_names_with_json_escapes(location, version):
+def test_attributes_with_json_escapes_in_names_are_changed(location, version):
     zarr = pytest.importorskip("zarr")
     attributes = {"größe": 1, "a/b": 2, 'q"': 3}
     zarr.create_array(
@@ -105,7 +106,7 @@ def test_names_with_json_escapes(location, version):
         assert to_lists(plait.open(location / "a.zarr").attrs) == expected
 
 
-def test_zarr_version_2(location):
+def test_attributes_of_zarr_version_2_are_changed(location):
     zarr = pytest.importorskip("zarr")
     array = zarr.create_array(zarr_store(location / "a.zarr"), shape=(3,), dtype="f4", zarr_format=2)
     array[...] = 1
@@ -132,7 +133,7 @@ def test_consolidated_metadata_has_the_new_attributes(tmp_path, monkeypatch, ver
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "says"),
+    ("name", "value", "message"),
     [
         ("x", {"nested": 1}, "numbers and texts"),
         ("DIMENSION_LIST", 1, "keep dimensions under this name"),
@@ -144,10 +145,10 @@ def test_consolidated_metadata_has_the_new_attributes(tmp_path, monkeypatch, ver
         ("x", object(), "JSON can spell"),
     ],
 )
-def test_values_that_hdf5_cannot_store_are_errors(tmp_path, name, value, says):
-    make(tmp_path / "a.h5")
+def test_values_that_hdf5_cannot_store_are_errors(tmp_path, name, value, message):
+    write_array(tmp_path / "a.h5")
     with plait.open(f"{tmp_path}/a.h5::a", "r+") as file:
-        with pytest.raises(plait.ArgumentError, match=says):
+        with pytest.raises(plait.ArgumentError, match=message):
             file.attrs[name] = value
         assert to_lists(file.attrs) == {"old": 1, "units": "m"}
     with plait.open(f"{tmp_path}/a.h5::a") as file:
@@ -155,7 +156,7 @@ def test_values_that_hdf5_cannot_store_are_errors(tmp_path, name, value, says):
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "message"),
     [
         ("a.npy", "have no attributes"),
         ("a.bin", "have no attributes"),
@@ -163,17 +164,17 @@ def test_values_that_hdf5_cannot_store_are_errors(tmp_path, name, value, says):
         ("memory:changed-attributes", "have no attributes"),
     ],
 )
-def test_formats_without_attributes_are_errors(tmp_path, name, says):
+def test_formats_without_attributes_are_errors(tmp_path, name, message):
     url = name if ":" in name and "::" not in name else f"{tmp_path}/{name}"
     with plait.open(url, "w", shape=(3,), dtype="f4") as file:
         file.write(np.zeros(3, "f4"))
     options = {"shape": (3,), "dtype": "f4"} if name.endswith("bin") else {}
-    with plait.open(url, "r+", **options) as file, pytest.raises(plait.ArgumentError, match=says):
+    with plait.open(url, "r+", **options) as file, pytest.raises(plait.ArgumentError, match=message):
         file.attrs["units"] = "K"
 
 
-def test_modes_and_formats_whose_attributes_are_read_only(tmp_path):
-    make(tmp_path / "a.h5")
+def test_changes_in_other_modes_and_formats_are_errors(tmp_path):
+    write_array(tmp_path / "a.h5")
     with plait.open(f"{tmp_path}/a.h5::a") as file, pytest.raises(plait.ArgumentError, match="open for reading"):
         file.attrs["units"] = "K"
     new = plait.open(tmp_path / "b.h5", "w", shape=(3,), dtype="f4")
@@ -187,8 +188,8 @@ def test_modes_and_formats_whose_attributes_are_read_only(tmp_path):
         file.attrs["units"] = "K"
 
 
-def test_files_that_another_program_has_open(tmp_path):
-    make(tmp_path / "a.h5")
+def test_attributes_of_a_file_that_another_program_has_open_do_not_change(tmp_path):
+    write_array(tmp_path / "a.h5")
     before = (tmp_path / "a.h5").read_bytes()
     file = plait.open(f"{tmp_path}/a.h5::a", "r+")
     file.attrs["units"] = "K"
@@ -201,10 +202,10 @@ def test_files_that_another_program_has_open(tmp_path):
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
-def test_written_elements_when_attributes_cannot_change(tmp_path, codec):
+def test_written_elements_may_be_lost_if_attributes_cannot_change(tmp_path, codec):
     """Compressed chunks take effect at close, if the attributes can change; other elements take effect when written."""
     path = tmp_path / "a.h5"
-    make(path, **({} if codec == "none" else {"codec": codec, "chunks": (4,)}))
+    write_array(path, **({} if codec == "none" else {"codec": codec, "chunks": (4,)}))
     file = plait.open(f"{path}::a", "r+")
     file.write(np.zeros(3, "f4"), region=np.s_[:3])
     file.attrs["units"] = "K"
@@ -212,50 +213,54 @@ def test_written_elements_when_attributes_cannot_change(tmp_path, codec):
         fcntl.flock(other, fcntl.LOCK_SH)
         with pytest.raises(plait.StoreError) as raised:
             file.close()
-    packed = codec != "none"
-    says = "nothing that was written is in the file" if packed else "the elements that were written are in the file"
-    assert says in str(raised.value)
-    assert ("while another program has the file open" if packed else "cannot be opened") in str(raised.value)
-    with h5py.File(path) as stored:
-        assert stored["a"][...].tolist() == ([0, 1, 2] if packed else [0, 0, 0]) + [3, 4, 5]
-        assert stored["a"].attrs["units"] == "m"
+    is_compressed = codec != "none"
+    message = (
+        "nothing that was written is in the file" if is_compressed else "the elements that were written are in the file"
+    )
+    assert message in str(raised.value)
+    assert ("while another program has the file open" if is_compressed else "cannot be opened") in str(raised.value)
+    with h5py.File(path) as hdf5_file:
+        assert hdf5_file["a"][...].tolist() == ([0, 1, 2] if is_compressed else [0, 0, 0]) + [3, 4, 5]
+        assert hdf5_file["a"].attrs["units"] == "m"
     with plait.open(f"{path}::a", "r+") as file:
         file.write(np.zeros(3, "f4"), region=np.s_[:3])
         file.attrs["units"] = "K"
-    with h5py.File(path) as stored:
-        assert (stored["a"][...].tolist(), stored["a"].attrs["units"]) == ([0, 0, 0, 3, 4, 5], "K")
+    with h5py.File(path) as hdf5_file:
+        assert (hdf5_file["a"][...].tolist(), hdf5_file["a"].attrs["units"]) == ([0, 0, 0, 3, 4, 5], "K")
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 def test_a_file_replaced_during_a_change_is_an_error(tmp_path, codec):
     path = tmp_path / "a.h5"
     options = {} if codec == "none" else {"codec": codec, "chunks": (4,)}
-    for deleted in (False, True):
-        make(path, **options)
+    for is_removed in (False, True):
+        write_array(path, **options)
         file = plait.open(f"{path}::a", "r+")
         file.write(np.zeros(3, "f4"), region=np.s_[:3])
         file.attrs["units"] = "K"
         path.rename(tmp_path / "former.h5")
-        if not deleted:
-            make(path, **options)
+        if not is_removed:
+            write_array(path, **options)
             before = path.read_bytes()
-        says = "it has been removed or renamed since" if deleted else "another file has replaced it since it was opened"
-        with pytest.raises(plait.StoreError, match=f"cannot finish .*a.h5::a: {says}"):
+        message = (
+            "it has been removed or renamed since" if is_removed else "another file has replaced it since it was opened"
+        )
+        with pytest.raises(plait.StoreError, match=f"cannot finish .*a.h5::a: {message}"):
             file.close()
-        assert deleted or path.read_bytes() == before
-        with h5py.File(tmp_path / "former.h5") as stored:
-            assert stored["a"].attrs["units"] == "m"
+        assert is_removed or path.read_bytes() == before
+        with h5py.File(tmp_path / "former.h5") as hdf5_file:
+            assert hdf5_file["a"].attrs["units"] == "m"
         path.unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("options", [{}, {"codec": "gzip", "chunks": (4,)}])
 def test_the_working_directory_may_change_before_close(tmp_path, monkeypatch, options):
-    make(tmp_path / "a.h5", **options)
+    write_array(tmp_path / "a.h5", **options)
     monkeypatch.chdir(tmp_path)
     file = plait.open("a.h5::a", "r+")
     file.write(np.zeros(3, "f4"), region=np.s_[:3])
     file.attrs["units"] = "K"
     monkeypatch.chdir("/")
     file.close()
-    with h5py.File(tmp_path / "a.h5") as stored:
-        assert (stored["a"][...].tolist(), stored["a"].attrs["units"]) == ([0, 0, 0, 3, 4, 5], "K")
+    with h5py.File(tmp_path / "a.h5") as hdf5_file:
+        assert (hdf5_file["a"][...].tolist(), hdf5_file["a"].attrs["units"]) == ([0, 0, 0, 3, 4, 5], "K")

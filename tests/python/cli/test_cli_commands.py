@@ -1,4 +1,4 @@
-"""The lists of commands, which are read without importing the commands: they contain every command and no others."""
+"""The lists of commands, which Plait reads without importing the commands, have every command and no others."""
 
 import importlib
 import pkgutil
@@ -13,17 +13,17 @@ from plait.cli.bench import find_bench
 from plait.cli.support import Commands
 
 
-def groups(package, group, path=()):
+def walk_groups(package, group, path=()):
     """Yield all groups of commands that are defined in a package."""
     yield group, path
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if isinstance(command, Commands) and command.callback.__module__.startswith(package):
-            yield from groups(package, command, (*path, name))
+            yield from walk_groups(package, command, (*path, name))
 
 
-def defined_in(package):
+def find_commands(package):
     """Yield all commands that modules of a package define."""
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if module.name.endswith(("__main__", "_ranks")):
@@ -33,27 +33,28 @@ def defined_in(package):
                 yield value
 
 
-def check(package, main, besides=()):
+def check_commands(package, main, unlisted=()):
+    """Check that the groups of a package list all its commands except `unlisted`."""
     listed = {id(main)}
-    for group, path in groups(package.__name__, main):
+    for group, path in walk_groups(package.__name__, main):
         context = click.Context(group)
         for name in group.list_commands(context):
             command = group.get_command(context, name)
             assert command.name == name, f"{path} lists {name}, and finds {command.name}"
             assert 10 < len(group.command_help(name)) <= 60, f"the help of {name} in {path} does not fit its line"
             listed.add(id(command))
-    missing = [command.name for command in defined_in(package) if id(command) not in listed]
-    assert missing == list(besides)
+    missing = [command.name for command in find_commands(package) if id(command) not in listed]
+    assert missing == list(unlisted)
 
 
 def test_every_command_is_listed():
     # bench is a placeholder if the benchmarks are not installed
-    check(plait.cli, main, besides=["bench"] if find_bench() else [])
+    check_commands(plait.cli, main, unlisted=["bench"] if find_bench() else [])
 
 
 def test_every_benchmark_is_listed():
     commands = pytest.importorskip("plait_bench.commands")
-    check(commands, commands.bench_command)
+    check_commands(commands, commands.bench_command)
 
 
 def test_help_lists_all_commands():

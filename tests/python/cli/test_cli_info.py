@@ -1,4 +1,4 @@
-"""`plait info`: the dimensions that groups define."""
+"""`plait info`: dimensions that groups define, and attributes that are records."""
 
 import json
 
@@ -22,8 +22,8 @@ def test_dimensions_of_groups_are_shown(tmp_path):
         group.createDimension("lon", 4)
         file.createGroup("empty").title = "nothing"
     lines = run("info", str(path)).output.splitlines()
-    at = lines.index("dimensions of group /")
-    assert lines[at + 1 : at + 5] == [
+    first = lines.index("dimensions of group /")
+    assert lines[first + 1 : first + 5] == [
         "  time      3, unlimited",
         "  latitude  1,200",
         "dimensions of group /g",

@@ -13,7 +13,7 @@ def run(*arguments, **environment):
     return CliRunner().invoke(main, arguments, env={"COLUMNS": "100", **environment})
 
 
-def test_draws_a_layout_and_its_ranks():
+def test_layout_draws_a_layout_and_its_ranks():
     result = run("layout", "(block, cyclic(3)) onto (2, 2)", "8x12")
     assert result.exit_code == 0
     lines = result.output.splitlines()
@@ -22,21 +22,21 @@ def test_draws_a_layout_and_its_ranks():
     assert "3 (1, 1) 4x6 24 25.0% 8 3 4..7 × 3..5, 9..11" in [" ".join(line.split()) for line in lines]
 
 
-def test_takes_the_shape_before_the_layout():
-    short = run("layout", "8x12 (block, *) onto (2)")
-    assert short.exit_code == 0
-    assert short.output == run("layout", "(block, *) onto (2)", "8x12").output
-    assert short.output == run("layout", "(BLOCK, *) ONTO (2)", "8, 12").output
+def test_layout_takes_the_shape_before_the_layout():
+    result = run("layout", "8x12 (block, *) onto (2)")
+    assert result.exit_code == 0
+    assert result.output == run("layout", "(block, *) onto (2)", "8x12").output
+    assert result.output == run("layout", "(BLOCK, *) ONTO (2)", "8, 12").output
 
 
-def test_shows_one_rank_only():
+def test_layout_shows_one_rank_only():
     result = run("layout", "(cyclic) onto (2)", "4", "--rank", "1", "--order")
     assert result.exit_code == 0
     assert "· 0 · 1" in result.output
     assert "position in the memory" in result.output
 
 
-def test_shows_the_messages_of_a_conversion():
+def test_layout_shows_the_messages_of_a_conversion():
     result = run("layout", "(*, block) onto (2)", "4x4", "(block, *) onto (2)", "--dtype", "float64")
     assert result.exit_code == 0
     assert "Bytes from each rank" in result.output
@@ -44,14 +44,14 @@ def test_shows_the_messages_of_a_conversion():
     assert "64 bytes (50.0%) in 2 messages" in result.output
 
 
-def test_prints_the_normal_form():
+def test_layout_prints_the_normal_form():
     lines = run("layout", "(block, *) onto (4) template=30x4 align=(2*d1+1, *)", "4x12").output.splitlines()
     assert lines[0].startswith("4x12 (block, *) onto (4) template=30x4 align=(2*d1+1, *)   48 elements")
     assert lines[1] == "4x12 (*, block(4)) onto (4)   is the normal form"
     assert "normal form" not in run("layout", "( BLOCK,*) onto (4)", "4x12").output
 
 
-def test_shows_all_copies():
+def test_layout_shows_all_copies():
     result = run("layout", "(block, *) onto (2, 2) replicate=(1)", "2x2")
     assert "24" not in result.output
     assert "on 4 ranks, 2 copies of each" in result.output
@@ -62,7 +62,7 @@ def test_shows_all_copies():
     assert "50+ is ranks 50..99" in many
 
 
-def test_shows_the_ranks_that_exist():
+def test_layout_shows_the_ranks_that_exist():
     result = run("layout", "(block) onto (4) ranks=(4:7, 0)", "12", "(cyclic) onto (3) ranks=(6:9)")
     assert "on 4 ranks (0, 4..6)" in result.output
     lines = [" ".join(line.split()) for line in result.output.splitlines()]
@@ -71,25 +71,25 @@ def test_shows_the_ranks_that_exist():
     assert "4 (0) 3 3 25.0% 1 3 0..2" in lines
 
 
-def test_shows_a_rank_of_only_one_of_two_layouts():
+def test_layout_shows_a_rank_of_only_one_of_two_layouts():
     result = run("layout", "(block) onto (2)", "4", "(cyclic) onto (2) ranks=(5, 6)", "--rank", "6")
     assert result.exit_code == 0
     assert "Rank 6 is not one of the ranks here." in result.output
     assert "· 6 · 6" in result.output
 
 
-def test_shows_the_messages_that_fill_a_halo():
+def test_layout_shows_the_messages_that_fill_a_halo():
     result = run("layout", "(block) onto (2) halo=(1)", "8", "--fill-halo")
     assert "2 elements (20.0%) of these fill halos" in result.output
     both = run("layout", "(block) onto (2)", "8", "(block) onto (2) halo=(1)", "--fill-halo", "--dtype", "int16")
     assert "4 bytes (20.0%) of these fill halos" in both.output
 
 
-def test_has_no_colour_without_a_terminal():
+def test_layout_has_no_colour_without_a_terminal():
     assert "\x1b[" not in run("layout", "(block) onto (2)", "8").output
 
 
-def test_writes_pictures(tmp_path):
+def test_layout_writes_pictures(tmp_path):
     pytest.importorskip("matplotlib")
     first, second = tmp_path / "one.png", tmp_path / "two.png"
     assert run("layout", "(block) onto (2)", "8", "--png", str(first)).exit_code == 0
@@ -125,7 +125,7 @@ def test_a_wrong_argument_prints_one_line(arguments, message):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_prints_completion_scripts(shell):
+def test_completion_prints_scripts(shell):
     result = run("completion", shell)
     assert result.exit_code == 0
     assert "_PLAIT_COMPLETE" in result.output
@@ -142,7 +142,7 @@ def test_every_command_has_help(command):
         assert "Examples:" in result.output
 
 
-def test_runs_as_a_module():
+def test_the_command_runs_as_a_module():
     done = subprocess.run(
         [sys.executable, "-m", "plait.cli", "layout", "(block) onto (2)", "8"],
         capture_output=True,

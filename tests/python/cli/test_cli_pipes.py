@@ -18,7 +18,7 @@ from launching import needs_mpi, run
 import plait
 from plait.cli import main
 
-pytestmark = pytest.mark.usefixtures("nothing_left", "meeting")
+pytestmark = pytest.mark.usefixtures("nothing_left", "programs")
 SHAPE = (40, 50)
 WRITER = """
 import sys, time
@@ -38,14 +38,15 @@ import sys
 import types
 import numpy as np
 
-given = types.SimpleNamespace(read=sys.stdin.buffer.read)  # NumPy would look for its position, and a pipe has none
+stream = types.SimpleNamespace(read=sys.stdin.buffer.read)  # without a position, which NumPy would ask for
 while sys.stdin.buffer.peek(1):
-    print(np.lib.format.read_array(given).mean())
+    print(np.lib.format.read_array(stream).mean())
 """
 
 
 @pytest.fixture
-def meeting(tmp_path, monkeypatch, meeting_folder):
+def programs(tmp_path, monkeypatch, meeting_folder):
+    """Write the programs to the working directory, and put `plait` into the PATH."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "writer.py").write_text(WRITER, encoding="utf-8")
@@ -79,10 +80,10 @@ class Writer:
             if plait.pipe_names() == ["flow"] and plait.pipe_status("pipe:flow").newest is not None:
                 return
             time.sleep(0.02)
-        raise AssertionError("it writes nothing")
+        raise AssertionError("the program writes nothing")
 
 
-def shell(command):
+def run_in_shell(command):
     assert shutil.which("bash")
     return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300, check=False)
 
@@ -94,19 +95,19 @@ def remove_killed_files():
         path.unlink()
 
 
-def names():
+def list_arrays():
     return sorted(path.name for path in Path().iterdir() if path.suffix in (".npy", ".bin"))
 
 
 @pytest.mark.long
 def test_steps_are_copied_to_files_and_back():
     with Writer(3) as writer:
-        done = shell("plait copy pipe:flow 'a-{step:02}.npy'")
+        done = run_in_shell("plait copy pipe:flow 'a-{step:02}.npy'")
         assert writer.wait_for_end()[0] == 0
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("pipe:flow -> a-{step:02}.npy: 3 steps, 46.9 KiB in ")
-    assert names() == ["a-00.npy", "a-01.npy", "a-02.npy"]
-    done = shell("plait copy a-*.npy pipe:flow & plait copy pipe:flow 'b-{step}.npy' --json; wait")
+    assert list_arrays() == ["a-00.npy", "a-01.npy", "a-02.npy"]
+    done = run_in_shell("plait copy a-*.npy pipe:flow & plait copy pipe:flow 'b-{step}.npy' --json; wait")
     assert "a-00.npy and 2 more -> pipe:flow: 3 steps, 46.9 KiB in " in done.stdout
     document = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
     assert (document["steps"], document["bytes"], document["shape"]) == (3, 48000, [40, 50])
@@ -116,58 +117,58 @@ def test_steps_are_copied_to_files_and_back():
 
 
 @pytest.mark.long
-def test_a_snapshot_of_one_step():
+def test_a_single_step_is_copied_from_a_running_pipe():
     with Writer(4, 0.0, "?readers=0") as writer:
         writer.wait_for_step()
-        assert shell("plait copy pipe:flow a.npy --steps 1").returncode == 0
-        assert shell("plait copy pipe:flow 'b-{step}.npy'").returncode == 0
+        assert run_in_shell("plait copy pipe:flow a.npy --steps 1").returncode == 0
+        assert run_in_shell("plait copy pipe:flow 'b-{step}.npy'").returncode == 0
         assert writer.wait_for_end() == (0, "")
     assert (np.load("a.npy") == 0).all()
-    assert names() == ["a.npy", "b-1.npy", "b-2.npy", "b-3.npy"]
+    assert list_arrays() == ["a.npy", "b-1.npy", "b-2.npy", "b-3.npy"]
 
 
-def test_a_shell_pipeline():
+def test_shell_pipelines_pass_arrays():
     with Writer(3) as writer:
-        done = shell(f"plait copy pipe:flow - | {sys.executable} printer.py")
+        done = run_in_shell(f"plait copy pipe:flow - | {sys.executable} printer.py")
         assert (done.stdout, done.stderr, writer.wait_for_end()[0]) == ("0.0\n1.0\n2.0\n", "", 0)
     np.save("a.npy", np.arange(6.0))
     # One pipe feeds the next, through two shell pipelines.
-    done = shell(
+    done = run_in_shell(
         f"cat a.npy a.npy | plait copy - pipe:next >&2 & plait copy pipe:next - | {sys.executable} printer.py; wait"
     )
     assert done.stdout == "2.5\n2.5\n"
     assert done.stderr.startswith("- -> pipe:next: 2 steps, 96 B in ")
-    assert shell("plait copy a.npy - | plait copy - b.npy").returncode == 0
+    assert run_in_shell("plait copy a.npy - | plait copy - b.npy").returncode == 0
     assert Path("b.npy").read_bytes() == Path("a.npy").read_bytes()
 
 
 @pytest.mark.long
-def test_raw_elements_without_headers():
+def test_raw_elements_have_no_headers():
     np.save("a.npy", np.arange(6.0))
-    assert shell("plait copy a.npy - --raw > a.bin").returncode == 0
+    assert run_in_shell("plait copy a.npy - --raw > a.bin").returncode == 0
     assert Path("a.bin").read_bytes() == np.arange(6.0).tobytes()
-    done = shell("cat a.bin | plait copy - 'b{step}.npy' --raw --shape 3 --dtype f8")
+    done = run_in_shell("cat a.bin | plait copy - 'b{step}.npy' --raw --shape 3 --dtype f8")
     assert done.returncode == 0, done.stderr
     assert (np.load("b0.npy").tolist(), np.load("b1.npy").tolist()) == ([0, 1, 2], [3, 4, 5])
 
 
 def test_a_reader_that_closes_early_ends_the_copy_quietly():
     with Writer(1000) as writer:  # more than the 64 KiB that the shell's pipe holds when `head` has ended
-        done = shell("plait copy pipe:flow - | head -c 10 | wc -c")
+        done = run_in_shell("plait copy pipe:flow - | head -c 10 | wc -c")
         assert (done.stdout.strip(), done.stderr) == ("10", "")
         # The writer continues: the next reader gets the unread data.
-        done = shell("plait copy pipe:flow 'a-{step}.npy'")
+        done = run_in_shell("plait copy pipe:flow 'a-{step}.npy'")
         assert done.returncode == 0, done.stderr
         assert writer.wait_for_end() == (0, "")
-    assert names()[-1] == "a-999.npy"
+    assert list_arrays()[-1] == "a-999.npy"
     np.save("large.npy", np.zeros(1 << 20))
-    done = shell("plait copy large.npy - | head -c 10 > /dev/null; echo ${PIPESTATUS[0]}")
+    done = run_in_shell("plait copy large.npy - | head -c 10 > /dev/null; echo ${PIPESTATUS[0]}")
     assert (done.stdout, done.stderr) == ("1\n", "")
 
 
 def test_a_full_disk_prints_one_line():
     with Writer(50) as writer:
-        done = shell("plait copy pipe:flow - > /dev/full")
+        done = run_in_shell("plait copy pipe:flow - > /dev/full")
         assert (done.returncode, done.stderr) == (2, "Error: the standard output, step 0: No space left on device\n")
         status, errors = writer.wait_for_end()
         assert (status, "has failed" in errors) == (1, True)
@@ -191,24 +192,24 @@ def test_a_killed_writer_leaves_complete_steps_only():
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=needs_mpi)])
-@pytest.mark.parametrize("begins", [False, True])
-def test_waiting_for_the_other_end_can_be_stopped(ranks, begins):
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_waiting_for_the_other_end_can_be_stopped(ranks, has_begun):
     command = ["env", "--default-signal=INT", sys.executable, "-m", "plait.cli", "copy", "pipe:flow", "a-{step}.npy"]
     command += ["--ranks", str(ranks)]
     with Writer(2, 3600) as writer:
-        if not begins:
+        if not has_begun:
             writer.process.kill()
             writer.wait_for_end()
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as copying:
             deadline = time.monotonic() + 300
-            while begins and not Path("a-0.npy").exists() and time.monotonic() < deadline:
+            while has_begun and not Path("a-0.npy").exists() and time.monotonic() < deadline:
                 time.sleep(0.05)
-            time.sleep(0.0 if begins else 3.0)
+            time.sleep(0.0 if has_begun else 3.0)
             copying.send_signal(signal.SIGINT)
             output, errors = copying.communicate(timeout=300)
     assert (copying.returncode, output) == (1, "")
     assert errors == "Error: the copy was stopped; the files that were complete are kept\n"
-    assert names() == (["a-0.npy"] if begins else [])
+    assert list_arrays() == (["a-0.npy"] if has_begun else [])
     remove_killed_files()
 
 
@@ -216,11 +217,11 @@ def test_waiting_for_the_other_end_can_be_stopped(ranks, begins):
 @pytest.mark.long
 def test_ranks_copy_a_pipe_together():
     with Writer(3) as writer:
-        done = shell("plait copy pipe:flow 'a-{step}.npy' --ranks 3")
+        done = run_in_shell("plait copy pipe:flow 'a-{step}.npy' --ranks 3")
         assert (done.returncode, done.stderr, writer.wait_for_end()[0]) == (0, "", 0)
     assert "by 3 ranks" in done.stdout
     assert (np.load("a-2.npy") == 2).all()
-    done = shell("plait copy a-*.npy pipe:flow --ranks 2 & plait copy pipe:flow 'b-{step}.npy' --ranks 3; wait")
+    done = run_in_shell("plait copy a-*.npy pipe:flow --ranks 2 & plait copy pipe:flow 'b-{step}.npy' --ranks 3; wait")
     assert done.returncode == 0, done.stderr
     assert Path("b-1.npy").read_bytes() == Path("a-1.npy").read_bytes()
 
@@ -243,7 +244,7 @@ def test_wrong_arguments_print_one_line(arguments, text):
     result = run("copy", *arguments)
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
     assert text in result.stderr
-    assert names() == ["a.npy", "b.npy"]
+    assert list_arrays() == ["a.npy", "b.npy"]
 
 
 def test_arrays_are_not_written_to_a_terminal():
@@ -257,15 +258,15 @@ def test_arrays_are_not_written_to_a_terminal():
 
 
 @pytest.mark.long
-def test_info_of_a_pipe():
+def test_info_describes_a_pipe():
     with Writer(30, 0.02, "?readers=0&queue=40") as writer:
         writer.wait_for_step()
-        listed = run("info")
+        listing = run("info")
         document = json.loads(run("info", "pipe:flow", "--json").stdout)
-        shown = run("info", "pipe:flow").stdout
+        text_info = run("info", "pipe:flow").stdout
         assert plait.copy("pipe:flow", "a-{step}.npy").steps == 30
         assert writer.wait_for_end()[0] == 0
-    assert listed.stdout.splitlines()[0] == "pipe:flow"
+    assert listing.stdout.splitlines()[0] == "pipe:flow"
     assert (document["kind"], document["shape"], document["dtype"]) == ("pipe", [40, 50], "<f8")
     status = document["pipe"]
     assert (status["writer"]["process"], status["writer"]["ranks"]) == (writer.process.pid, 1)
@@ -283,8 +284,8 @@ def test_info_of_a_pipe():
         " of 40 steps held",
         "data: <f8 40x50 (*, *)",
     ):
-        assert line in shown
-    assert run("info").stdout == "no program writes to a pipe\n"
+        assert line in text_info
+    assert run("info").stdout == "nobody writes to a pipe\n"
     result = run("info", "pipe:flow")
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
     assert "pipe:flow: no program writes to it; programs meet in " in result.stderr
@@ -306,7 +307,7 @@ def test_info_prints_nan_and_infinity_as_texts():
     assert attributes == {"residual": "nan", "limit": "inf", "step": 3}
 
 
-def test_info_of_files():
+def test_info_describes_files():
     array = np.asfortranarray(np.arange(12.0).reshape(3, 4))
     np.save("a.npy", array)
     Path("a.bin").write_bytes(bytes(96))

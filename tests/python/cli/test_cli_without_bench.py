@@ -11,21 +11,22 @@ from launching import needs_mpi, run
 
 from plait.cli import main
 
-WHAT_TO_DO = "Error: the benchmarks are not installed; install them with: pip install 'plait[bench]'"
+INSTALL_ADVICE = "Error: the benchmarks are not installed; install them with: pip install 'plait[bench]'"
 
 
 @pytest.fixture
 def no_benchmarks(monkeypatch):
+    """Make imports of the benchmarks fail."""
     for name in [name for name in sys.modules if name.split(".")[0] == "plait_bench"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "plait_bench", None)
 
 
-@pytest.mark.parametrize("rest", [(), ("--help",), ("io",), ("io", "--size", "40"), ("nope",)], ids=" ".join)
-def test_bench_says_what_to_install(no_benchmarks, rest):
-    result = run("bench", *rest)
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("io",), ("io", "--size", "40"), ("nope",)], ids=" ".join)
+def test_bench_says_what_to_install(no_benchmarks, arguments):
+    result = run("bench", *arguments)
     assert result.exit_code == 2
-    assert result.output.strip().splitlines() == [WHAT_TO_DO]
+    assert result.output.strip().splitlines() == [INSTALL_ADVICE]
 
 
 def test_help_says_what_to_install(no_benchmarks):
@@ -34,7 +35,7 @@ def test_help_says_what_to_install(no_benchmarks):
     assert "needs plait[bench]" in result.output
 
 
-def test_an_error_inside_the_benchmarks_is_shown_as_it_is(tmp_path):
+def test_an_error_inside_the_benchmarks_is_shown_unchanged(tmp_path):
     (tmp_path / "plait_bench").mkdir()
     (tmp_path / "plait_bench" / "__init__.py").write_text("import no_such_module\n", encoding="utf-8")
     done = subprocess.run(
@@ -74,16 +75,16 @@ print([name for name in sys.modules if "bench" in name])
     assert done.stdout.strip() == "['plait.cli.bench']"
 
 
-def completions(*words):
+def complete(*words):
     return [item.value for item in ShellComplete(main, {}, "plait", "_PLAIT_COMPLETE").get_completions([*words], "")]
 
 
 def test_completion_lists_installed_benchmarks():
     pytest.importorskip("plait_bench")
-    assert "bench" in completions()
-    assert {"columbus", "io", "trace"} <= set(completions("bench"))
+    assert "bench" in complete()
+    assert {"columbus", "io", "trace"} <= set(complete("bench"))
 
 
-def test_completion_without_them(no_benchmarks):
-    assert "bench" in completions()
-    assert completions("bench") == []
+def test_completion_works_without_benchmarks(no_benchmarks):
+    assert "bench" in complete()
+    assert complete("bench") == []

@@ -16,12 +16,14 @@ h5py = pytest.importorskip("h5py")
 SHAPE, CHUNK = (13, 7, 10), (4, 3, 10)
 INTEGERS = np.random.default_rng(1).integers(0, 500, SHAPE).astype("i4")
 FLOATS = np.linspace(-3, 40, INTEGERS.size).reshape(SHAPE).astype("f4")
+# Compressors of the package hdf5plugin that Plait leaves to HDF5, with the arrays that they compress.
 PLUGINS = {
     "zfp": ("Zfp(reversible=True)", FLOATS),
     "bitshuffle": ("Bitshuffle()", INTEGERS),
     "blosc2": ("Blosc2()", INTEGERS),
     "bzip2": ("BZip2()", INTEGERS),
 }
+# Compressors of the package whose chunks Plait decodes itself.
 HDF5PLUGIN_CODECS = {"lz4": "LZ4()", "zstd": "Zstd()", "blosc": "Blosc()"}
 
 
@@ -29,24 +31,26 @@ def run_python(code: str, **environment: str) -> str:
     """Run code in a new process, in which no test has imported plug-ins."""
     # netCDF4 sets the plug-in path to its own plug-ins, which belong to another HDF5.
     inherited = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
-    ran = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", code], env={**inherited, **environment}, capture_output=True, text=True, timeout=300
     )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
 def compressed_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a file with a dataset for each plug-in, by h5py in another process."""
+    """Return a file with a dataset for each plug-in, which h5py has written in another process."""
     pytest.importorskip("hdf5plugin")
     folder = tmp_path_factory.mktemp("packed")
     np.savez(folder / "arrays.npz", integers=INTEGERS, floats=FLOATS)
-    datasets = {name: (how, "floats" if array is FLOATS else "integers") for name, (how, array) in PLUGINS.items()}
-    datasets |= {name: (how, "integers") for name, how in HDF5PLUGIN_CODECS.items()}
+    datasets = {
+        name: (options, "floats" if array is FLOATS else "integers") for name, (options, array) in PLUGINS.items()
+    }
+    datasets |= {name: (options, "integers") for name, options in HDF5PLUGIN_CODECS.items()}
     lines = [
-        f"f.create_dataset('{name}', data=a['{array}'], chunks={CHUNK}, **hdf5plugin.{how})"
-        for name, (how, array) in datasets.items()
+        f"f.create_dataset('{name}', data=a['{array}'], chunks={CHUNK}, **hdf5plugin.{options})"
+        for name, (options, array) in datasets.items()
     ]
     code = "import h5py, hdf5plugin, numpy as np\n"
     code += f"a = np.load({str(folder / 'arrays.npz')!r})\nf = h5py.File({str(folder / 'a.h5')!r}, 'w')\n"
@@ -54,28 +58,29 @@ def compressed_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "a.h5"
 
 
-def make_numbers(path: Path) -> dict[str, np.ndarray]:
-    """Write datasets with scale-offset, nbit and unusual numbers of bits; return what h5py reads."""
+def write_unusual_numbers(path: Path) -> dict[str, np.ndarray]:
+    """Write datasets with the filters scale-offset and nbit and with unusual numbers of bits; return h5py's arrays."""
     with h5py.File(path, "w") as file:
         file.create_dataset("integers", data=INTEGERS, chunks=CHUNK, scaleoffset=0)
         file.create_dataset("floats", data=FLOATS, chunks=CHUNK, scaleoffset=3)
         file.create_dataset("partial", shape=SHAPE, dtype="i4", chunks=CHUNK, scaleoffset=0, fillvalue=7)
         file["partial"][:5] = INTEGERS[:5]
-        for name, base, bits, bytes_, filtered in (
+        for name, base, bits, bytes_, is_filtered in (
             ("nbit", h5py.h5t.STD_I32LE, 20, 4, True),
             ("big", h5py.h5t.STD_U32BE, 17, 4, False),
             ("three", h5py.h5t.STD_I32LE, 24, 3, False),
         ):
-            kind = base.copy()
-            kind.set_precision(bits)
-            kind.set_size(bytes_)
-            create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-            if filtered:
-                create.set_chunk(CHUNK)
-                create.set_filter(h5py.h5z.FILTER_NBIT, h5py.h5z.FLAG_OPTIONAL, ())
-            dataset = h5py.h5d.create(file.id, name.encode(), kind, h5py.h5s.create_simple(SHAPE), create)
+            type_ = base.copy()
+            type_.set_precision(bits)
+            type_.set_size(bytes_)
+            properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            if is_filtered:
+                properties.set_chunk(CHUNK)
+                properties.set_filter(h5py.h5z.FILTER_NBIT, h5py.h5z.FLAG_OPTIONAL, ())
+            dataset = h5py.h5d.create(file.id, name.encode(), type_, h5py.h5s.create_simple(SHAPE), properties)
             dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, INTEGERS)
         real = h5py.h5t.IEEE_F32LE.copy()
+        # The sign in bit 27, 7 bits of exponent from bit 20 on with the bias 63, and 16 bits of mantissa from bit 4 on.
         real.set_fields(27, 20, 7, 4, 16)
         real.set_ebias(63)
         real.set_precision(28)
@@ -91,7 +96,7 @@ def make_numbers(path: Path) -> dict[str, np.ndarray]:
     return arrays
 
 
-def check(url: object, array: np.ndarray) -> None:
+def check_array(url: object, array: np.ndarray) -> None:
     with plait.open(url) as file:
         np.testing.assert_array_equal(file.read(), array)
         for region in (np.s_[2:9, 3], np.s_[..., ::3], np.s_[12:, :, 4:5], np.s_[0, 0, 0]):
@@ -106,7 +111,7 @@ def check(url: object, array: np.ndarray) -> None:
 @pytest.mark.parametrize("name", [*PLUGINS, *HDF5PLUGIN_CODECS])
 def test_plugins_are_found_without_a_setting(compressed_file: Path, tmp_path: Path, name: str) -> None:
     array = PLUGINS[name][1] if name in PLUGINS else INTEGERS
-    check(f"{compressed_file}::{name}", array)
+    check_array(f"{compressed_file}::{name}", array)
     infos = {info.name: info for info in plait.arrays_in(compressed_file)}[name]
     assert infos.error == ""
     assert (f"read by HDF5's library (filter {name})" in infos.storage) == (name in PLUGINS)
@@ -114,10 +119,10 @@ def test_plugins_are_found_without_a_setting(compressed_file: Path, tmp_path: Pa
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), array)
 
 
-def test_numbers_that_the_library_converts(tmp_path: Path) -> None:
-    arrays = make_numbers(tmp_path / "a.h5")
+def test_the_library_converts_unusual_numbers(tmp_path: Path) -> None:
+    arrays = write_unusual_numbers(tmp_path / "a.h5")
     for name, array in arrays.items():
-        check(f"{tmp_path}/a.h5::{name}", array)
+        check_array(f"{tmp_path}/a.h5::{name}", array)
     infos = {info.name: info for info in plait.arrays_in(tmp_path / "a.h5")}
     assert infos["big"].dtype == np.dtype(">u4")
     assert infos["three"].dtype == np.dtype("<i4")
@@ -131,17 +136,17 @@ def test_numbers_that_the_library_converts(tmp_path: Path) -> None:
             np.testing.assert_array_equal(file[name][...], array)
 
 
-def test_the_path_is_visible(tmp_path: Path) -> None:
-    make_numbers(tmp_path / "a.h5")
+def test_explanations_and_listings_name_the_library(tmp_path: Path) -> None:
+    write_unusual_numbers(tmp_path / "a.h5")
     with plait.open(f"{tmp_path}/a.h5::integers") as file:
         assert "read by HDF5's library (filter scaleoffset)" in file.explain()
         with pytest.raises(plait.ArgumentError, match="HDF5's library reads its elements"):
             plait.open(f"{tmp_path}/a.h5::integers", "r+")
-    listed = run("info", f"{tmp_path}/a.h5")
-    assert "scaleoffset, read by HDF5's library (filter scaleoffset)" in listed.output
-    planned = run("copy", f"{tmp_path}/a.h5", f"{tmp_path}/b.zarr", "--dry-run")
+    listing = run("info", f"{tmp_path}/a.h5")
+    assert "scaleoffset, read by HDF5's library (filter scaleoffset)" in listing.output
+    plan = run("copy", f"{tmp_path}/a.h5", f"{tmp_path}/b.zarr", "--dry-run")
     line = "integers is read by the library of its format (filter scaleoffset), by one thread of a process at a time"
-    assert line in planned.output
+    assert line in plan.output
     assert not (tmp_path / "b.zarr").exists()
 
 
@@ -151,20 +156,20 @@ import importlib.util
 find = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *others: None if name == "hdf5plugin" else find(name, *others)
 import plait
-for one in plait.arrays_in({str(compressed_file)!r}):
-    if one.name == "bitshuffle": print(one.error)
+for info in plait.arrays_in({str(compressed_file)!r}):
+    if info.name == "bitshuffle": print(info.error)
 try: plait.open({str(compressed_file)!r} + "::zfp")
 except plait.ArgumentError as error: print(error)
 """
-    listed, opened = run_python(code, HDF5_PLUGIN_PATH="/nowhere").splitlines()
-    assert "compressed by bitshuffle, filter 32008, which neither Plait nor HDF5" in listed
+    listing, opened = run_python(code, HDF5_PLUGIN_PATH="/nowhere").splitlines()
+    assert "compressed by bitshuffle, filter 32008, which neither Plait nor HDF5" in listing
     assert f"{compressed_file}::zfp: its chunks are compressed by zfp, filter 32013" in opened
     assert "pip install hdf5plugin" in opened
     hdf5plugin = pytest.importorskip("hdf5plugin")
     assert not run_python(code, HDF5_PLUGIN_PATH=str(Path(hdf5plugin.__file__).parent / "plugins")).strip()
 
 
-def test_a_damaged_chunk(compressed_file: Path, tmp_path: Path) -> None:
+def test_a_damaged_chunk_is_an_error(compressed_file: Path, tmp_path: Path) -> None:
     with h5py.File(compressed_file) as file:
         chunk = file["bzip2"].id.get_chunk_info(3)
     content = bytearray(compressed_file.read_bytes())

@@ -11,11 +11,12 @@ import pytest
 
 import plait
 
+# Libraries that the tests make unloadable, and their Debian packages.
 LIBRARIES = {"libblosc.so.1": "libblosc1", "libsz.so.2": "libsz2", "liblz4.so.1": "liblz4-1"}
 
 
 @pytest.fixture
-def command(tmp_path, monkeypatch):
+def run_plait(tmp_path, monkeypatch):
     """Return a function that runs `plait` where none of the libraries can be loaded."""
     monkeypatch.chdir(tmp_path)
     Path("libraries").mkdir()
@@ -30,21 +31,21 @@ def command(tmp_path, monkeypatch):
     return run
 
 
-def files():
+def list_files():
     return sorted(path.name for path in Path().iterdir() if path.name != "libraries")
 
 
-def test_targets(command):
+def test_missing_libraries_of_targets_are_errors(run_plait):
     np.save("a.npy", np.arange(10.0))
-    for more in ((), ("--dry-run",)):
-        done = command("copy", "a.npy", "b.zarr", "--codec", "blosc", *more)
+    for options in ((), ("--dry-run",)):
+        done = run_plait("copy", "a.npy", "b.zarr", "--codec", "blosc", *options)
         assert done.returncode != 0
         assert "install it (Debian: libblosc1)" in done.stderr
         assert "Traceback" not in done.stderr
-    assert files() == ["a.npy"]
+    assert list_files() == ["a.npy"]
 
 
-def test_sources_of_zarr(command):
+def test_missing_libraries_of_zarr_sources_are_errors(run_plait):
     try:
         with plait.open("a.zarr::/packed", "w", shape=(10,), dtype="f8", codec="blosc") as file:
             file.write(np.arange(10.0))
@@ -52,17 +53,17 @@ def test_sources_of_zarr(command):
         pytest.skip("no libblosc")
     with plait.open("a.zarr::/plain", "w", shape=(10,), dtype="f8") as file:
         file.write(np.arange(10.0))
-    for more in ((), ("--dry-run",)):
-        done = command("copy", "a.zarr", "b.zarr", *more)
+    for options in ((), ("--dry-run",)):
+        done = run_plait("copy", "a.zarr", "b.zarr", *options)
         assert done.returncode != 0
         assert "1 of 2 arrays of a.zarr cannot be copied to b.zarr: (1) packed: chunks that are packed" in done.stderr
-    assert files() == ["a.zarr"]
-    assert "install it (Debian: libblosc1)" in command("info", "a.zarr").stdout
-    assert command("copy", "a.zarr", "b.npy", "--variable", "plain").returncode == 0
+    assert list_files() == ["a.zarr"]
+    assert "install it (Debian: libblosc1)" in run_plait("info", "a.zarr").stdout
+    assert run_plait("copy", "a.zarr", "b.npy", "--variable", "plain").returncode == 0
     assert plait.copy("a.zarr", "c.zarr").skipped == ()
 
 
-FILTERED = """
+WRITE_FILTERED = """
 import h5py
 import numpy as np
 
@@ -77,18 +78,20 @@ with h5py.File("a.h5", "w") as file:
 """
 
 
-def test_sources_of_hdf5(command):
+def test_missing_libraries_of_hdf5_sources_are_errors(run_plait):
     pytest.importorskip("h5py")
     # This runs in a process without netCDF4, because its plug-ins would check the invalid filter parameters.
     environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
-    subprocess.run([sys.executable, "-c", FILTERED], env=environment, check=True)
-    done = command("copy", "a.h5", "b.h5")
+    subprocess.run([sys.executable, "-c", WRITE_FILTERED], env=environment, check=True)
+    done = run_plait("copy", "a.h5", "b.h5")
     if importlib.util.find_spec("hdf5plugin") is not None:  # its plug-ins replace the missing libraries
         assert done.returncode == 0, done.stderr
         assert not plait.open("b.h5::blosc").read().any()
         return
-    listed = [f"({number}) {name}: chunks that are packed by {name}" for number, name in enumerate(("blosc", "lz4"), 1)]
+    messages = [
+        f"({number}) {name}: chunks that are packed by {name}" for number, name in enumerate(("blosc", "lz4"), 1)
+    ]
     assert "2 of 3 arrays of a.h5 cannot be copied to b.h5" in done.stderr
-    assert all(text in done.stderr for text in listed)
-    assert files() == ["a.h5"]
-    assert command("copy", "a.h5", "b.h5", "--variable", "plain").returncode == 0
+    assert all(text in done.stderr for text in messages)
+    assert list_files() == ["a.h5"]
+    assert run_plait("copy", "a.h5", "b.h5", "--variable", "plain").returncode == 0

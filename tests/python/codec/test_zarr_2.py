@@ -21,7 +21,7 @@ def make_array(dtype: str = "<f4") -> np.ndarray:
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("codec", ["none", "zstd:3", "gzip:5", "zlib:1"])
-def test_codecs_and_orders(tmp_path, codec, order):
+def test_arrays_are_written_with_all_codecs_and_orders(tmp_path, codec, order):
     array, path = make_array(), tmp_path / "a.zarr"
     with plait.open(path, "w", format="zarr2", shape=SHAPE, dtype="f4", chunks=CHUNK, codec=codec, order=order) as file:
         file.write(array)
@@ -35,7 +35,7 @@ def test_codecs_and_orders(tmp_path, codec, order):
     np.testing.assert_array_equal(zarr.open_array(path)[:3], array[:3] + 1)
 
 
-def make_source(path) -> None:
+def write_source(path) -> None:
     attributes = {"units": "K", "_FillValue": np.float32(5)}
     with plait.open(
         f"{path}::/t", "w", shape=SHAPE, dtype="f4", dimension_names=["y", "x"], attributes=attributes
@@ -45,18 +45,18 @@ def make_source(path) -> None:
         file.write(make_array("<i2"))
 
 
-def test_hierarchies(tmp_path):
+def test_hierarchies_are_written(tmp_path):
     source, target = tmp_path / "a.zarr", tmp_path / "b.zarr"
-    make_source(source)
+    write_source(source)
     plait.copy(source, f"zarr2:{target}")
     assert not list(target.rglob("zarr.json"))
     consolidated = json.loads((target / ".zmetadata").read_text())
     assert sorted(consolidated["metadata"]) == sorted(
         path.relative_to(target).as_posix() for path in target.rglob(".z*") if path.name != ".zmetadata"
     )
-    for opened in (zarr.open_consolidated(target), zarr.open_group(target, mode="r", use_consolidated=False)):
-        np.testing.assert_array_equal(opened["t"][...], make_array())
-        np.testing.assert_array_equal(opened["g/u"][...], make_array("<i2"))
+    for group in (zarr.open_consolidated(target), zarr.open_group(target, mode="r", use_consolidated=False)):
+        np.testing.assert_array_equal(group["t"][...], make_array())
+        np.testing.assert_array_equal(group["g/u"][...], make_array("<i2"))
     with xarray.open_zarr(target, consolidated=True) as dataset:
         expected = np.where(make_array() == 5, np.nan, make_array())
         np.testing.assert_array_equal(dataset["t"].values, expected)
@@ -72,7 +72,7 @@ def test_hierarchies(tmp_path):
 
 def test_arrays_are_added_to_groups_of_their_version(tmp_path):
     target = tmp_path / "b.zarr"
-    make_source(tmp_path / "a.zarr")
+    write_source(tmp_path / "a.zarr")
     plait.copy(tmp_path / "a.zarr", f"zarr2:{target}")
     options = {"shape": (3,), "dtype": "f4"}
     text = open_error_text(plait.ArgumentError, f"{target}::/n", "w", **options)

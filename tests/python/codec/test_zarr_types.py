@@ -1,4 +1,4 @@
-"""Zarr: element types of a fixed size, in both versions, with zarr-python as oracle."""
+"""Zarr: element types of a fixed size, in both versions of the format, compared with zarr-python."""
 
 import json
 
@@ -20,30 +20,30 @@ FILLS = {"S": b"ab", "U": "xé", "M": 5, "m": "NaT", "f": 1.5, "c": 1 - 2j, "b":
 
 def make_array(dtype: object) -> np.ndarray:
     """Return different elements, none of which is zero."""
-    kind = np.dtype(dtype)
+    type_ = np.dtype(dtype)
     count = int(np.prod(SHAPE))
-    if kind.names is not None:
-        array = np.zeros(SHAPE, kind)
-        for name in kind.names:
-            array[name] = make_array(kind[name])
+    if type_.names is not None:
+        array = np.zeros(SHAPE, type_)
+        for name in type_.names:
+            array[name] = make_array(type_[name])
         return array
-    if kind.subdtype is not None:
-        base, extents = kind.subdtype
+    if type_.subdtype is not None:
+        base, extents = type_.subdtype
         return np.broadcast_to(make_array(base)[..., None, None], (*SHAPE, *extents))
-    if kind.kind in "SU":
-        texts = ["é" * (kind.kind == "U") + "abcdefg"[: 1 + i % 5] for i in range(count)]
-        return np.array(texts, kind).reshape(SHAPE)
-    if kind.kind == "V":
-        return np.array([bytes([i + 1]) * kind.itemsize for i in range(count)], kind).reshape(SHAPE)
-    return (np.arange(count) + 1).astype(kind.newbyteorder("=")).astype(kind).reshape(SHAPE)
+    if type_.kind in "SU":
+        texts = ["é" * (type_.kind == "U") + "abcdefg"[: 1 + i % 5] for i in range(count)]
+        return np.array(texts, type_).reshape(SHAPE)
+    if type_.kind == "V":
+        return np.array([bytes([i + 1]) * type_.itemsize for i in range(count)], type_).reshape(SHAPE)
+    return (np.arange(count) + 1).astype(type_.newbyteorder("=")).astype(type_).reshape(SHAPE)
 
 
 def make_fill(dtype: object) -> object:
-    kind = np.dtype(dtype)
-    return FILLS[kind.kind] if kind.kind in FILLS else make_array(dtype)[3, 4]
+    type_ = np.dtype(dtype)
+    return FILLS[type_.kind] if type_.kind in FILLS else make_array(dtype)[3, 4]
 
 
-def same(actual: np.ndarray, expected: np.ndarray) -> bool:
+def is_identical(actual: np.ndarray, expected: np.ndarray) -> bool:
     return actual.dtype == expected.dtype and actual.tobytes() == expected.tobytes()
 
 
@@ -61,17 +61,17 @@ def test_plait_reads_arrays_of_zarr_python(tmp_path, dtype, version):
     )
     stored[:2, :3] = make_array(dtype)[:2, :3]
     expected = zarr.open_array(path)[...]
-    assert same(plait.open(path).read(), expected)
+    assert is_identical(plait.open(path).read(), expected)
     with plait.open(path, "r+") as file:
         file.write(make_array(dtype)[4:], region=np.s_[4:])
-    assert same(plait.open(path).read(), zarr.open_array(path)[...])
+    assert is_identical(plait.open(path).read(), zarr.open_array(path)[...])
 
 
 @pytest.mark.parametrize("dtype", [">U4", ">M8[s]", ">f4"])
-def test_byte_orders_of_version_2(tmp_path, dtype):
+def test_big_endian_elements_of_version_2_are_read(tmp_path, dtype):
     path = tmp_path / "a.zarr"
     zarr.create_array(path, shape=SHAPE, dtype=np.dtype(dtype), zarr_format=2)[...] = make_array(dtype)
-    assert same(plait.open(path).read(), make_array(dtype))
+    assert is_identical(plait.open(path).read(), make_array(dtype))
 
 
 @pytest.mark.parametrize("prefix", ["", "zarr2:"])
@@ -84,7 +84,7 @@ def test_zarr_python_reads_arrays_of_plait(tmp_path, dtype, codec, prefix):
     ) as file:
         file.write(array[:2], region=np.s_[:2])
     actual = plait.open(path).read()
-    assert same(actual[:2], array[:2])
+    assert is_identical(actual[:2], array[:2])
     if dtype is NESTED and prefix:
         return  # zarr-python does not read nested records of version 2
     stored = zarr.open_array(path)
@@ -93,7 +93,7 @@ def test_zarr_python_reads_arrays_of_plait(tmp_path, dtype, codec, prefix):
     assert stored[...].astype(array.dtype).tobytes() == actual.tobytes()
 
 
-NUMBERS = [f"{order}{kind}" for order in "<>" for kind in ("i2", "u2", "i8", "u8", "f2", "f8", "c8", "c16")]
+NUMBERS = [f"{order}{type_}" for order in "<>" for type_ in ("i2", "u2", "i8", "u8", "f2", "f8", "c8", "c16")]
 
 
 @pytest.mark.parametrize("prefix", ["", "zarr2:"])
@@ -109,11 +109,11 @@ def test_the_default_fill_value_is_zero(tmp_path, dtype, prefix):
 
 
 @pytest.mark.parametrize("dtype", ["?", "i1", "u1", *NUMBERS])
-def test_null_as_the_fill_value_of_version_2(tmp_path, dtype):
+def test_null_is_the_fill_value_zero_in_version_2(tmp_path, dtype):
     path = tmp_path / "a.zarr"
     zarr.create_array(path, shape=SHAPE, dtype=np.dtype(dtype), zarr_format=2, fill_value=None)
     assert '"fill_value":null' in (path / ".zarray").read_text().replace(" ", "")
-    assert same(plait.open(path).read(), np.zeros(SHAPE, dtype))
+    assert is_identical(plait.open(path).read(), np.zeros(SHAPE, dtype))
 
 
 def test_copies_preserve_types_and_fill_values(tmp_path):
@@ -124,25 +124,26 @@ def test_copies_preserve_types_and_fill_values(tmp_path):
         for name in (f"{number}-2.zarr", f"{number}-3.zarr"):
             target = tmp_path / name
             plait.copy(source, f"zarr2:{target}" if "-2" in name else target)
-            assert same(plait.open(target).read(), array)
+            assert is_identical(plait.open(target).read(), array)
             (before,), (after,) = plait.arrays_in(source), plait.arrays_in(target)
             assert np.asarray(before.fill_value).tobytes() == np.asarray(after.fill_value).tobytes()
         plait.copy(source, tmp_path / f"{number}.npy")
-        assert same(np.load(tmp_path / f"{number}.npy"), array)
+        assert is_identical(np.load(tmp_path / f"{number}.npy"), array)
 
 
-def test_fields_that_are_arrays(tmp_path):
+def test_fields_may_be_arrays_in_version_2(tmp_path):
     dtype = np.dtype([("a", "<i4", (2, 3)), ("t", "<U2")])
     array, path = make_array(dtype), tmp_path / "a.zarr"
     with plait.open(f"zarr2:{path}", "w", shape=SHAPE, dtype=dtype, chunks=CHUNK) as file:
         file.write(array)
-    assert same(plait.open(path).read(), array)
+    assert is_identical(plait.open(path).read(), array)
     assert json.loads((path / ".zarray").read_text())["dtype"] == [["a", "<i4", [2, 3]], ["t", "<U2"]]
     text = open_error_text(plait.ArgumentError, tmp_path / "b.zarr", "w", shape=SHAPE, dtype=dtype)
     assert 'the field "a" is an array of the shape (2, 3)' in text
 
 
-def changed_metadata(tmp_path, **values: object) -> object:
+def write_metadata(tmp_path, **values: object) -> object:
+    """Write an array with changed members of its metadata, and return its path."""
     path = tmp_path / "a.zarr"
     zarr.create_array(path, shape=SHAPE, chunks=CHUNK, dtype="V4", compressors=None)
     document = json.loads((path / "zarr.json").read_text())
@@ -164,15 +165,15 @@ def named(name: str, **configuration: object) -> dict[str, object]:
         ({"name": "int32"}, 1, "<i4", b"\1\0\0\0"),
     ],
 )  # fmt: skip
-def test_other_spellings_of_types(tmp_path, data_type, fill, dtype, value):
+def test_other_spellings_of_types_are_read(tmp_path, data_type, fill, dtype, value):
     codecs = [named("bytes", endian="little")]
-    file = plait.open(changed_metadata(tmp_path, data_type=data_type, fill_value=fill, codecs=codecs))
+    file = plait.open(write_metadata(tmp_path, data_type=data_type, fill_value=fill, codecs=codecs))
     assert file.dtype == np.dtype(dtype)
     assert file.read().tobytes() == value * 35
 
 
 @pytest.mark.parametrize(
-    ("data_type", "says"),
+    ("data_type", "message"),
     [
         ("int2", "the type int2"),
         ("r12", "the type r12"),
@@ -188,14 +189,14 @@ def test_other_spellings_of_types(tmp_path, data_type, fill, dtype, value):
         (named("structured", fields=[[name, named("raw_bytes", length_bytes=2**62)] for name in "abc"]), "usable size"),
     ],
 )  # fmt: skip
-def test_damaged_types_are_errors(tmp_path, data_type, says):
-    assert says in open_error_text(
-        (plait.ArgumentError, plait.StoreError), changed_metadata(tmp_path, data_type=data_type)
+def test_damaged_types_are_errors(tmp_path, data_type, message):
+    assert message in open_error_text(
+        (plait.ArgumentError, plait.StoreError), write_metadata(tmp_path, data_type=data_type)
     )
 
 
 @pytest.mark.parametrize("fill", ["AAAAAAA=", "A", [1, 2], [1, 2, 3, 256], 1, {"a": 1}])
 def test_damaged_fill_values_are_errors(tmp_path, fill):
     assert "elements without a file have the value" in open_error_text(
-        plait.ArgumentError, changed_metadata(tmp_path, fill_value=fill)
+        plait.ArgumentError, write_metadata(tmp_path, fill_value=fill)
     )

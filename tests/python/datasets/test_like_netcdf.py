@@ -14,61 +14,61 @@ xarray = pytest.importorskip("xarray")
 KINDS = ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4"]
 
 
-def compare(path, **options):
-    """Return a dataset after comparing the results of both backends."""
+def compare_backends(path, **options):
+    """Check that xarray opens the same dataset by Plait as by netCDF4, and return it."""
     with (
         xarray.open_dataset(path, engine="plait", **options) as actual,
-        xarray.open_dataset(path, engine="netcdf4", **options) as other,
+        xarray.open_dataset(path, engine="netcdf4", **options) as expected,
     ):
-        xarray.testing.assert_identical(actual, other)
-        assert actual.encoding.get("unlimited_dims") == other.encoding.get("unlimited_dims")
-        for name, variable in other.variables.items():
+        xarray.testing.assert_identical(actual, expected)
+        assert actual.encoding.get("unlimited_dims") == expected.encoding.get("unlimited_dims")
+        for name, variable in expected.variables.items():
             assert actual[name].dtype == variable.dtype
             assert actual[name].encoding.get("_FillValue") == variable.encoding.get("_FillValue")
-        return other.load()
+        return expected.load()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_unlimited_dimensions(tmp_path, kind):
+def test_unlimited_dimensions_are_equal(tmp_path, kind):
     with netcdf.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
         file.createDimension("time", None)
         file.createDimension("x", 3)
         file.createVariable("v", "f4", ("time", "x"))[:] = np.ones((2, 3))
         file.createVariable("w", "f4", ("x",))[:] = 1
-    assert compare(tmp_path / "a.nc").encoding["unlimited_dims"] == {"time"}
+    assert compare_backends(tmp_path / "a.nc").encoding["unlimited_dims"] == {"time"}
     with xarray.open_dataset(tmp_path / "a.nc", engine="plait") as data:
         data.to_netcdf(tmp_path / "b.nc")
     with netcdf.Dataset(tmp_path / "b.nc") as file:
         assert file.dimensions["time"].isunlimited()
 
 
-def test_unlimited_dimensions_in_groups(tmp_path):
+def test_unlimited_dimensions_of_groups_are_equal(tmp_path):
     with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
         file.createDimension("time", None)
         file.createVariable("time", "f4", ("time",))[:] = [1, 2]
         group = file.createGroup("g")
         group.createDimension("y", None)
         group.createVariable("v", "f4", ("y", "time"))[:] = np.ones((5, 2))
-    assert compare(tmp_path / "a.nc").encoding["unlimited_dims"] == {"time"}
-    assert compare(tmp_path / "a.nc", group="g").encoding["unlimited_dims"] == {"y"}
+    assert compare_backends(tmp_path / "a.nc").encoding["unlimited_dims"] == {"time"}
+    assert compare_backends(tmp_path / "a.nc", group="g").encoding["unlimited_dims"] == {"y"}
 
 
-def test_formats_that_do_not_store_unlimited_dimensions(tmp_path):
+def test_formats_that_do_not_store_unlimited_dimensions_state_none(tmp_path):
     with plait.open(tmp_path / "a.zarr", "w", shape=(3,), dtype="f4"):
         pass
     assert "unlimited_dims" not in xarray.open_dataset(tmp_path / "a.zarr", engine="plait").encoding
 
 
-def test_groups_without_arrays(tmp_path):
+def test_groups_without_arrays_are_empty_datasets(tmp_path):
     with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
         file.title = "nothing here"
         group = file.createGroup("a/b")
         group.createDimension("x", 2)
         group.createVariable("v", "f4", ("x",))[:] = 1
         file.createGroup("empty").note = "nor here"
-    assert not compare(tmp_path / "a.nc").variables
+    assert not compare_backends(tmp_path / "a.nc").variables
     for group in ("a", "a/b", "empty"):
-        compare(tmp_path / "a.nc", group=group)
+        compare_backends(tmp_path / "a.nc", group=group)
     tree = xarray.open_datatree(tmp_path / "a.nc", engine="plait")
     xarray.testing.assert_identical(tree, xarray.open_datatree(tmp_path / "a.nc", engine="netcdf4"))
     assert list(tree.groups) == ["/", "/a", "/empty", "/a/b"]
@@ -77,7 +77,7 @@ def test_groups_without_arrays(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.h5", "a.nc", "classic.nc", "a.npz", "a.zarr"])
-def test_files_without_arrays(tmp_path, name):
+def test_files_without_arrays_are_empty_datasets(tmp_path, name):
     if name == "a.npz":
         np.savez(tmp_path / name)
     elif name == "a.zarr":
@@ -90,7 +90,7 @@ def test_files_without_arrays(tmp_path, name):
 
 @pytest.mark.parametrize("options", [{}, {"mask_and_scale": False}, {"concat_characters": False}], ids=str)
 @pytest.mark.parametrize("kind", KINDS)
-def test_fill_values_of_characters(tmp_path, kind, options):
+def test_fill_values_of_characters_are_equal(tmp_path, kind, options):
     """Argo files store quality flags as characters."""
     with netcdf.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
         file.createDimension("profile", 3)
@@ -98,13 +98,13 @@ def test_fill_values_of_characters(tmp_path, kind, options):
         flags = file.createVariable("TEMP_QC", "S1", ("profile", "level"), fill_value=b" ")
         flags[:] = np.array([list("1234"), list("12  "), list("    ")], "S1")
         flags.flag_values = "1234"
-        for name, fill in (("mode", b"0"), ("other", b"\xe9"), ("none", None)):
+        for name, fill in (("mode", b"0"), ("expected", b"\xe9"), ("none", None)):
             variable = file.createVariable(name, "S1", ("profile",), fill_value=fill)
             variable[:] = np.array([b"1", b"0", fill or b"2"], "S1")
-    compare(tmp_path / "a.nc", **options)
+    compare_backends(tmp_path / "a.nc", **options)
 
 
-def test_fill_values_of_opaque_elements(tmp_path):
+def test_fill_values_of_opaque_elements_are_in_the_encoding(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["v"] = np.array([b"ab", b"cd"], "V2")
         file["v"].attrs["_FillValue"] = np.void(b"ab")
@@ -115,7 +115,7 @@ def test_fill_values_of_opaque_elements(tmp_path):
         assert data["v"].encoding["_FillValue"] == np.void(b"ab")
 
 
-def test_unnamed_dimensions(tmp_path):
+def test_unnamed_dimensions_get_the_same_names(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["square"], file["b"], file["c"] = np.zeros((3, 3)), np.zeros((4, 3)), np.zeros((3, 4, 3))
         file["z/a"], file["y/b"], file["y/x/d"] = np.zeros((3, 5)), np.zeros(3), np.zeros(7)
@@ -124,7 +124,7 @@ def test_unnamed_dimensions(tmp_path):
         file["e"] = np.zeros((6, 6))
         file.create_dataset("f", data=np.zeros((3, 4)), maxshape=(None, 4))
     for group in (None, "y", "y/x", "z"):
-        compare(tmp_path / "a.h5", group=group)
+        compare_backends(tmp_path / "a.h5", group=group)
     with xarray.open_dataset(tmp_path / "a.h5", engine="plait") as data:
         assert data["c"].dims == ("phony_dim_6", "phony_dim_5", "phony_dim_7")
         assert data["e"].dims == ("scale", "phony_dim_8")
@@ -133,36 +133,38 @@ def test_unnamed_dimensions(tmp_path):
 GROUPS = ["", "a", "c", "a/z", "a/b", "a/b/d"]
 
 
-def random_file(path, choose):
+def write_random_file(path, generator):
     """Write a file in which some groups track the creation order of their objects."""
-    tracked = choose.random() < 0.6
-    with h5py.File(path, "w", track_order=tracked) as file:
+    is_tracked = generator.random() < 0.6
+    with h5py.File(path, "w", track_order=is_tracked) as file:
         # Subgroups are created before, between and after the datasets of their group.
         tasks = GROUPS[1:] * 2 + [""] * 2
-        choose.shuffle(tasks)
+        generator.shuffle(tasks)
         scales = {group: [] for group in GROUPS}
         for task, group in enumerate(tasks):
             parent, child = file, file
             for name in filter(None, group.split("/")):
-                child = parent[name] if name in parent else parent.create_group(name, track_order=choose.random() < 0.6)
+                child = (
+                    parent[name] if name in parent else parent.create_group(name, track_order=generator.random() < 0.6)
+                )
                 parent = child
-            for number in range(choose.randint(0, 1)):
-                size, limit = choose.randint(1, 4), choose.choice([(None,), None, None])
-                name = f"{choose.choice('mxz')}{task}_{number}"
+            for number in range(generator.randint(0, 1)):
+                size, limit = generator.randint(1, 4), generator.choice([(None,), None, None])
+                name = f"{generator.choice('mxz')}{task}_{number}"
                 scale = child.create_dataset(name, data=np.zeros(size), maxshape=limit)
                 scale.make_scale()
                 scales[group].append(scale)
-            for number in range(choose.randint(0, 3)):
-                name = f"{choose.choice('dgpsw')}{task}_{number}"
-                if scales[group] and choose.random() < 0.4:
-                    attached = choose.choices(scales[group], k=choose.randint(1, 2))
+            for number in range(generator.randint(0, 3)):
+                name = f"{generator.choice('dgpsw')}{task}_{number}"
+                if scales[group] and generator.random() < 0.4:
+                    attached = generator.choices(scales[group], k=generator.randint(1, 2))
                     dataset = child.create_dataset(name, shape=tuple(len(scale) for scale in attached), dtype="f8")
                     for d, scale in enumerate(attached):
                         dataset.dims[d].attach_scale(scale)
                     continue
-                shape = tuple(choose.randint(1, 4) for _ in range(choose.randint(0, 3)))
-                dtype = choose.choice(["f4", "f4", h5py.string_dtype(), h5py.ref_dtype])
-                limits = tuple(choose.choice([size, size, None]) for size in shape) or None
+                shape = tuple(generator.randint(1, 4) for _ in range(generator.randint(0, 3)))
+                dtype = generator.choice(["f4", "f4", h5py.string_dtype(), h5py.ref_dtype])
+                limits = tuple(generator.choice([size, size, None]) for size in shape) or None
                 child.create_dataset(name, shape=shape, dtype=dtype, maxshape=limits)
 
 
@@ -173,27 +175,27 @@ def read_dimensions(group):
 
 
 @pytest.mark.filterwarnings("ignore:.* is left out", "ignore:Duplicate dimension names")
-def test_dimensions_of_random_files(tmp_path):
+def test_dimensions_of_random_files_are_equal(tmp_path):
     compared = 0
     for seed in range(60):
         path = tmp_path / f"{seed}.h5"
-        random_file(path, random.Random(seed))
-        own_groups = {group.name: group for group in plait.groups_in(path)}
+        write_random_file(path, random.Random(seed))
+        plait_groups = {group.name: group for group in plait.groups_in(path)}
         with netcdf.Dataset(path) as file:
             for group in GROUPS:
                 actual = [
                     (dimension.name, dimension.length, dimension.unlimited)
-                    for dimension in own_groups[group].dimensions
+                    for dimension in plait_groups[group].dimensions
                 ]
                 assert actual == read_dimensions(file[group] if group else file), (seed, group)
         for group in (group or None for group in GROUPS):
             with (
-                xarray.open_dataset(path, engine="netcdf4", group=group) as other,
+                xarray.open_dataset(path, engine="netcdf4", group=group) as expected,
                 xarray.open_dataset(path, engine="plait", group=group) as actual,
             ):
-                both = set(actual.variables) & set(other.variables)
-                assert {name: actual[name].dims for name in both} == {name: other[name].dims for name in both}, seed
-                assert actual.encoding["unlimited_dims"] == other.encoding["unlimited_dims"], seed
+                both = set(actual.variables) & set(expected.variables)
+                assert {name: actual[name].dims for name in both} == {name: expected[name].dims for name in both}, seed
+                assert actual.encoding["unlimited_dims"] == expected.encoding["unlimited_dims"], seed
                 compared += len(both)
     assert compared > 300
 
@@ -207,7 +209,7 @@ def test_variables_are_in_the_order_in_which_they_were_created(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_dimensions_without_variables(tmp_path, kind):
+def test_dimensions_without_variables_are_listed(tmp_path, kind):
     with netcdf.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
         file.createDimension("z", 3)
         file.createDimension("time", None)
@@ -226,11 +228,11 @@ def test_dimensions_without_variables(tmp_path, kind):
         assert dimensions.pop("") == read_dimensions(file)
         for name, lengths in dimensions.items():
             assert lengths == read_dimensions(file[name])
-    assert compare(tmp_path / "a.nc").encoding["unlimited_dims"] == {"time"}
+    assert compare_backends(tmp_path / "a.nc").encoding["unlimited_dims"] == {"time"}
     if kind == "NETCDF4":
         assert set(dimensions) == {"g", "g/h"}
-        assert compare(tmp_path / "a.nc", group="g").encoding["unlimited_dims"] == {"more"}
-        assert compare(tmp_path / "a.nc", group="g/h").encoding["unlimited_dims"] == {"z"}
+        assert compare_backends(tmp_path / "a.nc", group="g").encoding["unlimited_dims"] == {"more"}
+        assert compare_backends(tmp_path / "a.nc", group="g/h").encoding["unlimited_dims"] == {"z"}
 
 
 def test_images_are_not_dimension_scales(tmp_path):
@@ -238,4 +240,4 @@ def test_images_are_not_dimension_scales(tmp_path):
         file["image"] = np.zeros((2, 3), "u1")
         file["image"].attrs["CLASS"] = np.bytes_("IMAGE")
     assert plait.groups_in(tmp_path / "a.h5")[0].dimensions == ()
-    compare(tmp_path / "a.h5")
+    compare_backends(tmp_path / "a.h5")

@@ -1,4 +1,4 @@
-"""Zarr with the metadata that all versions of netCDF's library add: dimensions of arrays and groups."""
+"""NCZarr: Zarr arrays with the metadata that versions of netCDF's library add, such as dimensions of groups."""
 
 import json
 
@@ -21,13 +21,13 @@ DIMENSIONS = {
 }
 
 
-def check(path):
+def check_hierarchy(path):
     arrays = {info.name: info for info in plait.arrays_in(path)}
     assert {name: arrays[name].dimension_names for name in EXPECTED} == EXPECTED
     assert {name: arrays[name].unlimited for name in EXPECTED} == {"tas": (0,), "g/w": (), "g/h/x": (1,)}
     # If xarray finds dimension names, it presents Zarr's fill value as an attribute.
-    shown = {name: {*arrays[name].attributes} - {"_FillValue"} for name in EXPECTED}
-    assert shown == {"tas": {"units"}, "g/w": set(), "g/h/x": set()}
+    attribute_names = {name: {*arrays[name].attributes} - {"_FillValue"} for name in EXPECTED}
+    assert attribute_names == {"tas": {"units"}, "g/w": set(), "g/h/x": set()}
     groups = {group.name: group for group in plait.groups_in(path)}
     dimensions = {
         name: [(dimension.name, dimension.length, dimension.unlimited) for dimension in group.dimensions]
@@ -42,7 +42,7 @@ def check(path):
             assert [key for key in file.attrs if "nczarr" in key.lower()] == []
 
 
-def written_by_netcdf(path):
+def write_by_netcdf(path):
     netcdf = pytest.importorskip("netCDF4")
     try:
         file = netcdf.Dataset(f"file://{path}#mode=nczarr,file", "w")
@@ -66,17 +66,19 @@ def written_by_netcdf(path):
 
 @pytest.mark.parametrize("names", ["also for xarray", "only for netCDF"])
 def test_dimensions_of_arrays_of_netcdf_are_read(tmp_path, names):
-    path = written_by_netcdf(tmp_path / "a.zarr")
+    path = write_by_netcdf(tmp_path / "a.zarr")
     if names == "only for netCDF":
         for file in path.rglob(".zattrs"):
             file.write_text(
-                json.dumps({k: v for k, v in json.loads(file.read_text()).items() if k != "_ARRAY_DIMENSIONS"})
+                json.dumps(
+                    {key: value for key, value in json.loads(file.read_text()).items() if key != "_ARRAY_DIMENSIONS"}
+                )
             )
-    check(path)
+    check_hierarchy(path)
 
 
-def arrays_of_zarr(path):
-    """Write the same arrays without names, as other programs do."""
+def write_plain_zarr(path):
+    """Write the same arrays without metadata of netCDF, as other programs do."""
     shapes = {"tas": (2, 3), "g/w": (3, 4), "g/h/x": (4, 5)}
     for group in ("", "g", "g/h"):
         (path / group).mkdir(parents=True, exist_ok=True)
@@ -91,15 +93,17 @@ def arrays_of_zarr(path):
     return path
 
 
-def add(file, members):
-    known = json.loads(file.read_text()) if file.exists() else {}
-    file.write_text(json.dumps(known | members))
+def add_members(file, members):
+    """Add members to a JSON file."""
+    document = json.loads(file.read_text()) if file.exists() else {}
+    file.write_text(json.dumps(document | members))
 
 
 REFERENCES = {"tas": ["/time", "/lat"], "g/w": ["/lat", "/g/lon"], "g/h/x": ["/g/lon", "/g/h/lev"]}
 
 
-def lengths(group):
+def encode_dimensions(group):
+    """Return the dimensions of a group as NCZarr stores them."""
     return {
         name: {"size": length, "unlimited": 1} if unlimited else length for name, length, unlimited in DIMENSIONS[group]
     }
@@ -107,37 +111,42 @@ def lengths(group):
 
 @pytest.mark.parametrize("version", ["4.8.0", "4.8.1", "4.9.0", "4.9.3"])
 def test_dimensions_are_read_from_the_metadata_of_each_version(tmp_path, version):
-    path = arrays_of_zarr(tmp_path / "a.zarr")
+    path = write_plain_zarr(tmp_path / "a.zarr")
     for name, references in REFERENCES.items():
         folder = path / name
-        old = {"dimrefs": references, "storage": "chunked"}
+        array_metadata = {"dimrefs": references, "storage": "chunked"}
         if version == "4.8.0":
-            add(folder / ".nczarray", old)
-            add(folder / ".nczattr", {"types": {}})
+            add_members(folder / ".nczarray", array_metadata)
+            add_members(folder / ".nczattr", {"types": {}})
         elif version == "4.8.1":
-            add(folder / ".zarray", {"_NCZARR_ARRAY": old})
-            add(folder / ".zattrs", {"_NCZARR_ATTR": {"types": {}}})
+            add_members(folder / ".zarray", {"_NCZARR_ARRAY": array_metadata})
+            add_members(folder / ".zattrs", {"_NCZARR_ATTR": {"types": {}}})
         elif version == "4.9.0":
-            add(folder / ".zarray", {"_nczarr_array": old})
-            add(folder / ".zattrs", {"_nczarr_attr": {"types": {}}})
+            add_members(folder / ".zarray", {"_nczarr_array": array_metadata})
+            add_members(folder / ".zattrs", {"_nczarr_attr": {"types": {}}})
         else:
-            add(folder / ".zattrs", {"_nczarr_array": {"dimension_references": references, "storage": "chunked"}})
+            add_members(
+                folder / ".zattrs", {"_nczarr_array": {"dimension_references": references, "storage": "chunked"}}
+            )
     for group in DIMENSIONS:
         folder = path / group
-        old = {"dims": lengths(group), "vars": [], "groups": []}
+        group_metadata = {"dims": encode_dimensions(group), "vars": [], "groups": []}
         if version == "4.8.0":
-            add(folder / ".nczgroup", old)
+            add_members(folder / ".nczgroup", group_metadata)
         elif version == "4.8.1":
-            add(folder / ".zgroup", {"_NCZARR_GROUP": old})
+            add_members(folder / ".zgroup", {"_NCZARR_GROUP": group_metadata})
         elif version == "4.9.0":
-            add(folder / ".zgroup", {"_nczarr_group": old})
+            add_members(folder / ".zgroup", {"_nczarr_group": group_metadata})
         else:
-            add(folder / ".zattrs", {"_nczarr_group": {"dimensions": lengths(group)}, "_NCProperties": "version=2"})
-    check(path)
+            add_members(
+                folder / ".zattrs",
+                {"_nczarr_group": {"dimensions": encode_dimensions(group)}, "_NCProperties": "version=2"},
+            )
+    check_hierarchy(path)
 
 
 @pytest.mark.parametrize(
-    "stated",
+    "metadata",
     [
         "nothing",
         {"dimension_references": "lat"},
@@ -146,10 +155,12 @@ def test_dimensions_are_read_from_the_metadata_of_each_version(tmp_path, version
         [],
     ],
 )
-def test_damaged_metadata_of_netcdf_is_ignored(tmp_path, stated):
-    path = arrays_of_zarr(tmp_path / "a.zarr")
-    add(path / "tas" / ".zattrs", {"_nczarr_array": stated})
-    add(path / ".zattrs", {"_nczarr_group": {"dimensions": {"lat": "three", "lon": -1, "time": {"unlimited": 1}}}})
+def test_damaged_metadata_of_netcdf_is_ignored(tmp_path, metadata):
+    path = write_plain_zarr(tmp_path / "a.zarr")
+    add_members(path / "tas" / ".zattrs", {"_nczarr_array": metadata})
+    add_members(
+        path / ".zattrs", {"_nczarr_group": {"dimensions": {"lat": "three", "lon": -1, "time": {"unlimited": 1}}}}
+    )
     assert plait.arrays_in(path)[-1].dimension_names == ()
     assert plait.groups_in(path)[0].dimensions == ()
     with plait.open(f"{path}::tas") as file:
@@ -159,7 +170,7 @@ def test_damaged_metadata_of_netcdf_is_ignored(tmp_path, stated):
 
 def test_changed_attributes_do_not_affect_what_netcdf_reads(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
-    path = written_by_netcdf(tmp_path / "a.zarr")
+    path = write_by_netcdf(tmp_path / "a.zarr")
     with plait.open(f"{path}::tas", "r+") as file:
         file.attrs["units"] = "hPa"
         file.write(np.full((1, 3), 2, "f4"), region=slice(0, 1))
@@ -173,7 +184,7 @@ def test_changed_attributes_do_not_affect_what_netcdf_reads(tmp_path):
 
 def test_a_copy_has_the_dimensions_of_the_netcdf_model(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
-    written_by_netcdf(tmp_path / "a.zarr")
+    write_by_netcdf(tmp_path / "a.zarr")
     plait.copy(tmp_path / "a.zarr", tmp_path / "a.nc")
     with netcdf.Dataset(tmp_path / "a.nc") as file:
         assert file["tas"].dimensions == ("time", "lat")

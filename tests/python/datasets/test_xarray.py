@@ -20,7 +20,10 @@ def _xarray():
 
 
 def write_datasets(folder, location=None):
-    """Write a dataset in all formats with named dimensions, and return the file names.  location: folder for Zarr"""
+    """Write a dataset as netCDF and Zarr, and return it and the file names.
+
+    location  the location of the Zarr file, by default the folder
+    """
     location = location or folder
     dataset = xarray.Dataset(
         {"t2m": (("time", "lat", "lon"), FIELD), "level": ((), 7)},
@@ -43,7 +46,7 @@ def write_datasets(folder, location=None):
     return dataset, [*names, location / "b.zarr"]
 
 
-def test_named_dimensions_and_coordinates(tmp_path, location):
+def test_named_dimensions_and_coordinates_are_read(tmp_path, location):
     original, names = write_datasets(tmp_path, location)
     for name in names:
         with xarray.open_dataset(name, engine="plait") as dataset:
@@ -55,10 +58,10 @@ def test_named_dimensions_and_coordinates(tmp_path, location):
             assert dataset.name == "t2m"
 
 
-@pytest.mark.parametrize("how", ["netcdf4", "scipy", "zarr"])
-def test_attributes_are_decoded_by_xarray(tmp_path, location, how):
+@pytest.mark.parametrize("engine", ["netcdf4", "scipy", "zarr"])
+def test_decoded_datasets_equal_those_of_other_engines(tmp_path, location, engine):
     """Read packed numbers, missing values, times and coordinates of two dimensions, compared with xarray's reading."""
-    pytest.importorskip({"netcdf4": "netCDF4", "scipy": "scipy", "zarr": "zarr"}[how])
+    pytest.importorskip({"netcdf4": "netCDF4", "scipy": "scipy", "zarr": "zarr"}[engine])
     field = np.round(FIELD * 100)
     field[2:4, 1] = np.nan
     original = xarray.Dataset(
@@ -70,13 +73,13 @@ def test_attributes_are_decoded_by_xarray(tmp_path, location, how):
         attrs={"title": "a test", "number": 3},
     )
     packed = {"t2m": {"dtype": "i2", "scale_factor": 0.5, "add_offset": 10.0, "_FillValue": -99}}
-    name = location / "a.zarr" if how == "zarr" else tmp_path / "a.nc"
-    if how == "zarr":
+    name = location / "a.zarr" if engine == "zarr" else tmp_path / "a.nc"
+    if engine == "zarr":
         original.to_zarr(zarr_store(name), encoding=packed, consolidated=False)
     else:
-        original.to_netcdf(name, engine=how, encoding=packed)
+        original.to_netcdf(name, engine=engine, encoding=packed)
     with xarray.open_dataset(
-        zarr_store(name), engine=how, **({"consolidated": False} if how == "zarr" else {})
+        zarr_store(name), engine=engine, **({"consolidated": False} if engine == "zarr" else {})
     ) as expected:
         with xarray.open_dataset(name, engine="plait") as dataset:
             xarray.testing.assert_allclose(dataset, expected)
@@ -92,15 +95,15 @@ def test_attributes_are_decoded_by_xarray(tmp_path, location, how):
 
 def test_data_is_read_on_demand(tmp_path, location, monkeypatch):
     _, names = write_datasets(tmp_path, location)
-    read = []
+    urls_read = []
     index = plait.File.__getitem__
-    monkeypatch.setattr(plait.File, "__getitem__", lambda self, key: read.append(self.url) or index(self, key))
+    monkeypatch.setattr(plait.File, "__getitem__", lambda self, key: urls_read.append(self.url) or index(self, key))
     with xarray.open_dataset(names[-1], engine="plait") as dataset:
-        assert not [url for url in read if url.endswith("t2m")]
+        assert not [url for url in urls_read if url.endswith("t2m")]
         part = dataset["t2m"].isel(time=2, lat=slice(1, 5, 2))
-        assert not [url for url in read if url.endswith("t2m")]
+        assert not [url for url in urls_read if url.endswith("t2m")]
         np.testing.assert_array_equal(part.values, FIELD[2, 1:5:2])
-        assert [url for url in read if url.endswith("t2m")]
+        assert [url for url in urls_read if url.endswith("t2m")]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +116,7 @@ def test_data_is_read_on_demand(tmp_path, location, monkeypatch):
     ],
     ids=str,
 )
-def test_indexing(tmp_path, location, index):
+def test_any_index_of_xarray_is_read(tmp_path, location, index):
     original, names = write_datasets(tmp_path, location)
     with xarray.open_dataset(names[-1], engine="plait") as dataset:
         xarray.testing.assert_equal(dataset["t2m"].isel(index), original["t2m"].isel(index))
@@ -123,7 +126,7 @@ def test_indexing(tmp_path, location, index):
         )
 
 
-def test_formats_without_names(tmp_path):
+def test_formats_without_names_get_numbered_dimensions(tmp_path):
     arrays = {"a": np.arange(12.0).reshape(3, 4), "b": np.arange(3), "c": np.ones((4, 4))}
     np.savez(tmp_path / "a.npz", **arrays)
     with plait.open(
@@ -149,7 +152,7 @@ def test_formats_without_names(tmp_path):
         np.testing.assert_array_equal(dataset["data"], arrays["a"])
 
 
-def test_groups(tmp_path, location):
+def test_groups_are_opened_as_datasets_and_trees(tmp_path, location):
     for name in ("g/x", "g/y", "z"):
         with plait.open(f"{location}/a.zarr::{name}", "w", shape=(2,), dtype="i4") as file:
             file.write(np.full(2, len(name), "i4"))
@@ -213,7 +216,7 @@ def test_groups_with_unnamed_dimensions_form_a_tree(location):
 
 
 @pytest.mark.long
-def test_chunks_of_dask_workers(tmp_path):
+def test_dask_workers_read_chunks(tmp_path):
     pytest.importorskip("dask.array", reason="dask is not installed")
     _, names = write_datasets(tmp_path)
     with xarray.open_dataset(names[-1], engine="plait", chunks={}) as lazy:
@@ -223,26 +226,26 @@ def test_chunks_of_dask_workers(tmp_path):
         np.testing.assert_allclose(mean.compute(scheduler="processes", num_workers=2), FIELD.mean(0), rtol=1e-6)
 
 
-def test_pickles_and_threads(tmp_path):
+def test_datasets_can_be_pickled_and_read_by_threads(tmp_path):
     original, names = write_datasets(tmp_path)
     with xarray.open_dataset(names[-1], engine="plait") as dataset:
-        other = pickle.loads(pickle.dumps(dataset))
-        xarray.testing.assert_equal(other, original)
-        other.close()
-        wrong = []
+        unpickled = pickle.loads(pickle.dumps(dataset))
+        xarray.testing.assert_equal(unpickled, original)
+        unpickled.close()
+        wrong_reads = []
 
         def read(number):
-            for at in range(30):
-                part = dataset["t2m"].isel(time=(at + number) % 10)
-                if not (part.values == FIELD[(at + number) % 10]).all():
-                    wrong.append(at)
+            for i in range(30):
+                part = dataset["t2m"].isel(time=(i + number) % 10)
+                if not (part.values == FIELD[(i + number) % 10]).all():
+                    wrong_reads.append(i)
 
         threads = [threading.Thread(target=read, args=(number,)) for number in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert not wrong
+        assert not wrong_reads
 
 
 def test_unsupported_arrays_are_skipped(tmp_path):

@@ -211,7 +211,7 @@ def test_a_second_program_that_appends_gets_an_error(server, bucket, is_killed):
         other.kill()
     other.communicate("\n")
     if is_killed:
-        with pytest.raises(plait.StoreError, match="remove that object if the program was is_killed"):
+        with pytest.raises(plait.StoreError, match="remove that object if the program was killed"):
             plait.open(url, "a")
         _core.open_objects(url).remove(".plait-lock")
     with plait.open(url, "a") as file:

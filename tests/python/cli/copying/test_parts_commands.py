@@ -15,14 +15,15 @@ from plait.cli import main
 from plait.cli.copy import copy_command
 from plait.cli.copying.parts import _command_line
 
-pytestmark = pytest.mark.usefixtures("nothing_left", "here")
+pytestmark = pytest.mark.usefixtures("nothing_left", "source")
 
 FIELD = np.arange(24 * 16 * 16, dtype="f4").reshape(24, 16, 16)
 OPTIONS = ["--chunks", "time=-1,lat=8,lon=8", "--codec", "zstd:1"]
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def source(tmp_path, monkeypatch):
+    """Write FIELD to in.zarr in the test's own working directory."""
     monkeypatch.chdir(tmp_path)
     names = ("time", "lat", "lon")
     with plait.open(
@@ -31,8 +32,8 @@ def here(tmp_path, monkeypatch):
         file.write(FIELD)
 
 
-def copy(*options, code=0):
-    """Run a copy.  Returns what it prints, on one line for errors."""
+def run_copy(*options, code=0):
+    """Run `plait copy`, check its exit code, and return its output, or its error output if it fails."""
     done = CliRunner().invoke(main, ["copy", "in.zarr", "out.zarr", *options])
     assert done.exit_code == code, done.output
     return done.stdout if code == 0 else done.stderr
@@ -44,31 +45,31 @@ def check_target():
 
 
 def test_parts_are_begun_copied_and_finished():
-    printed = copy(*OPTIONS, "--parts", "4", "--begin")
-    assert re.search(r"24 KiB in parts 1-4, up to 6 KiB each; .* read 4 times; the copy has begun", printed)
-    copy("--part", "3")
-    assert "1 of 4 parts is copied" in copy(*OPTIONS, "--parts", "4", "--begin")
-    assert "part 3 of 4 was copied before" in copy(*OPTIONS, "--parts", "4", "--part", "3")
-    assert "3 of 4 parts are missing: 1-2, 4" in copy("--finish", code=2)
+    output = run_copy(*OPTIONS, "--parts", "4", "--begin")
+    assert re.search(r"24 KiB in parts 1-4, up to 6 KiB each; .* read 4 times; the copy has begun", output)
+    run_copy("--part", "3")
+    assert "1 of 4 parts is copied" in run_copy(*OPTIONS, "--parts", "4", "--begin")
+    assert "part 3 of 4 was copied before" in run_copy(*OPTIONS, "--parts", "4", "--part", "3")
+    assert "3 of 4 parts are missing: 1-2, 4" in run_copy("--finish", code=2)
     for part in "124":
-        assert f"part {part} of 4, 6 KiB in" in copy("--part", part, "--verify", "--memory", "1M")
-    assert "24 KiB in 4 parts" in copy(*OPTIONS, "--finish")
+        assert f"part {part} of 4, 6 KiB in" in run_copy("--part", part, "--verify", "--memory", "1M")
+    assert "24 KiB in 4 parts" in run_copy(*OPTIONS, "--finish")
     check_target()
 
 
 def test_results_are_printed_as_json():
-    plan = json.loads(copy(*OPTIONS, "--parts", "4", "--intermediate", "--begin", "--json"))
+    plan = json.loads(run_copy(*OPTIONS, "--parts", "4", "--intermediate", "--begin", "--json"))
     last = plan["phases"][-1]["last"]
     assert (plan["parts"], plan["done"], plan["phases"][0]["reads"]) == (last, 0, 1)
-    parts = [json.loads(copy("--part", str(part), "--json")) for part in range(1, last + 1)]
+    parts = [json.loads(run_copy("--part", str(part), "--json")) for part in range(1, last + 1)]
     assert sum(part["bytes"] for part in parts) == 2 * FIELD.nbytes
-    assert json.loads(copy("--finish", "--json"))["bytes"] == FIELD.nbytes
+    assert json.loads(run_copy("--finish", "--json"))["bytes"] == FIELD.nbytes
     check_target()
 
 
 def test_a_dry_run_writes_nothing():
     before = sorted(os.listdir("."))
-    assert "; nothing was written" in copy(*OPTIONS, "--parts", "4", "--dry-run")
+    assert "; nothing was written" in run_copy(*OPTIONS, "--parts", "4", "--dry-run")
     assert sorted(os.listdir(".")) == before
 
 
@@ -76,19 +77,19 @@ def test_the_slurm_script_repeats_all_options():
     options = ["--chunks", "4,8,8", "--chunks", "x:time=-1,lat=8", "--chunks", "y*:auto:maps", "--shards", "z:8x8x8"]
     options += ["--codec", "zstd:1", "--codec", "*_flag:zlib:1", "--no-consolidated", "--verify"]
     context = copy_command.make_context("copy", ["in.zarr", "out.zarr", *options, "--parts", "3", "--slurm"])
-    repeated = copy_command.make_context("copy", [*_command_line(context), "--slurm"])
-    assert repeated.params == context.params
-    assert repeated.params["consolidated"] is False
+    script_context = copy_command.make_context("copy", [*_command_line(context), "--slurm"])
+    assert script_context.params == context.params
+    assert script_context.params["consolidated"] is False
 
 
 def test_the_slurm_script_copies(tmp_path):
-    script = copy(*OPTIONS, "--memory", "2M", "--parts", "3", "--intermediate", "--slurm")
+    script = run_copy(*OPTIONS, "--memory", "2M", "--parts", "3", "--intermediate", "--slurm")
     assert script.count("sbatch") == 3
     assert "--mem=514M" in script
     # A program in place of sbatch runs the jobs at once, and records the dependencies.
-    fake = tmp_path / "bin" / "sbatch"
-    fake.parent.mkdir()
-    fake.write_text(
+    sbatch = tmp_path / "bin" / "sbatch"
+    sbatch.parent.mkdir()
+    sbatch.write_text(
         "#!/bin/bash\n"
         'for option in "$@"; do case "$option" in\n'
         "  --array=*) range=${option#*=};; --wrap=*) command=${option#*=};;\n"
@@ -99,9 +100,9 @@ def test_the_slurm_script_copies(tmp_path):
         "echo 17\n",
         encoding="utf-8",
     )
-    fake.chmod(0o755)
+    sbatch.chmod(0o755)
     Path("copy.sh").write_text(script, encoding="utf-8")
-    path = f"{fake.parent}:{os.environ['PATH']}"
+    path = f"{sbatch.parent}:{os.environ['PATH']}"
     done = subprocess.run(["bash", "copy.sh"], env={**os.environ, "PATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert Path("waits").read_text("utf-8") == "--dependency=afterok:17\n" * 2
@@ -109,10 +110,10 @@ def test_the_slurm_script_copies(tmp_path):
 
 
 def test_a_copy_is_discarded():
-    copy(*OPTIONS, "--parts", "4", "--begin")
-    copy("--part", "1")
-    assert "discarded the copy in parts, of which 6 KiB had been copied" in copy("--discard")
-    assert "no copy has begun" in copy("--part", "1", code=2)
+    run_copy(*OPTIONS, "--parts", "4", "--begin")
+    run_copy("--part", "1")
+    assert "discarded the copy in parts, of which 6 KiB had been copied" in run_copy("--discard")
+    assert "no copy has begun" in run_copy("--part", "1", code=2)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_a_copy_is_discarded():
     ],
 )
 def test_wrong_options_are_errors(options, error):
-    assert error in copy(*options, code=2)
+    assert error in run_copy(*options, code=2)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +146,6 @@ def test_wrong_options_are_errors(options, error):
     ],
 )
 def test_options_of_another_copy_are_errors(options, error):
-    copy(*OPTIONS, "--parts", "4", "--begin")
-    assert error in copy(*options, code=2)
-    copy("--discard")
+    run_copy(*OPTIONS, "--parts", "4", "--begin")
+    assert error in run_copy(*options, code=2)
+    run_copy("--discard")
