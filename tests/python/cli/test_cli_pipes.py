@@ -285,7 +285,7 @@ def test_info_describes_a_pipe():
         "data: <f8 40x50 (*, *)",
     ):
         assert line in text_info
-    assert run("info").stdout == "nobody writes to a pipe\n"
+    assert run("info").stdout == "no program writes to a pipe\n"
     result = run("info", "pipe:flow")
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
     assert "pipe:flow: no program writes to it; programs meet in " in result.stderr
