@@ -58,10 +58,10 @@ def test_named_dimensions_and_coordinates_are_read(tmp_path, location):
             assert dataset.name == "t2m"
 
 
-@pytest.mark.parametrize("engine", ["netcdf4", "scipy", "zarr"])
-def test_decoded_datasets_equal_those_of_other_engines(tmp_path, location, engine):
+@pytest.mark.parametrize("backend", ["netcdf4", "scipy", "zarr"])
+def test_decoded_datasets_equal_those_of_other_backends(tmp_path, location, backend):
     """Read packed numbers, missing values, times and coordinates of two dimensions, compared with xarray's reading."""
-    pytest.importorskip({"netcdf4": "netCDF4", "scipy": "scipy", "zarr": "zarr"}[engine])
+    pytest.importorskip({"netcdf4": "netCDF4", "scipy": "scipy", "zarr": "zarr"}[backend])
     field = np.round(FIELD * 100)
     field[2:4, 1] = np.nan
     original = xarray.Dataset(
@@ -73,13 +73,13 @@ def test_decoded_datasets_equal_those_of_other_engines(tmp_path, location, engin
         attrs={"title": "a test", "number": 3},
     )
     packed = {"t2m": {"dtype": "i2", "scale_factor": 0.5, "add_offset": 10.0, "_FillValue": -99}}
-    name = location / "a.zarr" if engine == "zarr" else tmp_path / "a.nc"
-    if engine == "zarr":
+    name = location / "a.zarr" if backend == "zarr" else tmp_path / "a.nc"
+    if backend == "zarr":
         original.to_zarr(zarr_store(name), encoding=packed, consolidated=False)
     else:
-        original.to_netcdf(name, engine=engine, encoding=packed)
+        original.to_netcdf(name, engine=backend, encoding=packed)
     with xarray.open_dataset(
-        zarr_store(name), engine=engine, **({"consolidated": False} if engine == "zarr" else {})
+        zarr_store(name), engine=backend, **({"consolidated": False} if backend == "zarr" else {})
     ) as expected:
         with xarray.open_dataset(name, engine="plait") as dataset:
             xarray.testing.assert_allclose(dataset, expected)

@@ -54,12 +54,10 @@ TEST(SharedChoice, RanksServeComponentsThatTheySee) {
   EXPECT_EQ(choose("x", std::nullopt, views), (Choice{false, kOld, 1000, {0, 1, 2, 3}}));
   // With fewer ranks, one rank serves several components.
   EXPECT_EQ(choose("x", true, {views[3], views[0]}).servers, (std::vector<int>{1, 1, 0, 0}));
-  EXPECT_EQ(choose("x", true, {{{}, {{describe_file(kOld), {0, 1, 2, 3}}}}}).servers,
-            (std::vector<int>{0, 0, 0, 0}));
+  EXPECT_EQ(choose("x", true, {{{}, {{describe_file(kOld), {0, 1, 2, 3}}}}}).servers, (std::vector<int>{0, 0, 0, 0}));
   // With more ranks that see them, the components are distributed evenly.
   const StripedFile all{describe_file(kOld), {0, 1, 2, 3}};
-  std::vector<int> servers =
-      choose("x", std::nullopt, {{{}, {first_host}}, {{}, {all}}, {}, {{}, {all}}}).servers;
+  std::vector<int> servers = choose("x", std::nullopt, {{{}, {first_host}}, {{}, {all}}, {}, {{}, {all}}}).servers;
   EXPECT_EQ(std::ranges::count(servers, 2), 0);
   for (const int rank : {0, 1, 3}) EXPECT_LE(std::ranges::count(servers, rank), 2);
 }
