@@ -181,10 +181,10 @@ def find_position(model: LayoutModel, index: tuple[int, ...]) -> tuple[int, int]
         owned_sets = model.indices(rank)
         local = []
         for indices, i in zip(owned_sets, index, strict=True):
-            found = np.flatnonzero(indices == i)
-            if not len(found):
+            positions = np.flatnonzero(indices == i)
+            if not len(positions):
                 break
-            local.append(int(found[0]))
+            local.append(int(positions[0]))
         else:
             shape = tuple(len(owned) for owned in owned_sets)
             return rank, int(np.ravel_multi_index(local, shape, order=model.order)) if shape else 0

@@ -34,9 +34,9 @@ def compile_program(folder: Path, source: Path, *flags: str) -> Path:
     command = [compiler, "-O1", "-Wall", "-pthread", str(source), *flags]
 
     def make(program: Path) -> None:
-        done = subprocess.run([*command, "-o", program], capture_output=True, text=True, check=False)
-        if done.returncode != 0 and any(flag.startswith("-l") for flag in flags):
-            pytest.skip(f"{source.name}: {done.stderr.splitlines()[0]}")
-        assert done.returncode == 0, done.stderr
+        result = subprocess.run([*command, "-o", program], capture_output=True, text=True, check=False)
+        if result.returncode != 0 and any(flag.startswith("-l") for flag in flags):
+            pytest.skip(f"{source.name}: {result.stderr.splitlines()[0]}")
+        assert result.returncode == 0, result.stderr
 
     return build_once(folder / source.stem, (command, source.stat().st_mtime_ns), make)

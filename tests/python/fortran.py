@@ -34,8 +34,10 @@ def compile_program(source, folder, kind=4, flags=()):
     link_flags = [str(LIBRARIES / f"lib{library}.so"), f"-Wl,-rpath,{LIBRARIES}"]
 
     def make(program):
-        done = subprocess.run([*command, "-o", str(program), *link_flags], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        result = subprocess.run(
+            [*command, "-o", str(program), *link_flags], capture_output=True, text=True, check=False
+        )
+        assert result.returncode == 0, result.stderr
 
     key = (str(path), path.stat().st_mtime_ns, kind, tuple(flags))
     return build_once(Path(folder) / f"{path.stem}_{kind}", key, make)
@@ -57,6 +59,6 @@ def launch(program, ranks, folder, **environment):
 
 def run(program, ranks, folder, expected=0, **environment):
     """Run a program in a folder, check its exit code, and return its output and its error messages."""
-    done = launch(program, ranks, folder, **environment)
-    assert done.returncode == expected, (done.returncode, done.stdout, done.stderr)
-    return done.stdout, done.stderr
+    result = launch(program, ranks, folder, **environment)
+    assert result.returncode == expected, (result.returncode, result.stdout, result.stderr)
+    return result.stdout, result.stderr

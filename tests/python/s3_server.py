@@ -289,10 +289,10 @@ class Handler(BaseHTTPRequestHandler):
                     if not STORE.faults["grow"]:
                         changed_at = time.time() + 10  # differs although times are in whole seconds
                     STORE.objects[key] = (changed, f"v{STORE.version}", meta, changed_at)
-            found = STORE.objects.get(key)
-        if found is None:
+            stored = STORE.objects.get(key)
+        if stored is None:
             return self._error(*STORE.faults["absent"])
-        content, tag, meta, changed_at = found
+        content, tag, meta, changed_at = stored
         headers = {**self._etag(content, tag), **meta, "Last-Modified": super().date_time_string(changed_at)}
         present = headers.get("ETag", f'"{tag}"').removeprefix("W/")
         if self.headers.get("If-Match", present) != present:
@@ -356,19 +356,21 @@ class Handler(BaseHTTPRequestHandler):
         prefix, delimiter = parameters.get("prefix", ""), parameters.get("delimiter", "")
         after = parameters.get("continuation-token", "")
         with STORE.lock:
-            listed = {
+            objects = {
                 key.removeprefix(begin): value[:2] for key, value in STORE.objects.items() if key.startswith(begin)
             }
         entries: dict[str, tuple[bytes, str] | None] = {}
-        for key in sorted(listed):
+        for key in sorted(objects):
             if not key.startswith(prefix):
                 continue
             cut = key.find(delimiter, len(prefix)) if delimiter else -1
-            entries[key if cut < 0 else key[: cut + 1]] = listed[key] if cut < 0 else None
+            entries[key if cut < 0 else key[: cut + 1]] = objects[key] if cut < 0 else None
         remaining = [name for name in sorted(entries) if name > after]
         page = remaining[: STORE.faults["page"]]
-        found = {name: entries[name] for name in page}
-        self._answer(200, object_list_xml(found, len(page) < len(remaining), plain=STORE.faults["plain_keys"]).encode())
+        page_entries = {name: entries[name] for name in page}
+        self._answer(
+            200, object_list_xml(page_entries, len(page) < len(remaining), plain=STORE.faults["plain_keys"]).encode()
+        )
 
 
 class Server(ThreadingHTTPServer):

@@ -94,9 +94,11 @@ def join_parts(body: bytes, parts: dict[int, tuple[bytes, str]]) -> tuple[str, b
 
     As in S3, the parts must be in ascending order, and all but the last must have 5 MiB or more.
     """
-    listed = re.findall(r"<Part><PartNumber>(\d+)</PartNumber><ETag>\"(\w+)\"</ETag></Part>", body.decode())
-    numbers = [int(number) for number, _ in listed]
-    if numbers != sorted(set(numbers)) or any(parts.get(int(number), (b"", ""))[1] != tag for number, tag in listed):
+    listed_parts = re.findall(r"<Part><PartNumber>(\d+)</PartNumber><ETag>\"(\w+)\"</ETag></Part>", body.decode())
+    numbers = [int(number) for number, _ in listed_parts]
+    if numbers != sorted(set(numbers)) or any(
+        parts.get(int(number), (b"", ""))[1] != tag for number, tag in listed_parts
+    ):
         return "InvalidPart", b"", ""
     if any(len(parts[number][0]) < 5 << 20 for number in numbers[:-1]):
         return "EntityTooSmall", b"", ""

@@ -55,6 +55,6 @@ def run_hosts_script(command, *arguments, environment=None, seconds=300):
 
 def hosts_script_output(command, *arguments, **options):
     """Return the standard output of a command of scripts/hosts.py, which must end successfully."""
-    done = run_hosts_script(command, *arguments, **options)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    result = run_hosts_script(command, *arguments, **options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout

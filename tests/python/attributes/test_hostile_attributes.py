@@ -113,6 +113,6 @@ def test_a_disk_without_space_for_the_metadata_is_an_error(tmp_path):
         "    file.write(np.zeros(3))\n"
     )
     pytest.importorskip("h5py")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)
-    assert "StoreError: a.h5 cannot be made by HDF5" in done.stderr
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)
+    assert "StoreError: a.h5 cannot be made by HDF5" in result.stderr
     assert list(tmp_path.iterdir()) == []

@@ -35,15 +35,15 @@ def find_commands(package):
 
 def check_commands(package, main, unlisted=()):
     """Check that the groups of a package list all its commands except `unlisted`."""
-    listed = {id(main)}
+    listed_ids = {id(main)}
     for group, path in walk_groups(package.__name__, main):
         context = click.Context(group)
         for name in group.list_commands(context):
             command = group.get_command(context, name)
             assert command.name == name, f"{path} lists {name}, and finds {command.name}"
             assert 10 < len(group.command_help(name)) <= 60, f"the help of {name} in {path} does not fit its line"
-            listed.add(id(command))
-    missing = [command.name for command in find_commands(package) if id(command) not in listed]
+            listed_ids.add(id(command))
+    missing = [command.name for command in find_commands(package) if id(command) not in listed_ids]
     assert missing == list(unlisted)
 
 

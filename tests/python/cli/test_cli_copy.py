@@ -109,17 +109,17 @@ def test_ranks_of_mpiexec_copy_together(tmp_path, source):
             [*command, *arguments], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
         )
 
-    done = run_copy("b.npy", "--memory", "30K")
-    assert done.returncode == 0, done.stderr
-    assert "by 3 ranks" in done.stdout
-    assert len(done.stdout.splitlines()) == 1
+    result = run_copy("b.npy", "--memory", "30K")
+    assert result.returncode == 0, result.stderr
+    assert "by 3 ranks" in result.stdout
+    assert len(result.stdout.splitlines()) == 1
     assert (tmp_path / "b.npy").read_bytes() == source.read_bytes()
-    done = run_copy("none/c.npy")
-    assert done.returncode != 0
-    assert done.stderr.count("Error:") == 1
-    done = run_copy("c.npy", "--ranks", "2")
-    assert done.returncode != 0
-    assert "mpiexec has started 3 ranks, but --ranks says 2" in done.stderr
+    result = run_copy("none/c.npy")
+    assert result.returncode != 0
+    assert result.stderr.count("Error:") == 1
+    result = run_copy("c.npy", "--ranks", "2")
+    assert result.returncode != 0
+    assert "mpiexec has started 3 ranks, but --ranks says 2" in result.stderr
     assert list_folder(tmp_path) == ["a.npy", "b.npy"]
 
 

@@ -143,10 +143,10 @@ def test_every_command_has_help(command):
 
 
 def test_the_command_runs_as_a_module():
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "plait.cli", "layout", "(block) onto (2)", "8"],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "8 (block) onto (2)" in done.stdout
+    assert "8 (block) onto (2)" in result.stdout

@@ -102,14 +102,14 @@ def list_arrays():
 @pytest.mark.long
 def test_steps_are_copied_to_files_and_back():
     with Writer(3) as writer:
-        done = run_in_shell("plait copy pipe:flow 'a-{step:02}.npy'")
+        result = run_in_shell("plait copy pipe:flow 'a-{step:02}.npy'")
         assert writer.wait_for_end()[0] == 0
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("pipe:flow -> a-{step:02}.npy: 3 steps, 46.9 KiB in ")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("pipe:flow -> a-{step:02}.npy: 3 steps, 46.9 KiB in ")
     assert list_arrays() == ["a-00.npy", "a-01.npy", "a-02.npy"]
-    done = run_in_shell("plait copy a-*.npy pipe:flow & plait copy pipe:flow 'b-{step}.npy' --json; wait")
-    assert "a-00.npy and 2 more -> pipe:flow: 3 steps, 46.9 KiB in " in done.stdout
-    document = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    result = run_in_shell("plait copy a-*.npy pipe:flow & plait copy pipe:flow 'b-{step}.npy' --json; wait")
+    assert "a-00.npy and 2 more -> pipe:flow: 3 steps, 46.9 KiB in " in result.stdout
+    document = json.loads(next(line for line in result.stdout.splitlines() if line.startswith("{")))
     assert (document["steps"], document["bytes"], document["shape"]) == (3, 48000, [40, 50])
     for number in range(3):
         assert Path(f"b-{number}.npy").read_bytes() == Path(f"a-0{number}.npy").read_bytes()
@@ -129,15 +129,15 @@ def test_a_single_step_is_copied_from_a_running_pipe():
 
 def test_shell_pipelines_pass_arrays():
     with Writer(3) as writer:
-        done = run_in_shell(f"plait copy pipe:flow - | {sys.executable} printer.py")
-        assert (done.stdout, done.stderr, writer.wait_for_end()[0]) == ("0.0\n1.0\n2.0\n", "", 0)
+        result = run_in_shell(f"plait copy pipe:flow - | {sys.executable} printer.py")
+        assert (result.stdout, result.stderr, writer.wait_for_end()[0]) == ("0.0\n1.0\n2.0\n", "", 0)
     np.save("a.npy", np.arange(6.0))
     # One pipe feeds the next, through two shell pipelines.
-    done = run_in_shell(
+    result = run_in_shell(
         f"cat a.npy a.npy | plait copy - pipe:next >&2 & plait copy pipe:next - | {sys.executable} printer.py; wait"
     )
-    assert done.stdout == "2.5\n2.5\n"
-    assert done.stderr.startswith("- -> pipe:next: 2 steps, 96 B in ")
+    assert result.stdout == "2.5\n2.5\n"
+    assert result.stderr.startswith("- -> pipe:next: 2 steps, 96 B in ")
     assert run_in_shell("plait copy a.npy - | plait copy - b.npy").returncode == 0
     assert Path("b.npy").read_bytes() == Path("a.npy").read_bytes()
 
@@ -147,29 +147,32 @@ def test_raw_elements_have_no_headers():
     np.save("a.npy", np.arange(6.0))
     assert run_in_shell("plait copy a.npy - --raw > a.bin").returncode == 0
     assert Path("a.bin").read_bytes() == np.arange(6.0).tobytes()
-    done = run_in_shell("cat a.bin | plait copy - 'b{step}.npy' --raw --shape 3 --dtype f8")
-    assert done.returncode == 0, done.stderr
+    result = run_in_shell("cat a.bin | plait copy - 'b{step}.npy' --raw --shape 3 --dtype f8")
+    assert result.returncode == 0, result.stderr
     assert (np.load("b0.npy").tolist(), np.load("b1.npy").tolist()) == ([0, 1, 2], [3, 4, 5])
 
 
 def test_a_reader_that_closes_early_ends_the_copy_quietly():
     with Writer(1000) as writer:  # more than the 64 KiB that the shell's pipe holds when `head` has ended
-        done = run_in_shell("plait copy pipe:flow - | head -c 10 | wc -c")
-        assert (done.stdout.strip(), done.stderr) == ("10", "")
+        result = run_in_shell("plait copy pipe:flow - | head -c 10 | wc -c")
+        assert (result.stdout.strip(), result.stderr) == ("10", "")
         # The writer continues: the next reader gets the unread data.
-        done = run_in_shell("plait copy pipe:flow 'a-{step}.npy'")
-        assert done.returncode == 0, done.stderr
+        result = run_in_shell("plait copy pipe:flow 'a-{step}.npy'")
+        assert result.returncode == 0, result.stderr
         assert writer.wait_for_end() == (0, "")
     assert list_arrays()[-1] == "a-999.npy"
     np.save("large.npy", np.zeros(1 << 20))
-    done = run_in_shell("plait copy large.npy - | head -c 10 > /dev/null; echo ${PIPESTATUS[0]}")
-    assert (done.stdout, done.stderr) == ("1\n", "")
+    result = run_in_shell("plait copy large.npy - | head -c 10 > /dev/null; echo ${PIPESTATUS[0]}")
+    assert (result.stdout, result.stderr) == ("1\n", "")
 
 
 def test_a_full_disk_prints_one_line():
     with Writer(50) as writer:
-        done = run_in_shell("plait copy pipe:flow - > /dev/full")
-        assert (done.returncode, done.stderr) == (2, "Error: the standard output, step 0: No space left on device\n")
+        result = run_in_shell("plait copy pipe:flow - > /dev/full")
+        assert (result.returncode, result.stderr) == (
+            2,
+            "Error: the standard output, step 0: No space left on device\n",
+        )
         status, errors = writer.wait_for_end()
         assert (status, "has failed" in errors) == (1, True)
 
@@ -217,12 +220,14 @@ def test_waiting_for_the_other_end_can_be_stopped(ranks, has_begun):
 @pytest.mark.long
 def test_ranks_copy_a_pipe_together():
     with Writer(3) as writer:
-        done = run_in_shell("plait copy pipe:flow 'a-{step}.npy' --ranks 3")
-        assert (done.returncode, done.stderr, writer.wait_for_end()[0]) == (0, "", 0)
-    assert "by 3 ranks" in done.stdout
+        result = run_in_shell("plait copy pipe:flow 'a-{step}.npy' --ranks 3")
+        assert (result.returncode, result.stderr, writer.wait_for_end()[0]) == (0, "", 0)
+    assert "by 3 ranks" in result.stdout
     assert (np.load("a-2.npy") == 2).all()
-    done = run_in_shell("plait copy a-*.npy pipe:flow --ranks 2 & plait copy pipe:flow 'b-{step}.npy' --ranks 3; wait")
-    assert done.returncode == 0, done.stderr
+    result = run_in_shell(
+        "plait copy a-*.npy pipe:flow --ranks 2 & plait copy pipe:flow 'b-{step}.npy' --ranks 3; wait"
+    )
+    assert result.returncode == 0, result.stderr
     assert Path("b-1.npy").read_bytes() == Path("a-1.npy").read_bytes()
 
 
@@ -251,10 +256,10 @@ def test_arrays_are_not_written_to_a_terminal():
     controller, terminal = os.openpty()
     np.save("a.npy", np.zeros(3))
     command = [sys.executable, "-m", "plait.cli", "copy", "a.npy", "-"]
-    done = subprocess.run(command, stdout=terminal, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+    result = subprocess.run(command, stdout=terminal, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
     os.close(terminal)
     os.close(controller)
-    assert (done.returncode, "the standard output is a terminal" in done.stderr) == (2, True)
+    assert (result.returncode, "the standard output is a terminal" in result.stderr) == (2, True)
 
 
 @pytest.mark.long

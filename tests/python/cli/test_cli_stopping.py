@@ -19,8 +19,8 @@ def test_modules_in_the_working_folder_are_not_imported(tmp_path):
     (tmp_path / "plait" / "__init__.py").write_text("open('run', 'w')\n", encoding="utf-8")
     script = tmp_path.parent / f"{tmp_path.name}.py"
     script.write_text(STOP_IN_A_LONG_CALL, encoding="utf-8")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
-    assert (done.returncode, done.stderr) == (1, "Error: it was stopped\n")
+    assert (result.returncode, result.stderr) == (1, "Error: it was stopped\n")
     assert not (tmp_path / "run").exists()

@@ -38,14 +38,14 @@ def test_help_says_what_to_install(no_benchmarks):
 def test_an_error_inside_the_benchmarks_is_shown_unchanged(tmp_path):
     (tmp_path / "plait_bench").mkdir()
     (tmp_path / "plait_bench" / "__init__.py").write_text("import no_such_module\n", encoding="utf-8")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "plait.cli", "bench"],
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'no_such_module'"
+    assert result.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'no_such_module'"
 
 
 @needs_mpi
@@ -71,8 +71,8 @@ from plait.cli import main
 assert CliRunner().invoke(main, ["layout", "(block) onto (2)", "4"]).exit_code == 0
 print([name for name in sys.modules if "bench" in name])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['plait.cli.bench']"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "['plait.cli.bench']"
 
 
 def complete(*words):

@@ -31,11 +31,11 @@ def run_python(code: str, **environment: str) -> str:
     """Run code in a new process, in which no test has imported plug-ins."""
     # netCDF4 sets the plug-in path to its own plug-ins, which belong to another HDF5.
     inherited = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], env={**inherited, **environment}, capture_output=True, text=True, timeout=300
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 @pytest.fixture(scope="module")

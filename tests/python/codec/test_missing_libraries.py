@@ -38,10 +38,10 @@ def list_files():
 def test_missing_libraries_of_targets_are_errors(run_plait):
     np.save("a.npy", np.arange(10.0))
     for options in ((), ("--dry-run",)):
-        done = run_plait("copy", "a.npy", "b.zarr", "--codec", "blosc", *options)
-        assert done.returncode != 0
-        assert "install it (Debian: libblosc1)" in done.stderr
-        assert "Traceback" not in done.stderr
+        result = run_plait("copy", "a.npy", "b.zarr", "--codec", "blosc", *options)
+        assert result.returncode != 0
+        assert "install it (Debian: libblosc1)" in result.stderr
+        assert "Traceback" not in result.stderr
     assert list_files() == ["a.npy"]
 
 
@@ -54,9 +54,9 @@ def test_missing_libraries_of_zarr_sources_are_errors(run_plait):
     with plait.open("a.zarr::/plain", "w", shape=(10,), dtype="f8") as file:
         file.write(np.arange(10.0))
     for options in ((), ("--dry-run",)):
-        done = run_plait("copy", "a.zarr", "b.zarr", *options)
-        assert done.returncode != 0
-        assert "1 of 2 arrays of a.zarr cannot be copied to b.zarr: (1) packed: chunks that are packed" in done.stderr
+        result = run_plait("copy", "a.zarr", "b.zarr", *options)
+        assert result.returncode != 0
+        assert "1 of 2 arrays of a.zarr cannot be copied to b.zarr: (1) packed: chunks that are packed" in result.stderr
     assert list_files() == ["a.zarr"]
     assert "install it (Debian: libblosc1)" in run_plait("info", "a.zarr").stdout
     assert run_plait("copy", "a.zarr", "b.npy", "--variable", "plain").returncode == 0
@@ -83,15 +83,15 @@ def test_missing_libraries_of_hdf5_sources_are_errors(run_plait):
     # This runs in a process without netCDF4, because its plug-ins would check the invalid filter parameters.
     environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
     subprocess.run([sys.executable, "-c", WRITE_FILTERED], env=environment, check=True)
-    done = run_plait("copy", "a.h5", "b.h5")
+    result = run_plait("copy", "a.h5", "b.h5")
     if importlib.util.find_spec("hdf5plugin") is not None:  # its plug-ins replace the missing libraries
-        assert done.returncode == 0, done.stderr
+        assert result.returncode == 0, result.stderr
         assert not plait.open("b.h5::blosc").read().any()
         return
     messages = [
         f"({number}) {name}: chunks that are packed by {name}" for number, name in enumerate(("blosc", "lz4"), 1)
     ]
-    assert "2 of 3 arrays of a.h5 cannot be copied to b.h5" in done.stderr
-    assert all(text in done.stderr for text in messages)
+    assert "2 of 3 arrays of a.h5 cannot be copied to b.h5" in result.stderr
+    assert all(text in result.stderr for text in messages)
     assert list_files() == ["a.h5"]
     assert run_plait("copy", "a.h5", "b.h5", "--variable", "plain").returncode == 0

@@ -109,5 +109,5 @@ for name, array in numpy.load({str(tmp_path / "expected.npz")!r}).items():
     numpy.testing.assert_array_equal(plait.open({str(tmp_path / "a.h5")!r} + "::" + name).read(), array, err_msg=name)
 """
     environment = {**os.environ, "PLAIT_HDF5": str(older[0])}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr

@@ -37,9 +37,9 @@ assert not loaded()
 print(plait.open({str(path)!r}).read().sum())
 assert loaded() and "h5py" not in sys.modules
 """
-    done = run_python(code)
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) == make_array("f4").sum()
+    result = run_python(code)
+    assert result.returncode == 0, result.stderr
+    assert float(result.stdout) == make_array("f4").sum()
 
 
 def test_an_older_library_reads_and_writes_files(tmp_path):
@@ -67,10 +67,10 @@ with plait.open(folder + "/c.h5", "w", arrays={{"x/y": (array.shape, "f4"), "z":
     file.write(array, variable="x/y")
 assert "libhdf5" in open("/proc/self/maps").read() and "h5py.libs" not in open("/proc/self/maps").read()
 """
-    done = run_python(code, PLAIT_HDF5=str(older[0]))
-    assert done.returncode == 0, done.stderr
-    assert "is a link into another file, other.h5" in done.stdout
-    assert "does not say where chunks of such files lie" in done.stdout
+    result = run_python(code, PLAIT_HDF5=str(older[0]))
+    assert result.returncode == 0, result.stderr
+    assert "is a link into another file, other.h5" in result.stdout
+    assert "does not say where chunks of such files lie" in result.stdout
     for name in ("b.h5", "c.h5"):
         with h5py.File(tmp_path / name) as file:
             np.testing.assert_array_equal(file["x/y"][...], array)
@@ -92,9 +92,9 @@ print(plait.open(path + "::g/old").read().sum())
 try: plait.open(path + "::g/new")
 except plait.Error as error: print(error)
 """
-    done = run_python(code, PLAIT_HDF5=str(older[0]))
-    assert done.returncode == 0, done.stderr
-    listed_new, listed_old, total, error = done.stdout.splitlines()
+    result = run_python(code, PLAIT_HDF5=str(older[0]))
+    assert result.returncode == 0, result.stderr
+    listed_new, listed_old, total, error = result.stdout.splitlines()
     assert listed_new.startswith("g/new it cannot be opened (")
     assert (listed_old, int(total)) == ("g/old ", array.sum())
     assert "a.h5::g/new" in error

@@ -162,7 +162,9 @@ def test_ncdump_reads_the_file(tmp_path):
     if shutil.which("ncdump") is None:
         pytest.skip("no ncdump")
     write_climate(tmp_path / "a.nc")
-    done = subprocess.run(["ncdump", "-h", tmp_path / "a.nc"], capture_output=True, text=True, check=True, timeout=300)
+    result = subprocess.run(
+        ["ncdump", "-h", tmp_path / "a.nc"], capture_output=True, text=True, check=True, timeout=300
+    )
     for expected in (
         "lon = 5 ;",
         "float t2m(time, lat, lon) ;",
@@ -170,8 +172,8 @@ def test_ncdump_reads_the_file(tmp_path):
         "t2m:_FillValue = -9.f",
         "level = 2",
     ):
-        assert expected in done.stdout
-    assert "float lon" not in done.stdout
+        assert expected in result.stdout
+    assert "float lon" not in result.stdout
 
 
 def test_dimension_names_are_labels_and_scales_in_hdf5(tmp_path):

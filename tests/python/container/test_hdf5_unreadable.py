@@ -64,8 +64,8 @@ def test_commands_list_the_readable_arrays(damage_object):
     assert failed.exit_code != 0
     assert "1 of 4 arrays of a.h5 cannot be copied to b.h5: (1) first: it cannot be opened" in failed.stderr
     assert not Path("b.h5").exists()
-    done = run("copy", path, "b.h5", "--skip-unsupported")
-    assert done.exit_code == 0, done.output
+    result = run("copy", path, "b.h5", "--skip-unsupported")
+    assert result.exit_code == 0, result.output
     assert sorted(info.name for info in plait.arrays_in("b.h5")) == ["g/inner", "g/other", "last"]
 
 

@@ -112,8 +112,8 @@ def test_h5dump_reads_the_files(tmp_path):
         pytest.skip("no h5dump")
 
     def h5dump_output(name: str) -> str:
-        done = subprocess.run(["h5dump", tmp_path / name], capture_output=True, text=True, check=True, timeout=300)
-        return " ".join(done.stdout.split())
+        result = subprocess.run(["h5dump", tmp_path / name], capture_output=True, text=True, check=True, timeout=300)
+        return " ".join(result.stdout.split())
 
     with plait.open(tmp_path / "b.h5", "w", shape=(5, 2), dtype="i4", chunks=(2, 2), codec="shuffle,gzip") as file:
         file.write(np.arange(10, dtype="i4").reshape(5, 2))

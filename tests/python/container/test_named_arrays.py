@@ -18,10 +18,10 @@ ARRAYS = {
 
 
 def run_info(*arguments: object) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "plait.cli", "info", *map(str, arguments)], capture_output=True, text=True, check=True
     )
-    return done.stdout
+    return result.stdout
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
@@ -29,8 +29,8 @@ def run_info(*arguments: object) -> str:
 def test_all_arrays_are_copied(tmp_path, save, memory):
     save(tmp_path / "a.npz", **ARRAYS)
     limit = max(array.nbytes for array in ARRAYS.values()) if memory == "largest array" else memory
-    done = plait.copy(tmp_path / "a.npz", tmp_path / "b.safetensors", memory=limit)
-    assert done.bytes == sum(array.nbytes for array in ARRAYS.values())
+    result = plait.copy(tmp_path / "a.npz", tmp_path / "b.safetensors", memory=limit)
+    assert result.bytes == sum(array.nbytes for array in ARRAYS.values())
     plait.copy(tmp_path / "b.safetensors", tmp_path / "c.npz", memory=limit)
     with np.load(tmp_path / "c.npz") as archive:
         assert sorted(archive.files) == sorted(ARRAYS)

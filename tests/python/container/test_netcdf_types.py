@@ -24,14 +24,14 @@ def test_types_that_netcdf_lacks_are_errors(tmp_path, monkeypatch, dtype, name):
     with pytest.raises(plait.ArgumentError, match=r"netCDF has no elements of dtype .*\.h5"):
         plait.open(name, "w", shape=(3,), dtype=dtype)
     for options in ((), ("--dry-run",)):
-        done = run("copy", "a.npy", f"{name}::/a", *options)
-        assert done.exit_code != 0
-        assert "netCDF has no elements of dtype" in done.stderr
-        assert "Traceback" not in done.stderr
+        result = run("copy", "a.npy", f"{name}::/a", *options)
+        assert result.exit_code != 0
+        assert "netCDF has no elements of dtype" in result.stderr
+        assert "Traceback" not in result.stderr
     assert [path.name for path in Path().iterdir()] == ["a.npy"]
     plait.copy("a.npy", "a.h5")
     if dtype != "V5":
-        assert "--target-dtype" in done.stderr
+        assert "--target-dtype" in result.stderr
         target_dtype = "c16" if "c" in dtype else "f4"
         plait.copy("a.npy", name, target_dtype=target_dtype, cast="same_kind")
         assert plait.arrays_in(name)[0].dtype == np.dtype(target_dtype)
@@ -50,8 +50,8 @@ def test_netcdf_reads_all_other_types(tmp_path, dtype):
     np.save(tmp_path / "a.npy", array)
     plait.copy(tmp_path / "a.npy", tmp_path / "a.nc")
     program = "import netCDF4, sys; print(netCDF4.Dataset(sys.argv[1]).variables['data'][:].tolist())"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "a.nc")], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.split(",")) >= 3
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.split(",")) >= 3

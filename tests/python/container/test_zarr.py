@@ -161,8 +161,8 @@ def test_windows_of_copies_are_of_whole_chunks(tmp_path, location):
     assert begins == [0, 12, 24, 36, 48]
     begins = [window.region[0].start for window in choose_cut(stored, 2, 1300, one_rank_layout).windows()]
     assert begins == list(range(0, 50, 4))
-    done = plait.copy(path, tmp_path / "a.npy", memory=10_000)
-    assert done.windows < 8
+    result = plait.copy(path, tmp_path / "a.npy", memory=10_000)
+    assert result.windows < 8
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), array)
 
 

@@ -224,13 +224,13 @@ def test_concurrent_changes_of_one_chunk_are_an_error(tmp_path, options, row):
     # The first program runs while the second is about to sync its changed chunk.
     first = f"{sys.executable} row.py a.zarr 1 {row}"
     environment = {**os.environ, "LD_PRELOAD": str(library), "FIRST_SYNC": first}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "row.py", "a.zarr", "2", "0"], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     is_conflict = options["codec"] != "none" and row < (4 if "shards" in options else 2)
-    assert (done.returncode != 0) == is_conflict, done.stderr
+    assert (result.returncode != 0) == is_conflict, result.stderr
     if is_conflict:
-        assert "c/0/0: another program has changed it while a part of a chunk in it was changed here" in done.stderr
+        assert "c/0/0: another program has changed it while a part of a chunk in it was changed here" in result.stderr
     expected = np.zeros(SHAPE, "i4")
     expected[0], expected[row] = 0 if is_conflict else 2, 1
     np.testing.assert_array_equal(read_by_zarr(path), expected)

@@ -53,8 +53,8 @@ def test_days_are_appended(year, ranks):
     expected = year
     for begin, count in ((DAYS, 1), (DAYS + 1, 3)):
         day = write_days("day.nc", begin, count)
-        done = run("copy", "day.nc", "all.zarr", "--append", "time", "--ranks", ranks)
-        assert done.exit_code == 0, done.output
+        result = run("copy", "day.nc", "all.zarr", "--append", "time", "--ranks", ranks)
+        assert result.exit_code == 0, result.output
         expected = np.concatenate((expected, day))
     with xarray.open_zarr("all.zarr", consolidated=False) as dataset:
         np.testing.assert_array_equal(dataset["temp"], expected)
@@ -181,8 +181,8 @@ def test_killed_copies_leave_the_old_lengths(year):
         "plait.copy('day.nc', 'all.zarr', append='time', progress=stop)"
     )
     before = read_shapes()
-    done = subprocess.run([sys.executable, "-c", program], check=False)
-    assert done.returncode == -9
+    result = subprocess.run([sys.executable, "-c", program], check=False)
+    assert result.returncode == -9
     assert read_shapes() == before
     plait.copy("day.nc", "all.zarr", append="time")
     assert read_shapes()["time"] == (DAYS + 1,)
@@ -205,8 +205,8 @@ def test_days_are_appended_to_a_netcdf_file(tmp_path, monkeypatch, kind, ranks):
     expected = write_days("all.nc", 0, DAYS, format=kind)
     for begin, count in ((DAYS, 1), (DAYS + 1, 3)):
         day = write_days("day.nc", begin, count)
-        done = run("copy", "day.nc", "all.nc", "--append", "time", "--ranks", ranks)
-        assert done.exit_code == 0, done.output
+        result = run("copy", "day.nc", "all.nc", "--append", "time", "--ranks", ranks)
+        assert result.exit_code == 0, result.output
         expected = np.concatenate((expected, day))
     with netcdf4.Dataset("all.nc") as file:
         np.testing.assert_array_equal(file["temp"][:], expected)

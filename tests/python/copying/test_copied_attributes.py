@@ -141,17 +141,17 @@ def test_copies_of_a_part_with_another_type_preserve_attributes(tmp_path):
 def test_the_commands_copy_and_info_print_attributes(tmp_path):
     write_arrays(tmp_path / "a.h5")
     plait_command = [sys.executable, "-m", "plait.cli"]
-    done = subprocess.run(
+    result = subprocess.run(
         [*plait_command, "copy", tmp_path / "a.h5", tmp_path / "b.npz"], capture_output=True, text=True, check=True
     )
-    assert "plait: warning: attributes are not copied: " in done.stderr
-    assert "units of time" in done.stderr
-    done = subprocess.run([*plait_command, "info", tmp_path / "a.h5"], capture_output=True, text=True, check=True)
+    assert "plait: warning: attributes are not copied: " in result.stderr
+    assert "units of time" in result.stderr
+    result = subprocess.run([*plait_command, "info", tmp_path / "a.h5"], capture_output=True, text=True, check=True)
     for expected in ("attributes of group /\n  title  all", "attributes of g/t\n", "  range  [1.5, 2.5]"):
-        assert expected in done.stdout
-    done = subprocess.run(
+        assert expected in result.stdout
+    result = subprocess.run(
         [*plait_command, "info", "--json", tmp_path / "a.h5"], capture_output=True, text=True, check=True
     )
-    document = json.loads(done.stdout)
+    document = json.loads(result.stdout)
     assert {group["name"]: group["attributes"] for group in document["groups"]} == GROUPS
     assert {array["name"]: array["attributes"] for array in document["arrays"]}["time"] == {"units": "days"}

@@ -87,9 +87,9 @@ def test_any_store_is_copied_to_any_other(tmp_path, first, second):
         np.save(tmp_path / "a.npy", array)
         plait.copy(tmp_path / "a.npy", first, memory=1000)
         raw = {} if has_shape_and_dtype(first) else {"shape": shape, "dtype": dtype, "order": order}
-        done = plait.copy(first, second, **raw, memory=2000)
-        assert (done.shape, done.dtype, done.bytes, done.ranks) == (shape, array.dtype, array.nbytes, 1)
-        assert done.seconds > 0
+        result = plait.copy(first, second, **raw, memory=2000)
+        assert (result.shape, result.dtype, result.bytes, result.ranks) == (shape, array.dtype, array.nbytes, 1)
+        assert result.seconds > 0
         raw = {} if has_shape_and_dtype(second) else {"shape": shape, "dtype": dtype, "order": order}
         plait.copy(second, tmp_path / "back.npy", **raw)
         assert (tmp_path / "back.npy").read_bytes() == (tmp_path / "a.npy").read_bytes()
@@ -108,8 +108,8 @@ def test_raw_files_may_have_an_offset(tmp_path):
 def test_windows_may_have_any_layout(tmp_path, layout):
     array = random_array((31, 17))
     np.save(tmp_path / "a.npy", array)
-    done = plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", layout=layout, memory=3000)
-    assert done.windows > 2
+    result = plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", layout=layout, memory=3000)
+    assert result.windows > 2
     assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
 
 
@@ -131,12 +131,12 @@ def test_progress_is_reported_and_its_exceptions_stop_the_copy(tmp_path):
     assert (tmp_path / "b.npy").read_bytes() == b"old"
     assert list_folder(tmp_path) == ["a.npy", "b.npy"]
     calls.clear()
-    done = plait.copy(
+    result = plait.copy(
         tmp_path / "a.npy", tmp_path / "b.npy", memory=8192, progress=lambda *counts: calls.append(counts)
     )
     assert calls[-1] == (array.nbytes, array.nbytes)
-    assert done.windows == len(calls)
-    assert done.rate == pytest.approx(array.nbytes / done.seconds)
+    assert result.windows == len(calls)
+    assert result.rate == pytest.approx(array.nbytes / result.seconds)
 
 
 def test_a_source_cannot_be_the_target(tmp_path, monkeypatch):
@@ -206,11 +206,11 @@ def test_memory_is_bounded(tmp_path, target):
     np.save(tmp_path / "a.npy", np.zeros((3 << 10, 4 << 10)))
     target = target.format(tmp_path)
     paths = [tmp_path / "small.npy", tmp_path / "c.npy", tmp_path / "a.npy", target]
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", MEASURE_COPY, *map(str, paths), str(8 << 20)],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    peak_bytes, windows = map(int, done.stdout.split())
+    peak_bytes, windows = map(int, result.stdout.split())
     assert windows >= 24
     assert peak_bytes < 16 << 20
     with plait.open(target if "distant" in target else tmp_path / target) as file:

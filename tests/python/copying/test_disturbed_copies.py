@@ -44,21 +44,21 @@ def test_a_copy_to_a_full_disk_fails_and_can_be_resumed(tmp_path, target):
     chunks = ["--chunks", "16384", "--codec", "zstd:1"] if target == "b.zarr" else []
     options = [tmp_path / "a.npy", disk / target, *chunks, "--memory", "256K"]
     with small_disk(disk, "3m"):
-        done = run_copy(*options)
-        assert done.returncode == 2
-        assert done.stderr.startswith("Error: ")
-        assert "No space left on device" in done.stderr
-        assert len(done.stderr.splitlines()) == 1
+        result = run_copy(*options)
+        assert result.returncode == 2
+        assert result.stderr.startswith("Error: ")
+        assert "No space left on device" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
         assert os.listdir(disk) == []
-        done = run_copy(*options, "--resume")
-        assert "No space left on device" in done.stderr
+        result = run_copy(*options, "--resume")
+        assert "No space left on device" in result.stderr
         remaining = os.listdir(disk)
         assert bool(remaining) == (target == "b.zarr")  # a .npy file reserves its space before anything is copied
         if remaining:
             subprocess.run(["mount", "-o", "remount,size=9m", disk], check=True)
-            done = run_copy(*options, "--resume", "--verify")
-            assert done.returncode == 0, done.stderr
-            assert "of it were there, verified" in done.stdout
+            result = run_copy(*options, "--resume", "--verify")
+            assert result.returncode == 0, result.stderr
+            assert "of it were there, verified" in result.stdout
             assert os.listdir(disk) == [target]
             np.testing.assert_array_equal(plait.open(disk / target).read(), array)
 

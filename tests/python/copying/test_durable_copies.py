@@ -61,9 +61,9 @@ def test_only_synced_data_is_reused_after_a_restart(array, monkeypatch, synced, 
     if not synced:
         discard_syncs(f".{target}.plait-copy")
     pretend_restart(monkeypatch)
-    done = plait.copy("a.npy", target, resume=True, **options)
-    assert (done.resumed >= array.nbytes // 2) == synced
-    assert (done.resumed == 0) != synced
+    result = plait.copy("a.npy", target, resume=True, **options)
+    assert (result.resumed >= array.nbytes // 2) == synced
+    assert (result.resumed == 0) != synced
     np.testing.assert_array_equal(plait.open(target).read(), array)
 
 
@@ -75,8 +75,8 @@ def test_chunks_lost_in_a_crash_are_written_again(array, monkeypatch, codec):
     for file in Path(".b.zarr.plait-unfinished/c/2").iterdir():
         os.truncate(file, 0)
     pretend_restart(monkeypatch)
-    done = plait.copy("a.npy", "b.zarr", resume=True, **options)
-    assert done.resumed == 32 * 96 * 4
+    result = plait.copy("a.npy", "b.zarr", resume=True, **options)
+    assert result.resumed == 32 * 96 * 4
     np.testing.assert_array_equal(plait.open("b.zarr").read(), array)
 
 
@@ -92,8 +92,8 @@ def test_arrays_of_a_hierarchy_are_resumed_independently(array, exists, names):
         interrupt_copy(source, f"h.zarr::/{name}", share, **options)
     plait.copy("a.npy", "h.zarr::/other", **options)
     for number, (source, name) in enumerate(zip(("a.npy", "c.npy"), names, strict=True)):
-        done = plait.copy(source, f"h.zarr::/{name}", resume=True, **options)
-        assert done.resumed >= (0.3, 0.6)[number] * array.nbytes
+        result = plait.copy(source, f"h.zarr::/{name}", resume=True, **options)
+        assert result.resumed >= (0.3, 0.6)[number] * array.nbytes
         np.testing.assert_array_equal(plait.open(f"h.zarr::/{name}").read(), array + number)
     assert sorted(os.listdir()) == ["a.npy", "c.npy", "h.zarr"]
 
@@ -108,8 +108,8 @@ def test_each_copy_has_its_own_intermediate_array(array):
         interrupt_copy("c.zarr", f"h.zarr::/{name}", 0.7, **options)
     assert len(list(Path().glob(".h.zarr%?.scratch.zarr.plait-unfinished"))) == 2
     for name in "ab":
-        done = plait.copy("c.zarr", f"h.zarr::/{name}", resume=True, **options)
-        assert done.resumed >= 0.7 * large_array.nbytes
+        result = plait.copy("c.zarr", f"h.zarr::/{name}", resume=True, **options)
+        assert result.resumed >= 0.7 * large_array.nbytes
         np.testing.assert_array_equal(plait.open(f"h.zarr::/{name}").read(), large_array)
 
 
@@ -118,8 +118,8 @@ def test_copies_of_an_array_and_its_group_do_not_resume_each_other(array):
     options = {"chunks": (8, 96), "memory": "4K"}
     interrupt_copy("c.npz", "h.zarr", 0.3, **options)
     interrupt_copy("a.npy", "h.zarr::/a", 0.5, **options)
-    done = plait.copy("c.npz", "h.zarr", resume=True, **options)
-    assert done.resumed == 0
+    result = plait.copy("c.npz", "h.zarr", resume=True, **options)
+    assert result.resumed == 0
     np.testing.assert_array_equal(plait.open("h.zarr::/a").read(), array)
     np.testing.assert_array_equal(plait.open("h.zarr::/b").read(), array + 1)
     plait.copy("a.npy", "h.zarr::/a", chunks=(8, 96))
@@ -141,8 +141,8 @@ def test_file_systems_without_locks_give_a_warning(array, monkeypatch, resume):
     assert raised.value.errno == errno.EIO
     monkeypatch.setattr(fcntl, "flock", make_failing_flock(errno.ENOLCK))
     with pytest.warns(UserWarning, match=r"keeps no locks \(No locks available\).*see to it that only one runs"):
-        done = plait.copy("a.npy", "b.npy", resume=resume)
-    assert (done.resumed > 0) == resume
+        result = plait.copy("a.npy", "b.npy", resume=resume)
+    assert (result.resumed > 0) == resume
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 

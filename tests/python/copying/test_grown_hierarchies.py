@@ -185,10 +185,10 @@ def test_errors_name_the_array_and_no_temporary_files(hierarchy, target, large):
     write_arrays("u.h5", {first: np.ones(5), large: ARRAYS["g/a"]})
     # The limit on the size of files, in KiB, is exceeded by the large array alone.
     command = f"ulimit -f 100; exec {sys.executable} -m plait.cli copy u.h5 {target}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert f" {target}/{large}/c/0" in done.stderr
-    assert ".plait-" not in done.stderr
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert result.returncode != 0
+    assert f" {target}/{large}/c/0" in result.stderr
+    assert ".plait-" not in result.stderr
 
 
 @pytest.mark.parametrize("resume", [False, True])

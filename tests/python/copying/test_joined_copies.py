@@ -26,9 +26,9 @@ def parts(tmp_path, monkeypatch):
 @pytest.mark.parametrize("memory", ["4K", "256M"])
 @pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
 def test_files_that_a_pattern_matches_are_joined_in_natural_order(parts, memory, ranks):
-    done = run("copy", "run-*.h5::/t2m", "all.zarr", "--concat", "0", "--memory", memory, "--ranks", ranks)
-    assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("run-*.h5::/t2m -> all.zarr: 1.58 KiB in ")
+    result = run("copy", "run-*.h5::/t2m", "all.zarr", "--concat", "0", "--memory", memory, "--ranks", ranks)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("run-*.h5::/t2m -> all.zarr: 1.58 KiB in ")
     with plait.open("all.zarr") as file:
         assert file.chunks == (2, 4, 5)
         np.testing.assert_array_equal(file.read(), parts)
@@ -36,8 +36,8 @@ def test_files_that_a_pattern_matches_are_joined_in_natural_order(parts, memory,
 
 def test_listed_files_are_joined_in_the_order_of_the_list(parts):
     first, last = "run-2.h5::t2m", "run-10.h5::t2m"
-    done = run("copy", last, first, "all.npy", "--concat", "-3")
-    assert done.exit_code == 0, done.output
+    result = run("copy", last, first, "all.npy", "--concat", "-3")
+    assert result.exit_code == 0, result.output
     np.testing.assert_array_equal(np.load("all.npy"), np.concatenate([parts[5:], parts[:2]]))
     plait.copy([first, last], "joined.h5", concat=0, chunks=(3, 3, 3), codec="gzip:1")
     with plait.open("joined.h5") as file:

@@ -82,11 +82,11 @@ def test_npz_files_are_joined_by_the_number_of_a_dimension(folder):
 @pytest.mark.parametrize("memory", ["4K", "256M"])
 def test_the_command_joins_files(folder, ranks, memory):
     paths = write_parts(folder)
-    done = run("copy", "run-*.nc", "all.zarr", "--concat", "time", "--memory", memory, "--ranks", ranks)
-    assert done.exit_code == 0, done.output
-    assert "attributes differ between the arrays that are joined" in done.stderr
+    result = run("copy", "run-*.nc", "all.zarr", "--concat", "time", "--memory", memory, "--ranks", ranks)
+    assert result.exit_code == 0, result.output
+    assert "attributes differ between the arrays that are joined" in result.stderr
     check_equal("all.zarr", paths)
-    done = run(
+    result = run(
         "copy",
         "run-*.nc",
         "part.zarr",
@@ -99,7 +99,7 @@ def test_the_command_joins_files(folder, ranks, memory):
         "--region",
         "time=2:7:2",
     )
-    assert done.exit_code == 0, done.output
+    assert result.exit_code == 0, result.output
     with open_dataset("part.zarr") as dataset:
         assert set(dataset.variables) == {"t2m", "rain"}
         np.testing.assert_array_equal(dataset["t2m"], join_by_xarray(paths)["t2m"][2:7:2])
@@ -131,8 +131,8 @@ def test_an_interrupted_join_can_be_resumed(folder):
 
     with pytest.raises(KeyboardInterrupt):
         plait.copy("run-*.nc", "all.zarr", concat="time", resume=True, progress=stop)
-    done = plait.copy("run-*.nc", "all.zarr", concat="time", resume=True)
-    assert done.resumed > 0
+    result = plait.copy("run-*.nc", "all.zarr", concat="time", resume=True)
+    assert result.resumed > 0
     check_equal("all.zarr", paths)
 
 
@@ -146,8 +146,8 @@ def test_files_are_sorted_by_the_coordinate(folder):
         "hours since 2000-01-01, so that the files are not in order; join them in its order with sort=True (--sort)"
     )
     assert not Path("all.zarr").exists()
-    done = run("copy", "run-*.nc", "all.zarr", "--concat", "time", "--sort")
-    assert done.exit_code == 0, done.output
+    result = run("copy", "run-*.nc", "all.zarr", "--concat", "time", "--sort")
+    assert result.exit_code == 0, result.output
     check_equal("all.zarr", [paths[1], paths[2], paths[0]])
 
 

@@ -24,6 +24,6 @@ def test_a_killed_copy_leaves_no_wrong_target(tmp_path, ranks, kills):
         "--ranks",
         ranks,
     ]
-    done = subprocess.run([*command, "--folder", str(tmp_path)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
-    assert "no wrong target" in done.stdout
+    result = subprocess.run([*command, "--folder", str(tmp_path)], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout}{result.stderr}"
+    assert "no wrong target" in result.stdout

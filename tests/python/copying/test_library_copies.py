@@ -75,8 +75,8 @@ def check_links(name):
 
 
 def test_references_in_copied_files_point_to_the_copied_objects(source):
-    done = plait.copy(source, "b.h5")
-    assert done.skipped == ()
+    result = plait.copy(source, "b.h5")
+    assert result.skipped == ()
     check_links("b.h5")
     plait.copy("b.h5", "c.hdf5", codec="gzip:1")
     check_links("c.hdf5")
@@ -88,14 +88,14 @@ def test_references_in_copied_files_point_to_the_copied_objects(source):
 @needs_mpi
 @pytest.mark.parametrize("ranks", ["2", "3"])
 def test_several_ranks_copy_references(source, ranks):
-    done = run("copy", source, "b.h5", "--ranks", ranks, "--verify")
-    assert done.exit_code == 0, done.output
+    result = run("copy", source, "b.h5", "--ranks", ranks, "--verify")
+    assert result.exit_code == 0, result.output
     check_links("b.h5")
 
 
 def test_files_with_no_other_arrays_are_copied(source):
-    done = plait.copy(source, "s.h5", variable="nothing")
-    assert done.shape == ()
+    result = plait.copy(source, "s.h5", variable="nothing")
+    assert result.shape == ()
     with h5py.File("s.h5") as file:
         assert list(file) == ["nothing"]
     with h5py.File("t.h5", "w") as file:
@@ -117,8 +117,8 @@ def test_references_to_objects_that_are_not_copied_are_errors(source):
 def test_arrays_with_references_to_missing_arrays_are_skipped(source):
     names = ["records", "refs", "names", "packed", "g/sequences"]
     with pytest.warns(UserWarning, match=r"refs: it refers to an array that is not copied"):
-        done = plait.copy(source, "b.h5", variable=names, skip_unsupported=True)
-    assert {array.name for array in done.skipped} == {"refs", "records"}  # records refer to refs, and refs to g/x
+        result = plait.copy(source, "b.h5", variable=names, skip_unsupported=True)
+    assert {array.name for array in result.skipped} == {"refs", "records"}  # records refer to refs, and refs to g/x
     with h5py.File("b.h5") as file:
         assert sorted(file) == ["g", "names", "packed"]
         assert list(file["g"]) == ["sequences"]
@@ -132,9 +132,9 @@ def test_arrays_with_references_to_missing_arrays_are_skipped(source):
 @needs_mpi
 def test_ranks_agree_on_skipped_arrays(source):
     options = ["--variable", "refs", "--variable", "names", "--skip-unsupported", "--ranks", "2"]
-    done = run("copy", source, "b.h5", *options)
-    assert done.exit_code == 0, done.output
-    assert "refs: it refers to an array that is not copied" in " ".join(done.output.split())
+    result = run("copy", source, "b.h5", *options)
+    assert result.exit_code == 0, result.output
+    assert "refs: it refers to an array that is not copied" in " ".join(result.output.split())
     with h5py.File("b.h5") as file:
         assert list(file) == ["names"]
 
@@ -218,8 +218,8 @@ def test_other_formats_skip_unsupported_arrays(source, target):
     with pytest.raises(plait.ArgumentError, match="references to other objects"):
         plait.copy(source, target)
     with pytest.warns(UserWarning, match="arrays are not copied"):
-        done = plait.copy(source, target, skip_unsupported=True, codec="none" if target == "b.zarr" else None)
-    assert {"refs", "nothing", "g/sequences"} <= {array.name for array in done.skipped}
+        result = plait.copy(source, target, skip_unsupported=True, codec="none" if target == "b.zarr" else None)
+    assert {"refs", "nothing", "g/sequences"} <= {array.name for array in result.skipped}
 
 
 def test_listings_and_plans_mark_arrays_copied_by_the_library(source):

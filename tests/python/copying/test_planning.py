@@ -43,8 +43,8 @@ def test_the_plan_equals_the_copy(tmp_path, memory):
     assert os.listdir(tmp_path) == ["a.zarr"]
     assert (planned.bytes, planned.windows) == (0, 0)
     (array,) = planned.plan
-    done = plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", **options)
-    assert sum(planned.windows for planned in array.passes) == done.windows
+    result = plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", **options)
+    assert sum(planned.windows for planned in array.passes) == result.windows
     assert array.scratch == (shape[0] * shape[1] * 4 if len(array.passes) == 2 else 0)
     first, last = array.passes[0], array.passes[-1]
     assert (first.source, last.target) == ("source", "target")

@@ -94,6 +94,6 @@ class OtherDevice:
 def test_another_device_number_of_the_source_is_ignored(monkeypatch):
     stat = os.stat
     monkeypatch.setattr(os, "stat", lambda *args, **more: OtherDevice(stat(*args, **more)))
-    done = plait.copy("a.npy", "b.npy", resume=True, memory="8K")
-    assert done.resumed >= ARRAY.nbytes // 2
+    result = plait.copy("a.npy", "b.npy", resume=True, memory="8K")
+    assert result.resumed >= ARRAY.nbytes // 2
     np.testing.assert_array_equal(np.load("b.npy"), ARRAY)

@@ -90,8 +90,8 @@ def test_only_the_remaining_part_is_copied(array, source, target, options, share
         unfinished = new_files()
         assert all(name.startswith(".b.") for name in unfinished)
         assert len(unfinished) >= 2
-    done = plait.copy(source, target, resume=True, memory="4K", verify=True, **options)
-    assert 0 < done.resumed < done.bytes == expected.nbytes
+    result = plait.copy(source, target, resume=True, memory="4K", verify=True, **options)
+    assert 0 < result.resumed < result.bytes == expected.nbytes
     np.testing.assert_array_equal(read_target(target), expected)
     assert len(new_files()) == 1
     if target == STRIPES:
@@ -108,8 +108,8 @@ def test_both_passes_can_be_resumed(array):
     for share in (0.2, 0.7, 0.8):
         interrupt_copy("c.zarr", "b.zarr", share, **options)
         assert ".b.zarr.scratch.zarr.plait-unfinished" in new_files()
-    done = plait.copy("c.zarr", "b.zarr", resume=True, **options)
-    assert 0.7 * large_array.nbytes < done.resumed < large_array.nbytes
+    result = plait.copy("c.zarr", "b.zarr", resume=True, **options)
+    assert 0.7 * large_array.nbytes < result.resumed < large_array.nbytes
     np.testing.assert_array_equal(read_target("b.zarr"), large_array)
     interrupt_copy("c.zarr", "b.zarr", 0.7, **options)
     (scratch,) = Path.cwd().glob(".*scratch*")
@@ -129,8 +129,8 @@ def test_incomplete_shards_are_written_again(array):
     changes = Path(".b.zarr.plait-unfinished/.plait-changes/.chunks.plait-host-1-1")
     changes.mkdir(parents=True)
     (changes / "0").write_bytes(b"a chunk before it got its name")
-    done = plait.copy("a.npy", "b.zarr", resume=True, **options)
-    assert done.resumed == 32 * 96 * 4
+    result = plait.copy("a.npy", "b.zarr", resume=True, **options)
+    assert result.resumed == 32 * 96 * 4
     np.testing.assert_array_equal(read_target("b.zarr"), array)
     assert sorted(os.listdir("b.zarr")) == ["c", "zarr.json"]
 
@@ -140,8 +140,8 @@ def test_complete_arrays_are_not_copied_again(array):
     size = array.nbytes
     interrupt_copy("c.npz", "b.zarr", 0.75, memory="4K")
     assert plait.arrays_in("b.zarr")[0].name == "first"
-    done = plait.copy("c.npz", "b.zarr", resume=True, memory="4K")
-    assert size < done.resumed < done.bytes == 2 * size
+    result = plait.copy("c.npz", "b.zarr", resume=True, memory="4K")
+    assert size < result.resumed < result.bytes == 2 * size
     for number, name in enumerate(("first", "second")):
         np.testing.assert_array_equal(plait.open(f"b.zarr::/{name}").read(), array + number)
     interrupt_copy("c.npz", "{variable}.npy", 0.75, memory="4K")
@@ -200,8 +200,8 @@ def test_synced_parts_count_after_two_restarts_of_the_host(array, monkeypatch):
     interrupt_copy("a.npy", "b.npy", 0.5, memory="4K")
     monkeypatch.setattr(journals, "boot_id", lambda: "another start of the host")
     interrupt_copy("a.npy", "b.npy", 0.8, memory="4K")
-    done = plait.copy("a.npy", "b.npy", resume=True, memory="4K")
-    assert done.resumed > 0.5 * array.nbytes
+    result = plait.copy("a.npy", "b.npy", resume=True, memory="4K")
+    assert result.resumed > 0.5 * array.nbytes
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 
@@ -224,8 +224,8 @@ def test_a_torn_line_of_the_journal_is_ignored(array):
     interrupt_copy("a.npy", "b.npy", 0.8, memory="4K")
     for line in path.read_text().splitlines():
         json.loads(line)
-    done = plait.copy("a.npy", "b.npy", resume=True, memory="4K")
-    assert 0.5 * array.nbytes < done.resumed < array.nbytes
+    result = plait.copy("a.npy", "b.npy", resume=True, memory="4K")
+    assert 0.5 * array.nbytes < result.resumed < array.nbytes
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 

@@ -45,8 +45,8 @@ REGIONS = [
 @pytest.mark.parametrize(("region", "slices"), REGIONS)
 def test_a_region_is_copied(tmp_path, location, source, array, target, region, slices):
     target = (location if target.endswith(".zarr") else tmp_path) / target
-    done = plait.copy(source, target, region=region, memory=600, verify=True)
-    assert done.shape == array[slices].shape
+    result = plait.copy(source, target, region=region, memory=600, verify=True)
+    assert result.shape == array[slices].shape
     with plait.open(target) as file:
         np.testing.assert_array_equal(file.read(), array[slices])
 

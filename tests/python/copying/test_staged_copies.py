@@ -116,17 +116,17 @@ def test_targets_may_have_names_of_255_bytes(source, name):
 
 def test_errors_name_the_target_and_no_temporary_files(source):
     command = f"ulimit -f 100; exec {sys.executable} -m plait.cli copy a.h5 b.zarr"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert "b.zarr/g0/a" in done.stderr
-    assert ".plait-" not in done.stderr
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert result.returncode != 0
+    assert "b.zarr/g0/a" in result.stderr
+    assert ".plait-" not in result.stderr
     assert list_files() == ["a.h5"]
 
 
 @needs_mpi
 def test_several_ranks_copy_to_a_new_hierarchy(source):
-    done = run("copy", "a.h5", "b.zarr", "--ranks", "3", "--memory", "1M")
-    assert done.exit_code == 0, done.output
+    result = run("copy", "a.h5", "b.zarr", "--ranks", "3", "--memory", "1M")
+    assert result.exit_code == 0, result.output
     assert list_files() == ["a.h5", "b.zarr"]
     check_copy("b.zarr", source)
 

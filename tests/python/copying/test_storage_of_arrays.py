@@ -270,8 +270,8 @@ def test_a_copy_with_other_storage_options_is_not_resumed(monkeypatch):
     for change in ({"codec": {"temp": "zstd:2"}}, {"chunks": {"temp": (4, 4, 4)}}, {"consolidated": False}):
         with pytest.raises(plait.ArgumentError, match="leave resume out"):
             plait.copy("in.nc", "a.zarr", resume=True, **{**request, **change})
-    done = plait.copy("in.nc", "a.zarr", resume=True, **request)
-    assert done.resumed > 0
+    result = plait.copy("in.nc", "a.zarr", resume=True, **request)
+    assert result.resumed > 0
     check_values("a.zarr")
 
 

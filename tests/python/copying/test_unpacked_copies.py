@@ -44,16 +44,16 @@ def test_arrays_that_are_packed_differently_are_joined_if_decoded(parts, ranks):
     assert "p_1.nc::/v has" in failed.stderr
     assert "--unpack" in failed.stderr
     assert not Path("all.zarr").exists()
-    done = run(*arguments, "--unpack", "--memory", "4K", "--chunks", "2,2")
-    assert done.exit_code == 0, done.output
-    assert done.stderr.count("title (p_1.nc::/v)") == 1
+    result = run(*arguments, "--unpack", "--memory", "4K", "--chunks", "2,2")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count("title (p_1.nc::/v)") == 1
     with plait.open("all.zarr::/v") as file:
         np.testing.assert_array_equal(file.read(), DECODED)
         assert file.attrs["title"] == "first"
         assert np.isnan(file.attrs["_FillValue"])
         assert "scale_factor" not in file.attrs
-    done = run("copy", "p_*.nc::/time", "all.zarr::/time", "--concat", "time", "--ranks", ranks)
-    assert done.exit_code == 0, done.output
+    result = run("copy", "p_*.nc::/time", "all.zarr::/time", "--concat", "time", "--ranks", ranks)
+    assert result.exit_code == 0, result.output
     np.testing.assert_array_equal(plait.open("all.zarr::/time").read(), [0, 1, 365])
 
 

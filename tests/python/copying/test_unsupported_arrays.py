@@ -33,8 +33,8 @@ def list_arrays(url):
 def test_a_named_array_does_not_depend_on_others(source, target):
     assert plait.copy(source, target, variable="a").skipped == ()
     np.testing.assert_array_equal(plait.open(target).read(), np.arange(5.0))
-    done = run("copy", source, f"two-{target}", "--variable", "a")
-    assert done.exit_code == 0, done.output
+    result = run("copy", source, f"two-{target}", "--variable", "a")
+    assert result.exit_code == 0, result.output
     if target != "b.h5":
         with pytest.raises(plait.ArgumentError, match=r"a.h5::records: its elements are records"):
             plait.copy(source, target, variable="records")
@@ -54,8 +54,10 @@ IMPOSSIBLE = {
 @pytest.mark.parametrize("ranks", ["1", pytest.param("2", marks=needs_mpi)])
 def test_copies_of_whole_files_list_unsupported_arrays_first(source, target, ranks):
     missing = IMPOSSIBLE[target]
-    listed = "".join(rf".*\({number}\) {name}: " for number, name in enumerate(missing, 1))
-    pattern = rf"{len(missing)} of 5 arrays of a.h5 cannot be copied to {target}:{listed}.*skip_unsupported=True"
+    numbered_names = "".join(rf".*\({number}\) {name}: " for number, name in enumerate(missing, 1))
+    pattern = (
+        rf"{len(missing)} of 5 arrays of a.h5 cannot be copied to {target}:{numbered_names}.*skip_unsupported=True"
+    )
     for options in ({}, {"dry_run": True}):
         with pytest.raises(plait.ArgumentError, match=pattern):
             plait.copy(source, target, **options)
@@ -63,19 +65,19 @@ def test_copies_of_whole_files_list_unsupported_arrays_first(source, target, ran
     assert failed.exit_code != 0
     assert all(f"{name}: " in failed.stderr for name in missing)
     assert [path.name for path in Path().iterdir()] == ["a.h5"]
-    done = run("copy", source, target, "--skip-unsupported", "--json", "--ranks", ranks)
-    assert done.exit_code == 0, done.output
-    assert [array["name"] for array in json.loads(done.stdout)["skipped"]] == missing
-    assert "warning: arrays are not copied" in done.stderr
+    result = run("copy", source, target, "--skip-unsupported", "--json", "--ranks", ranks)
+    assert result.exit_code == 0, result.output
+    assert [array["name"] for array in json.loads(result.stdout)["skipped"]] == missing
+    assert "warning: arrays are not copied" in result.stderr
     assert list_arrays(target) == sorted({"a", "g/half", "opaque", "records", "sequences"} - set(missing))
     np.testing.assert_array_equal(plait.open(f"{target}::a").read(), np.arange(5.0))
 
 
 def test_skipped_arrays_are_in_the_result(source):
     with pytest.warns(UserWarning, match=r"arrays are not copied:\n  records: its elements are records"):
-        done = plait.copy(source, "b.zarr", skip_unsupported=True)
-    assert [array.name for array in done.skipped] == ["records", "sequences"]
-    assert all(array.reason for array in done.skipped)
+        summary = plait.copy(source, "b.zarr", skip_unsupported=True)
+    assert [array.name for array in summary.skipped] == ["records", "sequences"]
+    assert all(array.reason for array in summary.skipped)
     result = run("copy", source, "c.npz", "--skip-unsupported")
     assert ", 2 arrays left out" in result.stdout
     with pytest.raises(plait.ArgumentError, match="'yes' is not a truth value"):
@@ -112,8 +114,8 @@ def test_null_dataspaces_are_skipped(source, target):
         file["b"] = np.arange(4.0)
         file["nothing"] = h5py.Empty("f4")
     with pytest.warns(UserWarning, match=r"nothing: it has no shape \(a null dataspace\)"):
-        done = plait.copy("c.h5", target)
-    assert [array.name for array in done.skipped] == ["nothing"]
+        result = plait.copy("c.h5", target)
+    assert [array.name for array in result.skipped] == ["nothing"]
     assert list_arrays(target) == ["a", "b"]
     with pytest.raises(plait.ArgumentError, match="null dataspace"):
         plait.copy("c.h5", "d.zarr", variable="nothing")

@@ -74,11 +74,11 @@ except plait.StoreError as error:
 def test_a_difference_is_an_error_and_leaves_no_target(target, index, resume):
     np.save("a.npy", np.arange(1200.0).reshape(40, 30))
     command = [sys.executable, "-c", COPY_WITH_CHANGE, target, repr(index), resume]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
     value = 30.0 * index[0] + index[1]
-    assert done.stdout.startswith(f"{errno.EIO} ")
-    assert f"the array data differs at index {index} after the copy" in done.stdout
-    assert f"the source has {value}, and the target {value + 1}" in done.stdout
+    assert result.stdout.startswith(f"{errno.EIO} ")
+    assert f"the array data differs at index {index} after the copy" in result.stdout
+    assert f"the source has {value}, and the target {value + 1}" in result.stdout
     assert sorted(os.listdir()) == ["a.npy", "x", "y"]
     assert os.listdir("x") == os.listdir("y") == []
 

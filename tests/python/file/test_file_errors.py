@@ -392,6 +392,6 @@ def test_a_failed_write_discards_the_new_file(tmp_path):
 
 def test_an_uncaught_error_ends_a_process_with_its_message(tmp_path):
     code = f"import plait; plait.open({str(tmp_path / 'no.bin')!r}, shape=(1,), dtype='f8')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("plait.StoreError: cannot open")
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1].startswith("plait.StoreError: cannot open")

@@ -136,9 +136,9 @@ def test_an_access_stays_within_its_memory_limit(tmp_path, write, dist, grid, st
         out.truncate(2048 * 4096 * 8)
     memory = 1 << 20
     arguments = repr((str(path), write, memory, dist, grid, strategy, order))
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(MEASURE_ACCESS), arguments], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     # 4 MiB are for stacks of threads and the allocator.
-    assert int(done.stdout) < memory + (4 << 20), f"{int(done.stdout) >> 10} KiB more than before"
+    assert int(result.stdout) < memory + (4 << 20), f"{int(result.stdout) >> 10} KiB more than before"

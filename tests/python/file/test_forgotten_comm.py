@@ -32,7 +32,7 @@ def write(name, **options):
 
 def run_on_ranks(program, folder, ranks=3):
     """Run a program on several ranks, and return the lines of their error output."""
-    done = subprocess.run(
+    result = subprocess.run(
         ["mpiexec", "-n", str(ranks), sys.executable, "-c", START + program],
         cwd=folder,
         capture_output=True,
@@ -40,8 +40,8 @@ def run_on_ranks(program, folder, ranks=3):
         timeout=300,
         env={**os.environ, **WELCOME},
     )
-    assert done.returncode == 0, done.stderr
-    return done.stderr.splitlines()
+    assert result.returncode == 0, result.stderr
+    return result.stderr.splitlines()
 
 
 @needs_mpi
@@ -142,7 +142,7 @@ def test_an_earlier_job_with_the_same_id_is_distinguished(tmp_path):
     environment = {**os.environ, "PMIX_NAMESPACE": "again@1"}
 
     def write(rank):
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", START + "write('a.npy')"],
             cwd=tmp_path,
             capture_output=True,
@@ -150,7 +150,7 @@ def test_an_earlier_job_with_the_same_id_is_distinguished(tmp_path):
             env={**environment, "PMIX_RANK": str(rank)},
             check=True,
         )
-        return done.stderr
+        return result.stderr
 
     assert write(1) == ""
     time.sleep(2.1)  # more than the tolerated difference of clocks

@@ -162,9 +162,9 @@ if child:
 def test_a_child_may_exit_normally(tmp_path):
     """The child finalizes Python, which collects the inherited handles without joining threads of the parent."""
     options = ["-X", "dev", "-W", "ignore:This process:DeprecationWarning"]
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, *options, "-c", FORK_AND_EXIT], cwd=tmp_path, capture_output=True, timeout=300
     )
-    assert (done.returncode, done.stderr.decode()) == (0, "")
+    assert (result.returncode, result.stderr.decode()) == (0, "")
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.arange(9.0))
     assert os.listdir(tmp_path) == ["a.npy"]

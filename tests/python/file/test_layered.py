@@ -29,11 +29,11 @@ def test_pages_cached_by_the_lower_file_system_count_as_cached(tmp_path):
     mount = "mount -t overlay overlay -o lowerdir=under,upperdir=changes,workdir=work over"
     command = ["unshare", "-rm", "sh", "-c", f'{mount} || exit 77; exec "$0" -c "$1"', sys.executable, READ]
     try:
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     except FileNotFoundError:
         pytest.skip("there is no unshare here")
-    if done.returncode == 77 or done.stderr.startswith("unshare:"):
-        pytest.skip(f"file systems cannot be laid on top of others here: {done.stderr}")
-    assert done.returncode == 0, done.stderr
-    assert "strategy" in done.stdout
-    assert "not cached" not in done.stdout
+    if result.returncode == 77 or result.stderr.startswith("unshare:"):
+        pytest.skip(f"file systems cannot be laid on top of others here: {result.stderr}")
+    assert result.returncode == 0, result.stderr
+    assert "strategy" in result.stdout
+    assert "not cached" not in result.stdout

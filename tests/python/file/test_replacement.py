@@ -244,6 +244,6 @@ def test_another_users_file_in_a_sticky_folder_is_rejected_in_open(open_folder):
 def test_folders_need_not_be_readable(open_folder):
     os.chmod(open_folder, 0o733)
     for _ in range(2):
-        done = run_as_nobody(f"{open_folder}/a.npy")
-        assert done.returncode == 0, done.stderr
+        result = run_as_nobody(f"{open_folder}/a.npy")
+        assert result.returncode == 0, result.stderr
     assert os.listdir(open_folder) == ["a.npy"]

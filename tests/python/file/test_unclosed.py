@@ -25,7 +25,7 @@ def new(name):
 
 def run_program(program, folder, *launcher, status=0):
     """Run a program in a folder, and return its error output and the names in the folder."""
-    done = subprocess.run(
+    result = subprocess.run(
         [*launcher, sys.executable, "-c", START + program],
         cwd=folder,
         capture_output=True,
@@ -33,8 +33,8 @@ def run_program(program, folder, *launcher, status=0):
         timeout=300,
         env={**os.environ, **WELCOME},
     )
-    assert done.returncode == status, done.stderr
-    return done.stderr, sorted(os.listdir(folder))
+    assert result.returncode == status, result.stderr
+    return result.stderr, sorted(os.listdir(folder))
 
 
 def find_plait_lines(output):

@@ -41,8 +41,8 @@ def _folder(tmp_path, monkeypatch):
 
 
 def leave_unfinished(name):
-    done = subprocess.run([sys.executable, "-c", WRITE_HALF, name, repr(NAMES[name])], check=False)
-    assert done.returncode == -9
+    result = subprocess.run([sys.executable, "-c", WRITE_HALF, name, repr(NAMES[name])], check=False)
+    assert result.returncode == -9
 
 
 def read_array(name):

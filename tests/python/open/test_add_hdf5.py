@@ -281,8 +281,8 @@ def test_killed_and_failed_programs_add_nothing(tmp_path, storage):
         "file.write(np.full((6, 9), 99, 'i4'))\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
-    assert done.returncode == -signal.SIGKILL
+    result = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
+    assert result.returncode == -signal.SIGKILL
     assert read_old_objects(path) == before
     with pytest.raises(plait.ArgumentError), plait.open(f"{path}::v", "a", shape=SHAPE, dtype="i4") as file:
         file.write(random_array((2, 2)))

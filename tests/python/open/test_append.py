@@ -127,8 +127,8 @@ def test_a_killed_append_leaves_the_old_length_and_no_elements(tmp_path, options
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
-        assert done.returncode == -signal.SIGKILL
+        result = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
+        assert result.returncode == -signal.SIGKILL
         np.testing.assert_array_equal(read_by_zarr(tmp_path / "a.zarr"), expected)
     with plait.open(tmp_path / "a.zarr", "a") as file:
         file.resize((13, 7))

@@ -100,8 +100,8 @@ def test_a_killed_append_leaves_the_old_length(tmp_path, name):
         name, lambda: read_by_netcdf(tmp_path / "a.nc", "a")
     )
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
-        assert done.returncode == -signal.SIGKILL
+        result = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
+        assert result.returncode == -signal.SIGKILL
         np.testing.assert_array_equal(read_array(), np.arange(9).reshape(3, 3))
     with plait.open(tmp_path / name, "a") as file:
         file.resize((5, 3))

@@ -70,9 +70,9 @@ def test_hdf5_is_recognized_without_a_folder_in_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_hdf5(Path("a"))
     assert plait.open("a::g/v").shape == (3, 4)
-    done = subprocess.run(["plait", "info", "a"], capture_output=True, text=True, check=True)
-    assert "an HDF5 file" in done.stdout
-    assert "g/v" in done.stdout
+    result = subprocess.run(["plait", "info", "a"], capture_output=True, text=True, check=True)
+    assert "an HDF5 file" in result.stdout
+    assert "g/v" in result.stdout
 
 
 @pytest.mark.parametrize("ending", ["cdf", "exo", "nc3", "nc5", "NC", "h5", "nc4", "mat", "npy", ""])

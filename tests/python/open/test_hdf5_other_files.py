@@ -228,8 +228,8 @@ def test_external_links_in_the_folder_are_followed(folder: Path, tmp_path: Path)
     check_array(folder / "m.h5::group/deep/t", ARRAY[4])
     check_array(folder / "m.h5::own", ARRAY)
     assert "none.h5, which is missing" in open_error_text(folder / "m.h5::gone")
-    done = run("copy", str(folder / "m.h5"), str(tmp_path / "all.h5"), "--skip-unsupported")
-    assert done.exit_code == 0, done.output
+    result = run("copy", str(folder / "m.h5"), str(tmp_path / "all.h5"), "--skip-unsupported")
+    assert result.exit_code == 0, result.output
     with h5py.File(tmp_path / "all.h5") as file:
         np.testing.assert_array_equal(file["group/deep/t"][...], ARRAY[4])
         np.testing.assert_array_equal(file["again"][...], ARRAY[1])

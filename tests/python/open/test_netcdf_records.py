@@ -44,9 +44,9 @@ def test_netcdf_reads_records(tmp_path, codec):
     with plait.open(path, "w", arrays={"s": description, "g/copy": description}) as file:
         file.write(array, variable="s")
         file.write(array[::-1], variable="g/copy")
-    done = subprocess.run([sys.executable, "-c", PRINT_RECORDS, path], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    result = subprocess.run([sys.executable, "-c", PRINT_RECORDS, path], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
     assert lines[0] == "['record_1', 'record_2', 'record_3'] ('station',)"
     for begin, expected in ((1, array), (4, array[::-1])):
         fields = [expected["id"].tolist(), expected["values"].tolist(), expected["good"].astype("i1").tolist()]

@@ -163,9 +163,9 @@ def test_concurrent_changes_are_not_lost(google):
 def test_servers_that_ignore_conditions_are_errors(google, fault):
     code = f"import plait; plait.open('gs://{fault}/a.zarr', 'w', shape=3, dtype='i4').close()"
     google.set_faults(region="auto", **{fault: True})
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "the server ignores the condition x-goog-if-generation-match" in done.stderr
-    assert "as in gs://bucket/data.zarr?conditions=off" in done.stderr
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "the server ignores the condition x-goog-if-generation-match" in result.stderr
+    assert "as in gs://bucket/data.zarr?conditions=off" in result.stderr
 
 
 def test_a_token_may_be_in_the_environment(without_keys, monkeypatch):

@@ -330,9 +330,9 @@ def test_changed_consolidated_metadata_are_read_again(server, bucket, tmp_path):
     objects = _core.open_objects(url)
     objects.put("zarr.json", json.dumps(document).encode())
     server.take_log()
-    listed = list_arrays(f"{url}?consolidated=true")
-    assert "v01" not in listed
-    assert listed["v02"] == ((3, 3), 5)
+    arrays = list_arrays(f"{url}?consolidated=true")
+    assert "v01" not in arrays
+    assert arrays["v02"] == ((3, 3), 5)
     assert plait.open(f"{url}?consolidated=true::v02").attrs["number"] == 5
     server.take_log()
     list_arrays(f"{url}?consolidated=true")

@@ -13,6 +13,6 @@ SCRIPT = Path(__file__).parents[2] / "stress/object_kills.py"
 @pytest.mark.long
 def test_a_killed_writer_leaves_no_wrong_target():
     command = [sys.executable, str(SCRIPT), "--kills", "8", "--seed", str(secrets.randbelow(1 << 30))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
-    assert "no wrong target" in done.stdout
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout}{result.stderr}"
+    assert "no wrong target" in result.stdout

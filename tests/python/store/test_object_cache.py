@@ -100,9 +100,9 @@ def test_chunks_are_validated_and_not_fetched_again(server, tmp_path, cache, opt
     before = cached_bytes(cache)
     assert before > 0.8 * ARRAY.nbytes
     np.testing.assert_array_equal(read_elsewhere(url, tmp_path), ARRAY)
-    again = take_gets(server)
-    assert len(again) <= first_count
-    assert all(is_conditional for _, is_conditional in again)
+    later_gets = take_gets(server)
+    assert len(later_gets) <= first_count
+    assert all(is_conditional for _, is_conditional in later_gets)
     assert cached_bytes(cache) == before, "nothing was fetched again"
     with plait.open(url, "r+") as file:
         file.write(-ARRAY[:10], region=np.s_[:10])
@@ -135,9 +135,9 @@ def test_zip_files_are_cached(server, tmp_path, cache):
     np.testing.assert_array_equal(read_elsewhere(url, tmp_path), ARRAY)
     server.take_log()
     np.testing.assert_array_equal(read_elsewhere(url, tmp_path), ARRAY)
-    again = take_gets(server)
-    assert all(is_conditional for _, is_conditional in again)
-    assert len(again) <= 2
+    later_gets = take_gets(server)
+    assert all(is_conditional for _, is_conditional in later_gets)
+    assert len(later_gets) <= 2
 
 
 def test_a_replaced_object_is_read_anew(server, tmp_path, cache):

@@ -311,9 +311,9 @@ def test_info_does_not_read_whole_indices(server, tmp_path):
     )
     assert array_info["shape"] == local["shape"]
     assert 0 < array_info["size"] < ARRAY.nbytes
-    listed = {array["name"]: array for array in file_info["arrays"]}
-    assert listed["g/gzip"]["stored"] is None, "the whole index would have to be read"
-    assert listed["contiguous"]["stored"] == ARRAY.nbytes
+    array_infos = {array["name"]: array for array in file_info["arrays"]}
+    assert array_infos["g/gzip"]["stored"] is None, "the whole index would have to be read"
+    assert array_infos["contiguous"]["stored"] == ARRAY.nbytes
     table = subprocess.run([*command[:-1], url], check=True, capture_output=True, text=True).stdout
     assert "g/h/partial" in table
 
@@ -370,5 +370,5 @@ for name, array in numpy.load({str(tmp_path / "expected.npz")!r}).items():
     numpy.testing.assert_array_equal(plait.open({url!r} + "::" + name).read(), array, err_msg=name)
 """
     environment = {**os.environ, "PLAIT_HDF5": str(older[0])}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr

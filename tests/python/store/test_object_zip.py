@@ -99,9 +99,9 @@ def test_opening_and_reading_take_few_requests(server, tmp_path):
     assert len(reading) <= 12
     assert all("if-match" in request["headers"] for request in opening[1:] + reading)
     with plait.open(url) as file:
-        again = server.take_log()
-        assert len(again) <= 2, "the directory is known"
-        assert again[0]["headers"]["if-none-match"] == '"v' + again[0]["headers"]["if-none-match"][2:]
+        reopening = server.take_log()
+        assert len(reopening) <= 2, "the directory is known"
+        assert reopening[0]["headers"]["if-none-match"] == '"v' + reopening[0]["headers"]["if-none-match"][2:]
         np.testing.assert_array_equal(file.read(region=np.s_[7, 100:300]), array[7, 100:300])
     assert len(server.take_log()) == 1
 

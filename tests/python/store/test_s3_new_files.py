@@ -173,11 +173,11 @@ def test_several_ranks_write_a_file(server, ranks, layout, name):
         request for request in server.take_log() if request["method"] == "PUT" and "partNumber" in request["query"]
     ]
     assert compress_option or len({part["peer"] for part in parts}) >= min(ranks, 3)
-    found = io.BytesIO(read_object(server, name.partition("::")[0]))
+    content = io.BytesIO(read_object(server, name.partition("::")[0]))
     if name == "f.npy":
-        np.testing.assert_array_equal(np.load(found), LARGE)
+        np.testing.assert_array_equal(np.load(content), LARGE)
     else:
-        with h5py.File(found) as file:
+        with h5py.File(content) as file:
             np.testing.assert_array_equal(file["x"][:], LARGE)
     assert list_uploads(server) == b"[]"
 
@@ -209,8 +209,8 @@ def test_one_of_sixteen_writers_succeeds(server):
         program.stdin.close()
         program.stdout.close()
     assert len(winners) == 1
-    found = np.load(io.BytesIO(read_object(server, "race.npy")))
-    assert (found == winners[0]).all()
+    array = np.load(io.BytesIO(read_object(server, "race.npy")))
+    assert (array == winners[0]).all()
 
 
 @pytest.mark.long
@@ -225,10 +225,10 @@ def test_a_kill_leaves_the_old_or_the_new_object(server):
         time.sleep(generator.uniform(0.05, 1.2))
         program.send_signal(signal.SIGKILL)
         program.wait()
-        found = np.load(io.BytesIO(read_object(server, "killed.npy")))
-        assert found.shape == (3000000,)
-        assert (found == found[0]).all()
-        assert found[0] in (before, number)
-        outcomes.add(found[0] == number)
-        before = found[0]
+        array = np.load(io.BytesIO(read_object(server, "killed.npy")))
+        assert array.shape == (3000000,)
+        assert (array == array[0]).all()
+        assert array[0] in (before, number)
+        outcomes.add(array[0] == number)
+        before = array[0]
     assert outcomes == {True, False}

@@ -146,9 +146,9 @@ def test_xarray_opens_hierarchies(url, folder):
 
 def test_commands_accept_options(url, folder, tmp_path):
     def run_plait(*arguments):
-        done = subprocess.run([sys.executable, "-m", "plait.cli", *arguments], capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        result = subprocess.run([sys.executable, "-m", "plait.cli", *arguments], capture_output=True, text=True)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
 
     run_plait("copy", str(folder), url("a.zarr"))
     assert all(name in run_plait("info", url("a.zarr")) for name in NAMES)

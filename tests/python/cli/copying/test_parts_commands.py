@@ -34,9 +34,9 @@ def source(tmp_path, monkeypatch):
 
 def run_copy(*options, code=0):
     """Run `plait copy`, check its exit code, and return its output, or its error output if it fails."""
-    done = CliRunner().invoke(main, ["copy", "in.zarr", "out.zarr", *options])
-    assert done.exit_code == code, done.output
-    return done.stdout if code == 0 else done.stderr
+    result = CliRunner().invoke(main, ["copy", "in.zarr", "out.zarr", *options])
+    assert result.exit_code == code, result.output
+    return result.stdout if code == 0 else result.stderr
 
 
 def check_target():
@@ -103,8 +103,8 @@ def test_the_slurm_script_copies(tmp_path):
     sbatch.chmod(0o755)
     Path("copy.sh").write_text(script, encoding="utf-8")
     path = f"{sbatch.parent}:{os.environ['PATH']}"
-    done = subprocess.run(["bash", "copy.sh"], env={**os.environ, "PATH": path}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(["bash", "copy.sh"], env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
     assert Path("waits").read_text("utf-8") == "--dependency=afterok:17\n" * 2
     check_target()
 

@@ -73,8 +73,8 @@ def test_new_variables_are_added_and_then_extended(folder, target, ranks):
     plait.copy("first.nc", target)
     new = write_days("day.nc", DAYS, 2, new=True)
     rain = np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"]))
-    done = run("copy", "day.nc", target, "--append", "time", "--ranks", ranks)
-    assert done.exit_code == 0, done.output
+    result = run("copy", "day.nc", target, "--append", "time", "--ranks", ranks)
+    assert result.exit_code == 0, result.output
     check_new_variables(target, rain, new["area"], new["z"])
     more = write_days("day.nc", DAYS + 2, 3, new=True)
     with netcdf4.Dataset("day.nc", "a") as day:
@@ -117,8 +117,8 @@ def test_killed_copies_add_no_variables(folder, target):
         f"plait.copy('day.nc', '{target}', append='time')"
     )
     for closes in range(1, 6):
-        done = subprocess.run([sys.executable, "-c", program, str(closes)], check=False)
-        assert done.returncode == -9
+        result = subprocess.run([sys.executable, "-c", program, str(closes)], check=False)
+        assert result.returncode == -9
         infos = {info.name: info.shape for info in plait.arrays_in(target)}
         assert infos == {"time": (DAYS,), "lat": (LAT,), "temp": (DAYS, LAT)}
     plait.copy("day.nc", target, append="time")

@@ -194,10 +194,10 @@ def test_dask_runs_tasks():
 
 def test_progress_counts_the_bytes_of_a_part():
     task = plait.copy_tasks("in.zarr", "out.zarr", parts=2, chunks=(8, 30, 20), memory="64K")[1]
-    seen = []
-    done = task(progress=lambda *counts: seen.append(counts))
-    assert seen[-1] == (done.bytes, done.bytes)
-    assert len(seen) == done.windows > 1
+    reports = []
+    result = task(progress=lambda *counts: reports.append(counts))
+    assert reports[-1] == (result.bytes, result.bytes)
+    assert len(reports) == result.windows > 1
     plait.discard_copy("out.zarr")
 
 
@@ -225,10 +225,10 @@ def test_types_whose_fields_overlap_are_errors():
 def test_texts_are_copied():
     array = zarr.create_array("texts.zarr", shape=(6,), dtype="str", chunks=(2,))
     array[...] = np.array(["a", "bc", "", "def", "g", "hi"], dtype=object)
-    done = run_all(plait.copy_tasks("texts.zarr", "out.zarr", parts=3))
+    result = run_all(plait.copy_tasks("texts.zarr", "out.zarr", parts=3))
     assert [*zarr.open("out.zarr", mode="r")[...]] == ["a", "bc", "", "def", "g", "hi"]
     with plait.open("out.zarr") as file:
-        assert done.dtype == file.dtype
+        assert result.dtype == file.dtype
 
 
 def test_parts_repeat_no_warnings():
