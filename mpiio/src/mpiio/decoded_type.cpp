@@ -85,9 +85,11 @@ void store(MPI_Datatype type, const Stored& decoded) {
   static std::mutex storing;
   const std::scoped_lock lock(storing);
   if (find_stored(type) == nullptr) {
-    auto value = std::make_unique<Stored>(decoded);
-    if (PMPI_Type_set_attr(type, attribute_key(), value.get()) != MPI_SUCCESS) return;
-    static_cast<void>(value.release());
+    auto* const value = new Stored(decoded);  // of the attribute, which delete_stored() frees
+    if (PMPI_Type_set_attr(type, attribute_key(), value) != MPI_SUCCESS) {
+      delete value;
+      return;
+    }
   }
   stored_types.add(type);
 }
