@@ -151,7 +151,7 @@ def test_netcdf_reads_the_file(tmp_path):
 def test_unsupported_arrays_are_errors(tmp_path):
     path = tmp_path / "a.h5"
     for arrays, message in (
-        ({"a": ((3,), "f4"), "a/b": ((3,), "f4")}, "another one is to lie in a group of that name"),
+        ({"a": ((3,), "f4"), "a/b": ((3,), "f4")}, "another one would be in a group of that name"),
         ({"/a": ((3,), "f4")}, '"" is no part of the name'),
         ({"a/../b": ((3,), "f4")}, '".." is no part of the name'),
         ({"a": ((3,), "U4")}, "HDF5 has no elements of dtype <U4"),
